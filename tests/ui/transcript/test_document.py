@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
+    LaneEntry,
     NoteEntry,
     TextEntry,
     ToolEntry,
@@ -143,3 +144,13 @@ def test_a_long_stored_text_is_cut_when_it_is_looked_at() -> None:
     made.measure(item.pieces[0])
     assert len(item.pieces) >= 5
     assert max(len(piece.source) for piece in item.pieces) < 5000
+
+
+def test_agents_that_called_each_other_are_shown_and_folded() -> None:
+    made = Document()
+    first = made.add(LaneEntry(key="a", agent="b", lane="a"))
+    made.add(LaneEntry(key="b", agent="a", lane="b"))
+    said = made.add(TextEntry(key="text", agent="b", text="done"))
+    first.opened = False
+    made.fold(first)
+    assert said.hidden

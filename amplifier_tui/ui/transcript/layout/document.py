@@ -1,7 +1,7 @@
 """All pieces of the conversation in order, with their heights and the row each begins at."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from amplifier_tui.base.text import clean
 from amplifier_tui.host.events import MAIN_LANE
@@ -199,12 +199,15 @@ class Document:
                 self.fold(each)
 
     def _is_folded(self, entry: ConversationEntry) -> bool:
-        lane = entry.agent
-        while lane != self._home and lane:
-            if lane in self._folded:
-                return True
+        return any(lane in self._folded for lane in self._path_from(entry.agent))
+
+    def _path_from(self, lane: str) -> Iterator[str]:
+        """Yield a lane and those it was called from, each once: stored ones may go in a circle."""
+        seen: set[str] = set()
+        while lane and lane != self._home and lane not in seen:
+            seen.add(lane)
+            yield lane
             lane = self._callers.get(lane, "")
-        return False
 
     def add(self, entry: ConversationEntry) -> DrawnEntry:
         """Append an entry; one whose key is there already is replaced in its place.
@@ -229,9 +232,7 @@ class Document:
     def _keep_newest(self, item: DrawnEntry) -> None:
         """Note where an agent goes on, and those that called it."""
         lane = item.entry.lane if isinstance(item.entry, LaneEntry) else item.entry.agent
-        while lane and lane != self._home:
-            self._newest[lane] = item
-            lane = self._callers.get(lane, "")
+        self._newest.update(dict.fromkeys(self._path_from(lane), item))
 
     def prepend(self, entries: Sequence[ConversationEntry]) -> None:
         """Put entries, oldest first, in front of all others."""
