@@ -340,6 +340,10 @@ class MainScreen(SettledScreen[None]):
             self.action_pane(name)
         return self._panes[name]
 
+    def pane(self, name: str) -> Widget:
+        """Return a pane, shown or not."""
+        return self._panes[name]
+
     def cover(self, rows: int) -> None:
         """A dialog hides rows at the foot of the body: keep the end of the conversation in view."""
         foot = sum(w.outer_size.height for w in self.query("PromptArea, PromptNotes, StatusBar"))

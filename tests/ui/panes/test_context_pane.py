@@ -245,6 +245,21 @@ async def test_items_are_listed_pinned_dropped_shortened_undone_and_gone_to(
         await drive.until(lambda: drive.client.named("choose_item")[-1] == ("3", "shorten"))
 
 
+async def test_items_that_are_listed_anew_take_no_key_from_the_prompt() -> None:
+    async with running(FakeClient(listed=ITEMS), size=(140, 36)) as drive:
+        await drive.push(budget(session_id=SESSION))
+        await drive.press("f4", "b")
+        await drive.until(lambda: "tool:read" in drive.text())
+        await drive.press("escape")
+        prompt = drive.app.main.prompt.input
+        assert drive.app.focused is prompt
+        drive.client.listed = RuntimeError("It keeps its rows.")
+        await drive.push(budget(session_id=SESSION, total=70_000))
+        await drive.until(lambda: "It keeps its rows." in drive.text())
+        await drive.settle()
+        assert drive.app.focused is prompt
+
+
 async def test_a_context_that_cannot_list_its_items_says_what_can_be_done() -> None:
     async with running(FakeClient(listed=RuntimeError("It keeps its rows."))) as drive:
         await drive.push(budget(session_id=SESSION))

@@ -9,7 +9,9 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.session_app import in_open_session
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from textual.widget import Widget
 
     from amplifier_tui.host.client import ItemCard, SessionClient
     from amplifier_tui.ui.app.session_app import SessionApp
@@ -27,6 +29,10 @@ _USAGE: Final = "/context pin, drop, shorten or show, and which item: its number
 @in_open_session
 def items(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """List the items of the next request in the context pane."""
+    _list(app, client, lambda: app.main.show_pane("context"))
+
+
+def _list(app: SessionApp, client: SessionClient, pane_of: Callable[[], Widget]) -> None:
     from amplifier_tui.ui.panes.context.pane import ContextPane
 
     async def load() -> None:
@@ -36,7 +42,7 @@ def items(app: SessionApp, client: SessionClient, state: SessionState) -> None:
         except Exception as error:
             # Whatever the session could not do is said in place of the items.
             found, problem = (), str(error) or type(error).__name__
-        pane = app.main.show_pane("context")
+        pane = pane_of()
         if isinstance(pane, ContextPane):
             pane.show_items(found, problem)
 
@@ -55,6 +61,9 @@ def item(app: SessionApp, client: SessionClient, state: SessionState, words: str
         client.undo_item()
     elif verb == "items":
         items(app)
+    elif verb == "reload":
+        # It is on screen; the keys stay where they are heard.
+        _list(app, client, lambda: app.main.pane("context"))
     elif (verb in _VERBS or verb == "show") and which:
         app.run_worker(_with_item(app, client, state, verb, which.strip()), group="item")
     else:

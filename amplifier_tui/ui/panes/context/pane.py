@@ -83,7 +83,7 @@ class ContextPane(LineView[_ContextLine]):
         self._budget, self._moment = budget, state.moment
         self._model = state.facts.model
         if self._listing:
-            self.post_message(ActionWanted("context.items"))
+            self.post_message(ActionWanted("context.item", "reload"))
         self.lay_out()
 
     def show_items(self, items: tuple[ItemCard, ...], problem: str = "") -> None:
