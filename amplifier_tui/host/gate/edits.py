@@ -134,13 +134,14 @@ def _plain(text: str) -> str:
 
 def _hint(text: str, old: str) -> str:
     """Say where a text is that differs in nothing but white space."""
-    lines = [" ".join(line.split()) for line in text.split("\n")]
-    wanted = [" ".join(line.split()) for line in old.strip("\n").split("\n")]
-    first = wanted[0]
-    for at, line in enumerate(lines):
-        if line == first and lines[at : at + len(wanted)] == wanted and any(wanted):
-            return f": line {at + 1} differs in its white space"
-    return ""
+    lines, wanted = _spaced(text), _spaced(old.strip("\n"))
+    at = lines.find(wanted) if wanted.strip() else -1
+    return f": line {lines.count(chr(10), 0, at) + 1} differs in its white space" if at >= 0 else ""
+
+
+def _spaced(text: str) -> str:
+    """Return lines with single spaces, each between newlines."""
+    return "\n".join(["", *(" ".join(line.split()) for line in text.split("\n")), ""])
 
 
 def _lines(text: str, old: str) -> str:

@@ -45,7 +45,10 @@ def given_arguments(tool: str, text: str) -> dict[str, Any]:
         ValueError: It can't be told.
     """
     if text.lstrip().startswith("{"):
-        found = json.loads(text)
+        try:
+            found = json.loads(text)
+        except RecursionError as error:
+            raise ValueError("they are nested too deeply") from error
         return dict(found)
     for tools, name in (
         (COMMAND_TOOLS, "command"),
