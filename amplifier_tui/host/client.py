@@ -6,7 +6,7 @@ events. Questions that have an answer return a `Future`. Everything runs on the 
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import Literal, Protocol
+from typing import Protocol
 
 from amplifier_tui.base.questions import QuestionAnswer as QuestionAnswer
 from amplifier_tui.base.questions import QuestionsReply as QuestionsReply
@@ -33,14 +33,18 @@ from amplifier_tui.host.cards import SearchFound as SearchFound
 from amplifier_tui.host.cards import SearchHit as SearchHit
 from amplifier_tui.host.cards import SessionCard as SessionCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
-from amplifier_tui.host.events import HostEvent, Mode, RewindScope, Scope
+from amplifier_tui.host.events import HostEvent, RewindScope
+from amplifier_tui.host.protocol.context import ContextClient
+from amplifier_tui.host.protocol.modules import ModuleClient
+from amplifier_tui.host.protocol.permissions import PermissionClient
+from amplifier_tui.host.protocol.turns import TurnClient
 from amplifier_tui.host.requests import Decision as Decision
 from amplifier_tui.host.requests import ModelChoice as ModelChoice
 from amplifier_tui.host.requests import OpenRequest as OpenRequest
 from amplifier_tui.host.requests import SpendLimit as SpendLimit
 
 
-class SessionClient(Protocol):
+class SessionClient(TurnClient, PermissionClient, ContextClient, ModuleClient, Protocol):
     """Runs one session at a time for a front end."""
 
     def open(self, request: OpenRequest) -> None:
@@ -48,177 +52,6 @@ class SessionClient(Protocol):
 
         Leads to `SessionOpened`, or to `Failed` with the session that ran before untouched.
         """
-
-    def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
-        """Send a prompt. While a turn runs it is queued."""
-
-    def steer(self, text: str) -> None:
-        """Give the running turn a message at its next step; without a turn, submit it."""
-
-    def queue(self, text: str) -> None:
-        """Send a prompt after the running turn; without a turn, at once."""
-
-    def unqueue(self, prompt_id: str) -> None:
-        """Take a waiting prompt back; one that is gone is ignored.
-
-        Args:
-            prompt_id: As in `QueueChanged.ids`.
-        """
-
-    def edit_queued(self, prompt_id: str, text: str) -> None:
-        """Give a waiting prompt other words; without any it is taken back."""
-
-    def move_queued(self, prompt_id: str, to: int) -> None:
-        """Give a waiting prompt another place, counted from 0."""
-
-    def send_queued(self, prompt_id: str = "") -> None:
-        """Send a waiting prompt now, the first one without an id.
-
-        While a turn runs it steers that, at its next step.
-        """
-
-    def retry(self, *, without: str = "") -> None:
-        """Go on with the prompt whose turn failed, which is in the conversation already.
-
-        Args:
-            without: A context source to leave out for the rest of the session; see
-                `Failed.source`.
-
-        Leads to `TurnStarted`. A turn that cannot be gone on with (none failed, or one runs) is
-        said in a `Notice`.
-        """
-
-    def interrupt(self, immediate: bool = False) -> None:
-        """Stop the running turn: after the current step, or at once."""
-
-    def tell_agent(self, lane: str, text: str) -> None:
-        """Give a sub-agent that works a message at its next step; it becomes a row of its own.
-
-        Leads to a `QueueChanged` and then a `SteerApplied` in its lane, or to a `Notice` that says
-        why not.
-
-        Args:
-            lane: As in `LaneOpened`.
-        """
-
-    def stop_agent(self, lane: str, immediate: bool = False) -> None:
-        """Stop one sub-agent, with those it called: after the current step, or at once.
-
-        The call that asked for it gets a result that says so, and the turn goes on. Leads to
-        `LaneClosed`, or to a `Notice` where it does not work any more.
-        """
-
-    def shell(self, command: str, *, tell: bool = True, in_terminal: bool = False) -> None:
-        """Run a command line in the session's folder, as the user and not as the agent.
-
-        Nobody is asked and there is no sandbox. Leads to `ShellStarted` and `ShellEnded`; where it
-        draws on the terminal or reads keys, to `TerminalWanted`.
-
-        Args:
-            tell: Command and output go along with the next prompt.
-            in_terminal: It needs the terminal, whatever it looks like.
-        """
-
-    def stop_shell(self) -> None:
-        """End the command that was started last with `shell`, if one runs."""
-
-    def note_shell(
-        self, command: str, *, exit_code: int, seconds: float, tell: bool = True
-    ) -> None:
-        """Have a command in the conversation that a front end ran in its own terminal.
-
-        Leads to `ShellEnded`.
-        """
-
-    def withhold_shell(self) -> None:
-        """Send nothing along of the commands that wait for the next prompt."""
-
-    def decide(self, request_id: str, decision: Decision) -> None:
-        """Answer an approval request; a request that is gone is ignored."""
-
-    def answer_questions(self, request_id: str, reply: QuestionsReply) -> None:
-        """Answer a `QuestionsAsked`, or decline to; one that is gone is ignored.
-
-        Leads to `QuestionsResolved`. A front end that can't ask anybody says `unavailable`.
-        """
-
-    def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
-        """Answer a `TrustAsked`; one that is gone is ignored."""
-
-    def set_mode(self, mode: Mode) -> None:
-        """Change what goes through unasked; holds for the sessions opened after, too.
-
-        Leads to `ModeChanged`, and to `ApprovalResolved` for what need not be asked any more.
-        """
-
-    def carry_out(self, mode: Mode) -> None:
-        """Leave the plan mode for another one and have the agent do what it proposed.
-
-        Leads to `ModeChanged` and `TurnStarted`, or to a `Notice` where there is no plan.
-        """
-
-    def ask_trust_again(self) -> None:
-        """Forget what was refused when the session was opened, and open its bundle anew."""
-
-    def call_arguments(self, request_id: str) -> "Future[str]":
-        """Return the arguments of the call a request is about, as JSON; empty when it is gone."""
-
-    def change_call(self, request_id: str, arguments: str) -> "Future[str]":
-        """Answer a request with other arguments, as JSON: a new call that is judged anew.
-
-        Leads to `ApprovalResolved` and to whatever is decided about the new call.
-
-        Returns:
-            What is wrong with them, the request waiting on; empty when they were taken.
-        """
-
-    def whole_diff(self, diff: str, *, made: bool) -> "Future[str]":
-        """Return a diff with all lines of its files around the changes.
-
-        Args:
-            made: The change was made already.
-
-        Raises:
-            ValueError: Its files have changed since, or cannot be read; the message says which.
-        """
-
-    def hold(self, request_id: str) -> None:
-        """Stop a request's clock: the user is reading it."""
-
-    def rule_reach(self, request_id: str) -> "Future[int]":
-        """Count the calls of the last 30 days that a request's rule would also have allowed."""
-
-    def rules(self) -> "Future[tuple[RuleCard, ...]]":
-        """List the rules that hold in the session, and what is wrong with their files."""
-
-    def add_rule(self, line: str, scope: Scope) -> "Future[str]":
-        """Add a rule, and write it down where it holds longer than the session.
-
-        Args:
-            line: Its text, with `ask` or `deny` before it where it does not allow.
-            scope: `session`, `project` or `always`.
-
-        Returns:
-            What is wrong with it, with the column, or why it can't be kept; else nothing.
-        """
-
-    def change_rule(self, key: str, line: str) -> "Future[str]":
-        """Put another rule in place of one; see `add_rule`."""
-
-    def remove_rule(self, key: str) -> "Future[str]":
-        """Take a rule out of force, and out of its file; returns why that is not possible."""
-
-    def explain_call(self, text: str) -> "Future[CallExplanation]":
-        """Say what would happen to a call.
-
-        The future raises `ValueError` for a text that is no call.
-
-        Args:
-            text: A command line, or `tool(arguments)` as in a rule.
-        """
-
-    def audit(self) -> "Future[tuple[AuditCard, ...]]":
-        """List what was decided in the project in the last 30 days, the newest first."""
 
     def switch_bundle(self, name: str, *, carry: bool = True) -> None:
         """Open another bundle in a new session; `carry` takes the conversation along.
@@ -311,51 +144,6 @@ class SessionClient(Protocol):
     def payload(self, seq: int) -> "Future[str]":
         """Return the full JSON payload of an event log row, from disk, secrets redacted."""
 
-    def compaction(self) -> "Future[CompactionPreview]":
-        """Describe what `compact` would do now."""
-
-    def compact(self, instructions: str | None = None) -> None:
-        """Make the view of the conversation smaller; the stored conversation stays as it is.
-
-        Leads to `Compacted` and `BudgetChanged`, or to a `Notice` that says why not. While a turn
-        runs it is refused with a `Notice`.
-
-        Args:
-            instructions: None to compact by rule, without a model. Otherwise the session's model
-                writes a summary, and these are its instructions; may be empty.
-        """
-
-    def items(self) -> "Future[tuple[ItemCard, ...]]":
-        """List the items of the next request, the biggest first.
-
-        The future raises `RuntimeError`, with what can be done instead, for a foreign context.
-        """
-
-    def choose_item(self, key: str, choice: Literal["pin", "drop", "shorten", ""]) -> None:
-        """Pin, drop or shorten an item from the next request on; empty takes that back.
-
-        The stored conversation stays as it is, and calls stay with their results. Leads to
-        `ItemChosen` and `BudgetChanged`, or to a `Notice` that says why not.
-
-        Args:
-            key: As in `ItemCard`.
-        """
-
-    def undo_item(self) -> None:
-        """Take the last of these decisions back."""
-
-    def remember(self, text: str, *, everywhere: bool = False) -> None:
-        """Store a memory, for this project or for all; a `Notice` says so, or why not."""
-
-    def forget(self, memory_id: int) -> None:
-        """Delete a memory; a `Notice` says so."""
-
-    def memories(self) -> "Future[tuple[MemoryCard, ...]]":
-        """List the memories of this project and those for all, newest first.
-
-        The future raises `RuntimeError`, with one sentence, when the session has no memory.
-        """
-
     def fork(self, before_turn: int | None = None) -> None:
         """Copy the stored conversation into a new session and open that.
 
@@ -397,42 +185,6 @@ class SessionClient(Protocol):
         """Bring back what was taken back last, as long as the conversation has not gone on.
 
         Leads to `Rewound`, or to a `Notice` that says why not.
-        """
-
-    def mount(self, wanted: str) -> None:
-        """Mount a module: a key or an id, or the folder of one.
-
-        Leads to `ModuleMounted`, or to `ModuleFailed`. Like every change of a module it is made at
-        the next safe point of a turn that runs; a `Notice` says when, and what came of it.
-        """
-
-    def unmount(self, key: str) -> None:
-        """Take a module out of the session; leads to `ModuleUnmounted`.
-
-        Args:
-            key: Its id, with `#` and the instance where there are several.
-        """
-
-    def reload(self, key: str) -> None:
-        """Run a module's source anew, or try one again that is not mounted.
-
-        Leads to `ModuleMounted`; or to `ModuleFailed` with `kept`, and what was there goes on.
-        """
-
-    def switch_module(self, key: str, *, on: bool) -> None:
-        """Switch a module off for this session, also when it is resumed; or on again."""
-
-    def configure(self, key: str, setting: str, value: str) -> None:
-        """Give a module another value of a setting for this session; it is mounted anew with it.
-
-        Args:
-            value: As JSON; what is no JSON is a text. Empty for the module's own default.
-        """
-
-    def module_details(self, key: str) -> "Future[ModuleDetails]":
-        """Describe a module of the session.
-
-        The future raises `RuntimeError`, with one sentence, when there is no such module.
         """
 
     def drain(self, limit: int = 0) -> list[HostEvent]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -55,8 +56,7 @@ class Quitting:
 
     def quit_by_signal(self, name: str) -> None:
         """Close the session and end, whatever works."""
-        self._leaving = True
-        self._app.run_worker(self._end(f"Ended by {name}."))
+        self._leave(f"Ended by {name}.")
 
     def release(self, timeout: float) -> None:
         """Close the session in so many seconds if the app ended without; called after `run`."""
@@ -68,9 +68,14 @@ class Quitting:
                 _log.exception("The session did not close after the screen had ended")
 
     def _close(self) -> None:
-        self._leaving = True
         self._app.say("Closing the session…")
-        self._app.run_worker(self._end(""))
+        self._leave("")
+
+    def _leave(self, problem: str) -> None:
+        self._leaving = True
+        # Called by the worker: an app that ends before that leaves nothing unawaited.
+        end: Callable[[], object] = partial(self._end, problem)
+        self._app.run_worker(end)
 
     async def _end(self, problem: str) -> None:
         farewell = Farewell()

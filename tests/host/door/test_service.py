@@ -10,8 +10,8 @@ OF_THE_CLIENT = {"drain", "set_waker"}
 
 
 def methods() -> list[str]:
-    own = vars(SessionClient).items()
-    return [name for name, it in own if inspect.isfunction(it) and not name.startswith("_")]
+    promised = inspect.getmembers(SessionClient, inspect.isfunction)
+    return [name for name, _ in promised if not name.startswith("_")]
 
 
 def parameters(owner: type, name: str) -> list[tuple[str, object, object]]:

@@ -1,0 +1,1 @@
+"""The parts of the protocol between a front end and its sessions, by topic; see `host.client`."""
