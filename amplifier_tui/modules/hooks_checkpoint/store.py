@@ -8,7 +8,6 @@ readable by its owner only.
 """
 
 import hashlib
-import json
 import logging
 import os
 import re
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import MOST_BYTES, open_regular, write_atomic
-from amplifier_tui.base.jsonl import StoredRows, append_rows, mend
+from amplifier_tui.base.jsonl import Row, StoredRows, append_rows, decode_row, mend
 from amplifier_tui.base.lazy.dataclass import dataclass
 
 logger = logging.getLogger(__name__)
@@ -115,7 +114,9 @@ class CopyStore:
 
     def begin(self, number: int, prompt: str, back_to: str = "") -> ChangedTurn:
         """Note a turn; see `ChangedTurn` for the arguments."""
-        name, at = f"{len(self.turns) + 1:04d}", datetime.now(UTC).isoformat()
+        # Not their number: where one can't be read, its id stays its own.
+        last = max((int(each.id) for each in self.turns), default=0)
+        name, at = f"{last + 1:04d}", datetime.now(UTC).isoformat()
         turn = ChangedTurn(name, number, prompt, at, back_to)
         row = {"kind": "turn", "id": name, "turn": number, "prompt": prompt, "at": at}
         self._write(row | ({"back_to": back_to} if back_to else {}))
@@ -216,25 +217,27 @@ class CopyStore:
             return
         turns: dict[str, ChangedTurn] = {}
         for index in range(len(stored)):
-            line = stored.line(index)
+            row = decode_row(stored.line(index))
             try:
-                self._take(json.loads(line), turns)
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                logger.warning("A line of %s is ignored: %s", self.folder / INDEX, error)
-                self.damaged = len(turns)
+                self._take(row or {}, turns)
+            except (ValueError, KeyError, TypeError) as error:
+                logger.warning("A line of %s is ignored: %r", self.folder / INDEX, error)
+                # Of a turn that is lost: the next one does not begin where that one did.
+                lost = row is not None and str(row.get("id")) not in turns
+                self.damaged = max(self.damaged, len(turns) + lost)
         self.turns = list(turns.values())
         with suppress(OSError), os.scandir(self.folder / OBJECTS) as found:
             self.size = sum(entry.stat().st_size for entry in found)
 
-    def _take(self, line: dict[str, Any], turns: dict[str, ChangedTurn]) -> None:
+    def _take(self, line: Row, turns: dict[str, ChangedTurn]) -> None:
         match line["kind"]:
             case "turn":
-                name = str(line["id"])
+                name, at = f"{int(line['id']):04d}", datetime.fromisoformat(line["at"])
                 turns[name] = ChangedTurn(
                     name,
                     int(line["turn"]),
                     str(line["prompt"]),
-                    str(line["at"]),
+                    at.isoformat(),
                     str(line.get("back_to") or ""),
                 )
             case "file":

@@ -156,3 +156,17 @@ async def test_what_the_user_wrote_is_asked_about_also_after_later_turns_were_ta
     assert session.read("a.txt") == "by hand"
     assert (await session.restore(first["id"]))["conflicts"] == ["a.txt"]
     assert session.read("a.txt") == "by hand"
+
+
+async def test_a_turn_whose_line_is_lost_is_said_and_no_later_one_takes_its_id(session: Session):
+    for number in (1, 2, 3):
+        await session.turn("x", write("a.txt", str(number)))
+    index = session.folder / "checkpoints" / "index.jsonl"
+    first, *lines = index.read_text().splitlines(keepends=True)
+    index.write_text("".join((first.replace('"at": "', '"at": "x'), *lines)))
+    again = await Session(session.root, session.folder).mount()
+    second, third = await again.listed()
+    assert (await again.preview(second["id"]))["damaged"], "it may not be the first that changed"
+    assert not (await again.preview(third["id"]))["damaged"]
+    await again.turn("y", write("a.txt", "4"))
+    assert [each["id"] for each in await again.listed()] == ["0002", "0003", "0004"]
