@@ -311,3 +311,22 @@ def test_any_context_goes_back(
     turn(again, server, "another two")
     assert seen(server, 2)[-3:] == ["user: one", "assistant: Answer to one", "user: another two"]
     again.close()
+
+
+def test_what_is_asked_for_in_one_moment_happens_one_after_the_other(
+    project: Project, driver: Driver, server: LoopbackServer, opened: SessionOpened
+) -> None:
+    for number in (1, 2, 3):
+        turn(driver, server, f"prompt {number}", a=str(number))
+    rows = project.rows(opened.session_id)
+    driver.drain()
+    for number in (3, 2):
+        driver.client.rewind(number, "both", ())
+    assert [driver.wait(Rewound).turns for _ in range(2)] == [1, 1]
+    assert project.rows(opened.session_id) == rows[:4]
+    for _ in range(3):
+        driver.client.undo_rewind()
+    assert [driver.wait(Rewound).turns for _ in range(2)] == [1, 1]
+    assert "nothing to bring back" in said(driver)
+    assert project.rows(opened.session_id) == rows
+    assert (project.folder / "a.txt").read_text() == "3"

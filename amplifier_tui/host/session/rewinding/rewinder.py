@@ -62,6 +62,7 @@ class Rewinder:
         self._compactor = compactor
         self._shell = shell
         self._restarted = restarted
+        self._going = asyncio.Lock()
 
     async def points(self) -> tuple[RewindPoint, ...]:
         """Return the prompts of the session, the newest first."""
@@ -110,17 +111,19 @@ class Rewinder:
 
     async def rewind(self, turn: int, scope: RewindScope, overwrite: Collection[str]) -> None:
         """Go back before a turn, and say so; see `SessionClient.rewind`."""
-        if self._is_free():
-            with self._turns.paused():
-                await self._rewind(turn, scope, overwrite)
-            await self._find_unsent()
+        await self._go(lambda: self._rewind(turn, scope, overwrite))
 
     async def undo(self) -> None:
         """Bring back what was taken back last, and say so."""
-        if self._is_free():
-            with self._turns.paused():
-                await self._undo()
-            await self._find_unsent()
+        await self._go(self._undo)
+
+    async def _go(self, step: Callable[[], Awaitable[None]]) -> None:
+        """Go back or forward, one step after the other, while no turn begins."""
+        async with self._going:
+            if self._is_free():
+                with self._turns.paused():
+                    await step()
+                await self._find_unsent()
 
     def _is_free(self) -> bool:
         """Whether the session can go back now; else the user is told."""
@@ -201,7 +204,8 @@ class Rewinder:
         """Have everybody go on from the conversation as it is, and say what was done."""
         stored, prompts = await self._read()
         if scope != "files":
-            messages = messages_of(row for _, row in stored.read())
+            rows = stored.read()
+            messages = await asyncio.to_thread(lambda: messages_of(row for _, row in rows))
             await self._conversation.restart(messages)
             await self._restarted(messages, len(prompts))
         start = max(0, len(stored) - TAIL)
