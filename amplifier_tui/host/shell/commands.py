@@ -47,6 +47,7 @@ class ShellCommands:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._leftovers = Leftovers()
         self._waiting: dict[str, ShellEnded] = {}
+        self._closed = False
 
     @property
     def running(self) -> bool:
@@ -74,7 +75,9 @@ class ShellCommands:
             self.start(command, tell=tell)
 
     def start(self, command: str, *, tell: bool) -> None:
-        """Run a command line beside whatever else happens."""
+        """Run a command line beside whatever else happens; after the end nothing runs any more."""
+        if self._closed:
+            return
         command_id = uuid4().hex[:12]
         shown = self._sender.redactor.text(command)
         stamp = self._sender.stamp()
@@ -90,7 +93,8 @@ class ShellCommands:
             next(reversed(self._running.values())).cancel()
 
     async def close(self) -> None:
-        """End every command, and what commands left running."""
+        """End every command, and what commands left running; no other begins."""
+        self._closed = True
         running = list(self._running.values())
         for task in running:
             task.cancel()

@@ -1,5 +1,6 @@
 """Commands of the user's own, through the client, in real shells."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,10 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.shell.commands import ShellCommands
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.stream.sender import Sender
 from tests.host.driving import Driver, Project, calling, saying
 
 Drive = Callable[[], Driver]
@@ -250,3 +255,14 @@ def test_going_back_before_a_prompt_has_its_commands_wait_again(
     driver.client.rewind(2, "conversation")
     driver.wait(Rewound)
     assert driver.wait(ShellWaiting).command_ids == (ended.command_id,)
+
+
+async def test_no_command_begins_after_the_session_was_closed(tmp_path: Path) -> None:
+    events: list[HostEvent] = []
+    store = SessionStore(tmp_path / "s1", Redactor({}), lambda _: None)
+    commands = ShellCommands(Sender(events.append, store), tmp_path)
+    taken = asyncio.create_task(commands.take("touch made", tell=True))
+    await asyncio.sleep(0)
+    await commands.close()
+    await taken
+    assert not commands.running and events == []
