@@ -51,8 +51,11 @@ class OpenSessions:
     def close(self) -> None:
         """The window ends in order: it leaves no record."""
         self._open.clear()
-        for path in (self._path, self._lock.path):
-            path.unlink(missing_ok=True)
+        try:
+            for path in (self._path, self._lock.path):
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            logger.warning("What was open is still noted: %s", error)
         self._lock.release()
 
     def left(self) -> tuple[SessionCard, ...]:

@@ -111,3 +111,15 @@ def test_a_client_notes_what_it_opens_and_leaves_no_record(project: Project) -> 
     driver.wait_until(lambda: noted() == [second.session_id], "it was not noted")
     driver.close()
     assert noted() == []
+
+
+def test_a_folder_that_cannot_be_used_hinders_nothing(cwd: Path) -> None:
+    place = user_state_dir() / "windows"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("a file")
+    record = OpenSessions()
+    record.opened("s1", cwd)
+    assert record.left() == ()
+    record.dismiss(["s1"])
+    record.close()
+    assert place.read_text() == "a file"
