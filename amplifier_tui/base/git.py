@@ -15,7 +15,9 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final
 
 logger = logging.getLogger(__name__)
@@ -72,10 +74,43 @@ def git_output_now(
     return None if output is None else output.decode("utf-8", "replace")
 
 
+def git_blobs_now(folder: Path, names: Iterable[str], *, most_bytes: int) -> dict[str, bytes]:
+    """Return the contents of git objects by their names, read at once. Call it from a thread.
+
+    Args:
+        most_bytes: Of all together; what does not fit, or is not there, is left out.
+    """
+    with TemporaryFile() as wanted:
+        wanted.write("".join(f"{name}\n" for name in names).encode())
+        wanted.seek(0)
+        output = git_bytes_now(
+            folder, "cat-file", "--batch", most_bytes=most_bytes, given=wanted.fileno()
+        )
+    found: dict[str, bytes] = {}
+    begin = 0
+    while output is not None and (end := output.find(b"\n", begin)) >= 0:
+        name, *facts = output[begin:end].decode("ascii", "replace").split(" ")
+        begin = end + 1
+        if len(facts) == 2:  # what it is, and its size
+            data = output[begin : begin + int(facts[1])]
+            begin += int(facts[1]) + 1
+            if begin <= len(output):
+                found[name] = data
+    return found
+
+
 def git_bytes_now(
-    folder: Path, *arguments: str, timeout: float = TIMEOUT, most_bytes: int = MOST_BYTES
+    folder: Path,
+    *arguments: str,
+    timeout: float = TIMEOUT,
+    most_bytes: int = MOST_BYTES,
+    given: int = subprocess.DEVNULL,
 ) -> bytes | None:
-    """Do the same as `git_output_now`, and return the output as it is."""
+    """Do the same as `git_output_now`, and return the output as it is.
+
+    Args:
+        given: Descriptor of what git reads.
+    """
     if not _in_repository(folder):
         return None
     environment = {
@@ -88,7 +123,7 @@ def git_bytes_now(
             ["git", *_OPTIONS, *arguments],
             cwd=folder,
             env=environment | _ENVIRONMENT,
-            stdin=subprocess.DEVNULL,
+            stdin=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,

@@ -140,3 +140,37 @@ async def test_a_workspace_that_is_too_large_is_said(tmp_path: Path):
     assert checkpoint["files"] == []
     (why,) = (await session.preview(checkpoint["id"]))["unseen"]
     assert "`make all`" in why and "2,000 files" in why
+
+
+async def test_many_changed_files_are_read_from_git_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    session = await Session(tmp_path / "work", tmp_path / "store").mount()
+    before = {f"f{number}": f"{number}\n" for number in range(60)} | {"same": "1\n", "none": ""}
+    for name, text in before.items():
+        (session.root / name).write_text(text)
+    git(session.root, "init", "-q")
+    git(session.root, "add", ".")
+    later = (session.root / ".git" / "index").stat().st_mtime_ns - 5_000_000_000
+    for name in before:
+        os.utime(session.root / name, ns=(later, later))
+    git(session.root, "update-index", "--refresh")
+
+    def run() -> None:
+        for name in before:
+            (session.root / name).write_text("formatted")
+
+    started: list[Any] = []
+    popen = subprocess.Popen
+
+    def start(*arguments: Any, **options: Any) -> Any:
+        started.append(arguments)
+        return popen(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    await session.turn("x")
+    await session.command("make fmt", run)
+    assert len(started) < 12
+    (checkpoint,) = await session.listed()
+    assert (await session.restore(checkpoint["id"]))["failed"] == {}
+    assert {name: session.read(name) for name in before} == before
