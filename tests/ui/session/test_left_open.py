@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.ui.dialogs.sessions.left_open import LeftOpenPicker
 from tests.ui.driving import running
@@ -35,3 +37,16 @@ async def test_what_a_crash_cut_off_is_said_at_the_start_and_resumed_where_it_wa
             await drive.closed()
             request = client.named("open")[-1][0]
         assert (request.resume, request.cwd) == ("s7", tmp_path)
+
+
+@pytest.mark.parametrize("folder", ["", "/" + "x" * 300, "/a\0b"])
+async def test_a_session_whose_folder_cannot_be_looked_at_is_said_to_be_gone(folder: str) -> None:
+    client = FakeClient(left=(SessionCard(session_id="s7", title="Odd", cwd=folder),))
+    async with running(client, size=(80, 24)) as drive:
+        before = len(client.named("open"))
+        await drive.app.run_by_id("session.left_open")
+        await drive.dialog(LeftOpenPicker)
+        await drive.until(lambda: "Odd" in drive.text())
+        await drive.press("enter")
+        await drive.until(lambda: " is gone" in drive.text())
+        assert len(client.named("open")) == before

@@ -62,6 +62,7 @@ def search(app: SessionApp, client: SessionClient, state: SessionState, words: s
 @in_session
 def left_open(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """List the sessions that were open when the program was killed."""
+    from os.path import isdir
     from pathlib import Path
 
     from amplifier_tui.host.client import OpenRequest
@@ -70,11 +71,12 @@ def left_open(app: SessionApp, client: SessionClient, state: SessionState) -> No
     picker = LeftOpenPicker(client.left_open, client.dismiss_left_open)
 
     def chosen(session_id: str) -> None:
-        folder = Path(picker.cards[session_id].cwd)
-        if not folder.is_dir():
-            app.say(f"{one_line(str(folder))} is gone: the session can't be opened.", "warning")
+        folder = picker.cards[session_id].cwd
+        # What `Path.is_dir` raises for, a name too long or a folder above it that is closed, is no.
+        if not isdir(folder):
+            app.say(f"Its folder is gone: {one_line(folder, 200) or 'none is noted'}", "warning")
             return
-        client.open(OpenRequest(cwd=folder, resume=session_id))
+        client.open(OpenRequest(cwd=Path(folder), resume=session_id))
 
     app.ask(picker, chosen)
 
