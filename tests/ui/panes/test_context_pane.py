@@ -10,6 +10,7 @@ from amplifier_tui.host.events import (
     SourceUsage,
     ToolEnded,
     ToolStarted,
+    TurnStarted,
 )
 from amplifier_tui.ui.panes.context.pane import ContextPane
 from amplifier_tui.ui.widgets.messages import CompactRequested
@@ -243,6 +244,18 @@ async def test_items_are_listed_pinned_dropped_shortened_undone_and_gone_to(
         await drive.write("/context shorten import os")
         await drive.press("enter")
         await drive.until(lambda: drive.client.named("choose_item")[-1] == ("3", "shorten"))
+
+
+async def test_what_is_no_row_of_the_conversation_leads_to_no_other_row() -> None:
+    provided = ItemCard(key="", source="hook:x", role="user", text="hello", tokens=2_000, whole=0)
+    async with running(FakeClient(listed=(provided, ITEMS[2])), size=(120, 36)) as drive:
+        hello = TurnStarted(session_id=SESSION, turn=1, prompt="hello")
+        await drive.push(hello, budget(session_id=SESSION))
+        await drive.press("f4", "b")
+        await drive.until(lambda: "hook:x" in drive.text())
+        await drive.press("j", "j", "enter")
+        await drive.until(lambda: "no row of the conversation" in drive.text())
+        assert isinstance(drive.app.focused, ContextPane)
 
 
 async def test_items_that_are_listed_anew_take_no_key_from_the_prompt() -> None:

@@ -116,6 +116,8 @@ class ContextPane(LineView[_ContextLine]):
         if item is None:
             if not self._listing:
                 self.action_items()
+        elif what == "show" and not item.key:
+            self.post_message(ActionWanted("context.item", "why It is no row of the conversation."))
         elif item.fixed and what != "show":
             self.post_message(ActionWanted("context.item", f"why {item.fixed}"))
         else:
