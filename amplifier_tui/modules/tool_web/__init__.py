@@ -27,14 +27,16 @@ Config:
     max_results: Most results of one search. Default 10.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.modules.tool_web.fetch_tool import FetchTool
+from amplifier_tui.modules.tool_web.fetching import Fetcher
+from amplifier_tui.modules.tool_web.pages import WebPages
+from amplifier_tui.modules.tool_web.search_tool import WebSearchTool
+from amplifier_tui.modules.tool_web.settings import WebSettings
 
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
-
-__all__ = ["mount"]
+__all__ = ["WebSettings", "mount"]
 
 __amplifier_module_type__ = "tool"
 
@@ -45,16 +47,9 @@ async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = 
     Raises:
         SettingsError: A value of the config makes no sense.
     """
-    from amplifier_tui.modules.tool_web.fetch_tool import FetchTool
-    from amplifier_tui.modules.tool_web.fetching import Fetcher
-    from amplifier_tui.modules.tool_web.pages import WebPages
-    from amplifier_tui.modules.tool_web.settings import WebSettings
-
     settings = WebSettings.read(config)
     fetch = FetchTool(WebPages(Fetcher(settings), settings.cache_seconds), settings.max_chars)
     await coordinator.mount("tools", fetch, name=fetch.name)
     if settings.search_url or settings.brave_api_key:
-        from amplifier_tui.modules.tool_web.search_tool import WebSearchTool
-
         search = WebSearchTool(settings)
         await coordinator.mount("tools", search, name=search.name)
