@@ -20,6 +20,7 @@ from amplifier_tui.base.files import (
     move_aside,
     open_regular,
     write_atomic,
+    write_together,
 )
 
 
@@ -251,3 +252,12 @@ def test_what_can_not_be_used_is_kept_under_a_name_of_its_own(tmp_path: Path) ->
     assert [aside.read_text() for aside in kept] == ["one", "two"]
     assert all(aside.name.startswith("f.corrupt-") for aside in kept)
     assert not free_name(path, "corrupt").exists()
+
+
+def test_a_link_is_neither_replaced_nor_removed_with_others(tmp_path: Path) -> None:
+    link, other = tmp_path / "link", tmp_path / "other"
+    link.symlink_to(tmp_path / "target")
+    for data in (None, b"new"):
+        with pytest.raises(NotRegularFileError):
+            write_together({other: b"x", link: data})
+        assert [path.name for path in tmp_path.iterdir()] == ["link"]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from amplifier_tui.base.files.reading import require_regular
 from amplifier_tui.base.files.replacing import stage
 
 
@@ -34,7 +35,9 @@ def write_together(
     with ExitStack() as leftovers:
         staged = {}
         for path, data in contents.items():
-            if data is not None:
+            if data is None:
+                require_regular(path, path.lstat().st_mode)
+            else:
                 mode = (modes or {}).get(path)
                 staged[path] = stage(path, data, mode=mode, durable=durable, links="refuse")
                 leftovers.callback(_remove, staged[path])
