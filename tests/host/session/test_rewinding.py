@@ -330,3 +330,24 @@ def test_what_is_asked_for_in_one_moment_happens_one_after_the_other(
     assert "nothing to bring back" in said(driver)
     assert project.rows(opened.session_id) == rows
     assert (project.folder / "a.txt").read_text() == "3"
+
+
+@pytest.mark.parametrize("scope", ["both", "files", "conversation"])
+def test_where_it_cannot_be_noted_nothing_goes_back(
+    project: Project,
+    driver: Driver,
+    server: LoopbackServer,
+    opened: SessionOpened,
+    scope: RewindScope,
+) -> None:
+    turn(driver, server, "one", a="1")
+    turn(driver, server, "two", a="2")
+    rows = project.rows(opened.session_id)
+    (project.folder_of(opened.session_id) / "rewinds.jsonl").mkdir()
+    driver.drain()
+    driver.client.rewind(2, scope)
+    assert said(driver).startswith("Nothing went back: ")
+    assert driver.client.rewind_points().result(5)[0].turn == 2
+    assert project.rows(opened.session_id) == rows
+    assert (project.folder / "a.txt").read_text() == "2"
+    assert not driver.of(Rewound)

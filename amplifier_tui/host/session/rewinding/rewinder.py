@@ -164,8 +164,11 @@ class Rewinder:
             try:
                 await asyncio.to_thread(self._store.go_back, rows, turn, undo, len(prompts))
             except OSError as error:
-                self._say("error", f"The conversation can't go back: {error.strerror or error}")
-                scope = "files"
+                # Without a note of it nothing could be brought back later.
+                self._say("error", f"Nothing went back: {error.strerror or error}")
+                if undo:
+                    await self._files.restore(undo, ())
+                return
         await self._tell(scope, turn, len(prompts), typed_prompt(prompts[0].row), report)
 
     async def _undo(self) -> None:
