@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.jsonl import append_rows
 from amplifier_tui.host.events import (
     BlockEnded,
     Failed,
@@ -19,6 +20,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.replay import messages_of
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.sessions import find_session, list_sessions
+from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from amplifier_tui.paths import sessions_dir
 
 
@@ -258,3 +260,16 @@ def test_what_others_put_into_the_metadata_of_a_prompt_hinders_nothing(store: Se
     ]
     waiting = [event.command_id for event in store.replay().unsent_commands()]
     assert waiting == ["c2"]
+
+
+def test_what_was_noted_with_odd_ids_is_left_out(store: SessionStore) -> None:
+    add(store, {"role": "user", "content": "hi"})
+    for event in (
+        ShellEnded(session_id="session", command_id="c1", command="ls"),
+        ToolEnded(session_id="session", call_id="c1", tool="x", ok=True),
+    ):
+        for name in {"agent", "call_id", "command_id"} & event.to_json().keys():
+            line = {"row": 1, "event": {**event.to_json(), name: []}}
+            append_rows(store.folder / DISPLAY, [line])
+    assert [type(event).__name__ for event in told(store)] == ["TurnStarted"]
+    assert store.replay().unsent_commands() == ()

@@ -38,6 +38,8 @@ KEPT: Final = (
 )
 """The events it holds; of a `ToolEnded` all but the output, which is in its row."""
 
+_IDS: Final = ("agent", "call_id", "command_id", "lane")
+
 Item = tuple[int, HostEvent]
 """An event with the number of rows there were when it came."""
 
@@ -105,6 +107,7 @@ def read_outcomes(path: Path) -> Outcomes:
                 items += taken.pop(str(record["undo"]), [])
             elif (told := record.get("event", record.get("approval"))) is not None:
                 event = HostEvent.from_json(told)
+                hash(tuple(getattr(event, name, "") for name in _IDS))  # A list is no id.
                 items.append((int(record["row"]), event))
                 if isinstance(event, TurnEnded):
                     found.spent.append(event.usage)
