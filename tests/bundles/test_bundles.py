@@ -48,9 +48,9 @@ def test_a_shipped_bundle_is_valid_and_complete(name: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_shipped_bundle_offers_three_prompts(name: str):
+def test_a_shipped_bundle_offers_three_or_four_prompts(name: str):
     examples = plan_of(name)["session"]["examples"]
-    assert len(examples) == 3
+    assert len(examples) in (3, 4)
     assert all(isinstance(example, str) and len(example) < 90 for example in examples)
 
 
@@ -151,8 +151,9 @@ def test_the_demos_template_is_there():
 
 def test_each_example_of_the_demo_plays_a_scenario_of_its_own():
     script = read_script(BUILT_IN)
-    first, second, long = plan_of("demo")["session"]["examples"]
-    tools = frozenset({"read_file", "edit_file", "bash"})
+    first, second, asked, long = plan_of("demo")["session"]["examples"]
+    tools = frozenset({"read_file", "edit_file", "bash", "ask_user"})
+    assert script.scenario(1, asked, tools).name == "ask first"
     assert script.scenario(1, first, tools).name == "repair when asked"
     assert script.scenario(1, second, tools).name == "overview"
     assert script.scenario(1, long, tools).name == "long answer"

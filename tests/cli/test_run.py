@@ -1,5 +1,6 @@
 import io
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import Future
@@ -9,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.questions import Question, QuestionOption
 from amplifier_tui.cli.group import run as run_command
 from amplifier_tui.cli.run import headless as module
 from amplifier_tui.cli.run.headless import Headless, Limits, RunResult
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host import events
-from amplifier_tui.host.client import Decision, OpenRequest
+from amplifier_tui.host.client import Decision, OpenRequest, QuestionAnswer, QuestionsReply
 from tests.cli.bundle_support import program_in_terminal
 
 S = "s1"
@@ -75,6 +77,9 @@ class Client:
         self.did.append(model)
         self._put(*self._switched)
 
+    def answer_questions(self, request_id: str, reply: QuestionsReply) -> None:
+        self.did.append(reply)
+
     def answer_limit(self, request_id: str, *, go: bool) -> None:
         self.did.append((request_id, go))
 
@@ -108,6 +113,9 @@ class Speaker:
 
     def progress(self, line: str) -> None:
         pass
+
+    def ask_all(self, questions: Any, stopped: Any) -> tuple[QuestionAnswer, ...]:
+        return (QuestionAnswer((0,)),) if self.answer else ()
 
     def ask(self, request: Any, stopped: Any) -> bool | None:
         return self.answer
@@ -327,6 +335,43 @@ def test_every_line_of_the_output_is_an_event_and_the_last_one_says_how_it_ended
     assert (last["type"], last["turn"], last["exit_status"]) == ("RunEnded", 1, done.returncode)
     assert last["answer"]
     assert "\x1b" not in done.stderr
+
+
+STORE = Question("Where?", "", (QuestionOption("SQLite", "one file"), QuestionOption("Postgres")))
+
+
+@pytest.mark.parametrize("answer", [None, True])
+def test_where_nobody_can_be_asked_the_agent_is_told_and_the_run_goes_on(
+    answer: bool | None,
+) -> None:
+    asked = events.QuestionsAsked(session_id=S, request_id="q1", questions=(STORE,))
+    client, speaker = Client(asked, text("1", "Well."), ended()), Speaker(answer)
+    assert follow(client, speaker).exit_status == 0
+    answered = QuestionsReply("answered", (QuestionAnswer((0,)),))
+    assert client.did == [answered if answer else QuestionsReply("unavailable")]
+    assert any("--approve ask" in line for line in speaker.said) == (answer is None)
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("2\n", QuestionAnswer((1,))),
+        ("1, 2\n", QuestionAnswer((0, 1))),
+        ("3\n", QuestionAnswer(text="3")),
+        (" neither\n", QuestionAnswer(text="neither")),
+        ("\n", QuestionAnswer()),
+    ],
+)
+def test_a_question_at_the_terminal_is_answered_by_numbers_or_words(
+    line: str, answer: QuestionAnswer
+) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, line.encode())
+    os.close(writing)
+    speaker = module.Speaker(whole=False, asks=False)
+    with open(reading) as terminal:
+        speaker._terminal = terminal
+        assert speaker.ask_all((STORE,), lambda: False) == (answer,)
 
 
 def test_the_person_at_the_terminal_is_asked() -> None:

@@ -6,13 +6,24 @@ from typing import Literal, NamedTuple
 from amplifier_tui.ui.keys.help_words import HELP
 
 KeyScope = Literal[
-    "screen", "prompt", "approval", "diff", "rewind", "trust", "picker", "pane", "rules", "decision"
+    "screen",
+    "prompt",
+    "approval",
+    "ask",
+    "diff",
+    "rewind",
+    "trust",
+    "picker",
+    "pane",
+    "rules",
+    "decision",
 ]
 """Where a key is heard: the main screen, its prompt, one of the dialogs, a list, a pane."""
 
 OVERLAPPING: tuple[frozenset[KeyScope], ...] = (
     frozenset(("screen", "prompt")),
     frozenset(("approval",)),
+    frozenset(("ask",)),
     frozenset(("diff",)),
     frozenset(("rewind",)),
     frozenset(("trust",)),

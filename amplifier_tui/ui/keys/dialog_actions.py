@@ -30,6 +30,25 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         scope="approval",
     ),
     *rows(
+        "Questions",
+        *(
+            Action(f"ask.option_{n}", f"Choose option {n}", f"choose({n - 1})", str(n))
+            for n in range(1, 9)
+        ),
+        Action("ask.tick", "Choose", "tick", "space"),
+        Action("ask.go_on", "Next question, or answer", "go_on", "enter"),
+        Action("ask.write", "In your own words", "write", "w"),
+        Action("ask.next", "Next question", "step(1)", "tab,right"),
+        Action("ask.previous", "Previous question", "step(-1)", "shift+tab,left"),
+        Action("ask.up", "Up", "move(-1)", "up,k"),
+        Action("ask.down", "Down", "move(1)", "down,j"),
+        Action("ask.page_up", "Page up", "page(-1)", "pageup"),
+        Action("ask.page_down", "Page down", "page(1)", "pagedown"),
+        Action("ask.decline", "Decline to answer", "decline", "x"),
+        Action("ask.later", "Later", "later", "escape"),
+        scope="ask",
+    ),
+    *rows(
         "Change",
         Action("diff.next", "Next change, or place found", "step(1)", "n,right_square_bracket"),
         Action(

@@ -19,6 +19,7 @@ from amplifier_tui.host.events import (
     Failed,
     LimitAsked,
     ModelChanged,
+    QuestionsAsked,
     SessionOpened,
     TerminalWanted,
     TrustAsked,
@@ -32,6 +33,7 @@ from amplifier_tui.ui.session.forks import Forks
 from amplifier_tui.ui.session.going_back import GoingBack
 from amplifier_tui.ui.session.hits import HitOpener
 from amplifier_tui.ui.session.keyboard import Keyboard
+from amplifier_tui.ui.session.questions import AskDialogs
 from amplifier_tui.ui.session.trust import TrustDialogs
 from amplifier_tui.ui.state.conversation.entries import NO_MODEL
 from amplifier_tui.ui.state.formats import plural
@@ -55,7 +57,7 @@ BATCH = 1_000
 OPENING_FRAME = 0.15
 """Seconds between two looks at a session that opens: each takes the interpreter from it."""
 
-_SHOWN_AT_ONCE = (SessionOpened, Failed, ApprovalRequested, TrustAsked)
+_SHOWN_AT_ONCE = (SessionOpened, Failed, ApprovalRequested, QuestionsAsked, TrustAsked)
 
 
 class SessionLink:
@@ -83,6 +85,7 @@ class SessionLink:
         self.keyboard = Keyboard(screen)
         self.approvals = ApprovalDialogs(screen, client, state, self.keyboard)
         self.trust = TrustDialogs(screen, client, self.keyboard)
+        self.questions = AskDialogs(screen, client, self.keyboard, state)
         self.forks = Forks(screen, client, state)
         self.going_back = GoingBack(screen, client, state, self.forks)
         self.hits = HitOpener(screen, client, state, self._fetch_earlier)
@@ -139,6 +142,7 @@ class SessionLink:
         if state.approvals.version != self._approvals_seen:
             self._approvals_seen = state.approvals.version
             self.approvals.queue.sync(state.approvals.pending)
+        self.questions.sync(next(iter(state.questions.pending), None))
         self.trust.sync(state.trust.pending)
         self._show_title()
 
@@ -162,7 +166,7 @@ class SessionLink:
                     self._app.bell()
                 # After the screen has drawn the end of the turn.
                 self._app.set_timer(0.5, pace.turn_ended)
-            case ApprovalRequested() | TrustAsked() | LimitAsked():
+            case ApprovalRequested() | QuestionsAsked() | TrustAsked() | LimitAsked():
                 if not self._app.app_focus:
                     self._app.bell()
             case _:
@@ -217,7 +221,8 @@ class SessionLink:
     def _show_title(self) -> None:
         facts = self._state.facts
         running = "◐ " if self._state.activity.running else ""
-        waits = self._state.approvals.pending or self._state.trust.pending
+        state = self._state
+        waits = state.approvals.pending or state.questions.pending or state.trust.pending
         glyph = "! " if waits else running
         title = f"{glyph}{one_line(facts.title or facts.bundle or 'amplifier', 60)}"
         if title != self._title:
@@ -255,7 +260,7 @@ class SessionLink:
 
     def show_what_waits(self) -> bool:
         """Show the question that waits for the user; False when there is none."""
-        return self.trust.show() or self.approvals.queue.show()
+        return self.trust.show() or self.approvals.queue.show() or self.questions.show()
 
     def stop(self) -> None:
         """Stop the user's own command; else the turn, and asked again, at once."""

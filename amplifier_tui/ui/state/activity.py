@@ -175,8 +175,16 @@ class Activity(FieldSection):
             key = self._requests[event.request_id] = (event.agent, event.call_id)
             self._tools.setdefault(key, _RunningTool(event.tool, event.at)).waiting += 1
 
+    @on(events.QuestionsAsked, live=True)
+    def _questions(self, event: events.QuestionsAsked) -> None:
+        tool = self._tools.get((event.agent, event.call_id))
+        if tool is not None and event.request_id not in self._requests:
+            self._requests[event.request_id] = (event.agent, event.call_id)
+            tool.waiting += 1
+
     @on(events.ApprovalResolved, live=True)
-    def _answered(self, event: events.ApprovalResolved) -> None:
+    @on(events.QuestionsResolved, live=True)
+    def _answered(self, event: events.ApprovalResolved | events.QuestionsResolved) -> None:
         key = self._requests.pop(event.request_id, None)
         tool = self._tools.get(key) if key is not None else None
         if tool is not None:

@@ -26,7 +26,7 @@ from amplifier_tui.ui.state.instruments.modules import Modules
 from amplifier_tui.ui.state.moments import Moments
 from amplifier_tui.ui.state.section import Route
 from amplifier_tui.ui.state.small_sections import Facts, Notices, Todo, UsageTotals
-from amplifier_tui.ui.state.waiting import Approvals, PromptQueue, TrustQuestion
+from amplifier_tui.ui.state.waiting import Approvals, AskedQuestions, PromptQueue, TrustQuestion
 
 _PENDING_LIMIT = 20_000
 """Events kept of a session that is being opened while another is on screen."""
@@ -62,6 +62,7 @@ class SessionState:
         self.budget = BudgetState()
         self.usage = UsageTotals()
         self.approvals = Approvals()
+        self.questions = AskedQuestions()
         self.trust = TrustQuestion()
         self.queue = PromptQueue()
         self.todo = Todo()
@@ -75,7 +76,8 @@ class SessionState:
         self._past = (self.modules, self.budget)
         self._per_session = (
             *(self.conversation, self.modules, self.log, self.budget, self.usage),
-            *(self.approvals, self.trust, self.queue, self.todo, self.activity),
+            *(self.approvals, self.questions, self.trust, self.queue, self.todo),
+            self.activity,
             self.moments,
         )
         self._sections = (self.facts, self.notices, *self._per_session)

@@ -48,6 +48,29 @@ class Approvals(Section):
             self.touch()
 
 
+class AskedQuestions(FieldSection):
+    """What agents ask the user and wait for, the oldest first."""
+
+    def reset(self) -> None:
+        """Forget the questions."""
+        self.pending: tuple[events.QuestionsAsked, ...] = ()
+
+    @on(events.QuestionsAsked, live=True)
+    def _asked(self, event: events.QuestionsAsked) -> None:
+        if event.request_id not in {asked.request_id for asked in self.pending}:
+            self.pending += (event,)
+
+    @on(events.QuestionsResolved, live=True)
+    def _resolved(self, event: events.QuestionsResolved) -> None:
+        self.pending = tuple(q for q in self.pending if q.request_id != event.request_id)
+
+    @on(events.SessionClosed, live=True)
+    @on(events.TurnEnded, live=True, main=True)
+    def _ended(self, event: events.SessionClosed | events.TurnEnded) -> None:
+        # Nobody waits for an answer any more; the engine says so too, unless it died.
+        self.pending = ()
+
+
 class TrustQuestion(FieldSection):
     """What a project or a stranger brings and the opening of a session waits for, if anything."""
 

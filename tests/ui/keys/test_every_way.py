@@ -17,6 +17,7 @@ from textual.screen import Screen
 
 from amplifier_tui.host.events import HostEvent, ToolEnded, TurnStarted
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
 from amplifier_tui.ui.dialogs.commands import CommandPalette, Help
 from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
 from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
@@ -34,6 +35,7 @@ from amplifier_tui.ui.transcript.view import TranscriptView
 from amplifier_tui.ui.widgets.messages import InspectRequested
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
+from tests.ui.questions import questions
 from tests.ui.requests import DIFF, ask
 from tests.ui.state.make import traced
 from tests.ui.trust_questions import many
@@ -155,13 +157,14 @@ async def test_what_is_chosen_in_palette_or_help_runs(key, monkeypatch) -> None:
 
 
 async def test_every_key_of_a_dialog(monkeypatch) -> None:
-    for kind in (ApprovalDialog, TrustDialog):
+    for kind in (ApprovalDialog, AskDialog, TrustDialog):
         monkeypatch.setattr(kind, "grace", 0.0)
         monkeypatch.setattr(kind, "alone", 0.0)
     said = TurnStarted(session_id=SESSION, turn=1, prompt="p", replayed=True)
     changed = ToolEnded(session_id=SESSION, call_id="c", tool="edit_file", ok=True, diff=DIFF)
     openings: dict[str, tuple[HostEvent | None, str, type[Screen[Any]]]] = {
         "approval": (ask(), "", ApprovalDialog),
+        "ask": (questions(), "", AskDialog),
         "diff": (changed, "view.diff", DiffSheet),
         "rewind": (said, "session.undo", RewindSheet),
         "trust": (many(), "", TrustDialog),

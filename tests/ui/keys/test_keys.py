@@ -45,6 +45,7 @@ def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.app.app import AmplifierApp
     from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+    from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
     from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
     from amplifier_tui.ui.dialogs.parts.picker import Picker
     from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
@@ -56,6 +57,7 @@ def test_every_action_runs_something_that_exists() -> None:
     homes = {
         "prompt": PromptInput,
         "approval": ApprovalDialog,
+        "ask": AskDialog,
         "diff": DiffSheet,
         "rewind": RewindSheet,
         "trust": TrustDialog,

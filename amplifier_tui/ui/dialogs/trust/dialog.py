@@ -71,10 +71,6 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         """Show the keys."""
         self._show_keys()
 
-    def withdraw(self) -> None:
-        """Close without an answer: it was answered elsewhere, or the opening has stopped."""
-        self.finish()
-
     def _use(self, remember: Remember) -> None:
         picks = self.picks
         decision = TrustDecision(

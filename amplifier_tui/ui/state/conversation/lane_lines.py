@@ -115,13 +115,15 @@ class LaneLines(Handlers):
         self._tell(event.agent, calls=entry.calls + 1, **about)
 
     @on(events.ApprovalRequested, live=True)
-    def _asked(self, event: events.ApprovalRequested) -> None:
+    @on(events.QuestionsAsked, live=True)
+    def _asked(self, event: events.ApprovalRequested | events.QuestionsAsked) -> None:
         if event.agent in self.by_lane:
             self._requests[event.request_id] = event.agent
             self._wait(event.agent)
 
     @on(events.ApprovalResolved, live=True)
-    def _answered(self, event: events.ApprovalResolved) -> None:
+    @on(events.QuestionsResolved, live=True)
+    def _answered(self, event: events.ApprovalResolved | events.QuestionsResolved) -> None:
         if lane := self._requests.pop(event.request_id, ""):
             self._wait(lane)
 

@@ -138,6 +138,18 @@ class ToolLines(Handlers):
         call.requests.add(event.request_id)
         self._tell(call.entry, state="waiting")
 
+    @on(events.QuestionsAsked, live=True)
+    def _questions(self, event: events.QuestionsAsked) -> None:
+        call = self._calls.get((event.agent, event.call_id))
+        if call is not None and not call.ended:
+            self._tell(call.entry, state="waiting")
+
+    @on(events.QuestionsResolved, live=True)
+    def _questions_resolved(self, event: events.QuestionsResolved) -> None:
+        call = self._calls.get((event.agent, event.call_id))
+        if call is not None and not call.ended:
+            self._tell(call.entry, state="running", started=event.at)
+
     @on(events.ApprovalResolved)
     def _answered(self, event: events.ApprovalResolved) -> None:
         # A grant lets the call run unless another request holds it; so does a change, which is

@@ -146,6 +146,13 @@ def _plan(arguments: Arguments) -> ToolWords | None:
     return ToolWords("plan", (Span(action),)) if action else None
 
 
+def _questions(arguments: Arguments) -> ToolWords | None:
+    asked = arguments.get("questions")
+    found = [each for each in asked if isinstance(each, dict)] if isinstance(asked, list) else []
+    words = [one_line(str(each.get("question") or ""), _LINE_LIMIT) for each in found]
+    return ToolWords("ask", (Span(" · ".join(words)),)) if any(words) else None
+
+
 def _delegate(arguments: Arguments) -> ToolWords | None:
     agent = _first(arguments, "agent", "subagent_type", "agent_name")
     task = _first(arguments, "instruction", "description", "prompt", "task")
@@ -170,6 +177,7 @@ _KNOWN: dict[str, Callable[[Arguments], ToolWords | None]] = {
     **dict.fromkeys(("glob", "find"), _search("find")),
     "web_fetch": _says("fetch", "url"),
     "web_search": _says("browse", "query"),
+    "ask_user": _questions,
     "todo": _plan,
     **dict.fromkeys(("task", "delegate"), _delegate),
 }

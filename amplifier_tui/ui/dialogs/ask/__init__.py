@@ -1,0 +1,1 @@
+"""Questions of an agent to the user: what is answered so far, how it looks, the dialog."""

@@ -1,0 +1,237 @@
+"""The dialog in which an agent asks the user: one question after the other, answered together."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Input, Static
+
+from amplifier_tui.base.questions import LONGEST_ANSWER
+from amplifier_tui.host.client import QuestionsReply
+from amplifier_tui.ui.dialogs.ask.form import WORDS, AskForm, ask_rows, tabs
+from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
+from amplifier_tui.ui.keys.actions import BY_ID, bindings
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.widgets.pick_list import PickList
+
+MEASURE = 100
+"""The widest that its text is."""
+
+
+class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
+    """Returns the reply, `later` when it is put off, None when the user types or it is withdrawn.
+
+    Args:
+        form: What is answered already; changed by the user.
+        who: The agent that asks.
+        keymap: The keys to show.
+        is_first_click: True for the click that brought the terminal to the front.
+        cover: Told how many rows the dialog hides, 0 when it is gone.
+    """
+
+    BINDINGS = bindings("ask")
+    DECIDES = frozenset(("go_on", "write", "decline"))
+    AUTO_FOCUS = ""
+    DEFAULT_CSS = """
+    AskDialog > #sheet { border-left: thick $secondary; }
+    AskDialog.-small > #sheet { height: 100%; }
+    AskDialog #sheet > * { max-width: 100; }
+    AskDialog #ask-head { height: 1; margin-bottom: 1; }
+    AskDialog #ask-tabs { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    AskDialog #ask-who { width: auto; height: 1; color: $text-muted; }
+    AskDialog PickList { background: $panel; }
+    AskDialog Input { display: none; margin: 1 0 0 1; }
+    AskDialog.-writing Input { display: block; }
+    AskDialog KeyRow { margin-top: 1; }
+    AskDialog.-small #ask-head { margin-bottom: 0; }
+    AskDialog.-small Input, AskDialog.-small KeyRow { margin-top: 0; }
+    """
+
+    def __init__(
+        self,
+        form: AskForm,
+        who: str,
+        *,
+        keymap: Keymap,
+        is_first_click: Callable[[], bool],
+        cover: Callable[[int], None],
+    ) -> None:
+        super().__init__(keymap.by_key("ask"), is_first_click)
+        self.form = form
+        self._who = who
+        self._keymap = keymap
+        self._report_cover = cover
+        self._cursor = ""
+
+    def _content(self) -> ComposeResult:
+        with Horizontal(id="ask-head"):
+            yield Static(id="ask-tabs")
+            yield Static(f"  {self._who}", id="ask-who", markup=False)
+        yield PickList(id="ask-list")
+        yield Input(placeholder="Your answer", max_length=LONGEST_ANSWER)
+        yield KeyRow()
+
+    def on_mount(self) -> None:
+        """Show the question."""
+        self._show()
+
+    @property
+    def _list(self) -> PickList:
+        return self.query_one(PickList)
+
+    @property
+    def writing(self) -> bool:
+        """Whether the user writes their own words."""
+        return self.has_class("-writing")
+
+    def _show(self) -> None:
+        self.query_one("#ask-tabs", Static).update(tabs(self.form))
+        self.query_one(KeyRow).set_choices(self._choices())
+        self._fit(self.room())
+
+    def _choices(self) -> list[KeyChoice]:
+        form, options = self.form, self.form.question.options
+        on = "Answer" if form.is_last else "Next"
+        if self.writing:
+            return [KeyChoice("enter", on, "send"), self._choice("later", "Back")]
+        found = [self._choice("go_on", on)]
+        if options:
+            found.append(self._choice("tick", "Tick" if form.question.multi_select else "Choose"))
+        found.append(self._choice("write", "Own words"))
+        if len(form.asked.questions) > 1:
+            found.append(self._choice("next", "Another question", "step(1)"))
+        return [*found, self._choice("decline", "Decline"), self._choice("later", "Later")]
+
+    def _choice(self, name: str, said: str, action: str = "") -> KeyChoice:
+        keys = self._keymap.keys_of(BY_ID[f"ask.{name}"])
+        return KeyChoice(show_keys(keys), said, action or name)
+
+    def _fit(self, rows: int) -> None:
+        """Give the list what the head, the line and the keys leave."""
+        if not self.query(PickList):
+            return
+        small = self.has_class("-small")
+        width = min(self.app.size.width - (3 if small else 5), MEASURE)
+        key = show_keys(self._keymap.keys_of(BY_ID["ask.write"])) or " "
+        row = self._list.row
+        keep = self._cursor or (row.id if row is not None else "")
+        self._cursor = ""
+        # One cell of the scrollbar, and one of the list's own at each side.
+        self._list.set_rows(ask_rows(self.form, width - 3, key), keep)
+        keys = self.query_one(KeyRow).get_content_height(self.size, self.size, width)
+        left = rows - 1 - keys - (0 if small else 4)
+        left -= self.writing * (1 if small else 2)
+        self._list.styles.height = max(1, min(len(self._list.rows), left))
+        self.call_after_refresh(self._tell_cover)
+
+    def _tell_cover(self) -> None:
+        if self.is_active:
+            self._report_cover(self.sheet.outer_size.height)
+
+    def on_unmount(self) -> None:
+        """Give the conversation its rows back."""
+        self._report_cover(0)
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor to the next row that can be chosen."""
+        rows = self._list.rows
+        stops = [at for at, row in enumerate(rows) if row.id]
+        here = stops.index(self._list.cursor_row) if self._list.cursor_row in stops else 0
+        at = stops[min(max(here + by, 0), len(stops) - 1)]
+        self._list.put_cursor(at)
+        end = next((stop for stop in stops if stop > at), len(rows))
+        self._list.show_rows(at, end - at)
+
+    def action_page(self, direction: int) -> None:
+        """Scroll a text that is longer than its room."""
+        self._list.scroll_relative(y=direction * max(1, self._list.size.height - 1), animate=False)
+
+    def action_choose(self, option: int) -> None:
+        """Choose an option, or no longer."""
+        if 0 <= option < len(self.form.question.options):
+            self._cursor = str(option)
+            self.form.choose(option)
+            self._show()
+
+    def action_tick(self) -> None:
+        """Choose what the cursor is on, or no longer."""
+        row = self._list.row
+        if row is not None and row.id == WORDS:
+            self.action_write()
+        elif row is not None:
+            self.action_choose(int(row.id))
+
+    def action_go_on(self) -> None:
+        """Take what the cursor is on where nothing is answered; then the next question, or all."""
+        form, row = self.form, self._list.row
+        if not form.is_answered(form.at) and row is not None:
+            if row.id == WORDS:
+                self.action_write()
+                return
+            if not form.question.multi_select:
+                form.choose(int(row.id))
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self.form.is_last:
+            self.finish(QuestionsReply("answered", self.form.answers))
+        else:
+            self.action_step(1)
+
+    def action_step(self, by: int) -> None:
+        """Show the next question, or the one before."""
+        self._write(False)
+        self.form.step(by)
+        self._cursor = "0" if self.form.question.options else WORDS
+        self._show()
+
+    def action_write(self) -> None:
+        """Write an answer in one's own words."""
+        self._write(True)
+
+    def _write(self, on: bool) -> None:
+        line = self.query_one(Input)
+        self.set_class(on, "-writing")
+        if on:
+            line.value = self.form.words[self.form.at]
+            line.focus()
+        else:
+            self.set_focus(None)
+        self._cursor = WORDS if on else ""
+        self._show()
+
+    def action_send(self) -> None:
+        """Take the words that were written, and go on."""
+        self._write(False)
+        self._go_on()
+
+    @on(Input.Changed)
+    def _written(self, event: Input.Changed) -> None:
+        if self.writing:
+            self.form.words[self.form.at] = event.value
+            self._show()
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_send()
+
+    @on(PickList.Chosen)
+    def _clicked(self, event: PickList.Chosen) -> None:
+        event.stop()
+        if not self._is_first_click():
+            self.action_tick()
+
+    def action_decline(self) -> None:
+        """Answer none of them."""
+        self.finish(QuestionsReply("declined"))
+
+    def action_later(self) -> None:
+        """Stop writing; else put it off."""
+        if self.writing:
+            self._write(False)
+        else:
+            self.finish("later")

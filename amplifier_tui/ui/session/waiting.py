@@ -1,0 +1,111 @@
+"""One question at a time on the screen: when its dialog opens, and what becomes of the answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.content import Content
+
+    from amplifier_tui.host.client import SessionClient
+    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
+    from amplifier_tui.ui.session.keyboard import Keyboard
+
+AskedT = TypeVar("AskedT")
+
+
+class WaitingDialog(ABC, Generic[AskedT]):
+    """Opens the dialog while the user does not type, and closes it when nobody waits any more."""
+
+    KIND: ClassVar[str]
+    """Name of its row above the prompt."""
+    RISK: ClassVar[str]
+
+    def __init__(self, screen: MainScreen, client: SessionClient, keyboard: Keyboard) -> None:
+        self._screen = screen
+        self._client = client
+        self._keyboard = keyboard
+        self._asked: AskedT | None = None
+        self._waits = self._later = False
+        self._ticking = False
+        self._dialog: QuestionSheet[Any] | None = None
+
+    def sync(self, asked: AskedT | None) -> None:
+        """Take the question that waits, if any."""
+        if asked is self._asked:
+            return
+        self._asked, self._waits, self._later = asked, asked is not None, False
+        self._forget()
+        if self._dialog is not None:
+            self._dialog.finish()
+            self._dialog = None
+        self._consider()
+
+    def show(self) -> bool:
+        """Show the question now; False when there is none."""
+        if self._waits and self._dialog is None and self._asked is not None:
+            self._later = False
+            self._open(self._asked)
+        return self._waits
+
+    def _consider(self) -> None:
+        """Open the dialog now, or show above the prompt that it waits, and look again."""
+        if self._asked is None or self._dialog is not None or not self._waits:
+            self._show_waiting(None)
+        elif self._later:
+            self._show_waiting(self._asked)
+        elif wait := self._keyboard.question_wait():
+            self._show_waiting(self._asked)
+            if not self._ticking:
+                self._ticking = True
+                self._screen.app.set_timer(wait, self._tick)
+        else:
+            self._open(self._asked)
+
+    def _tick(self) -> None:
+        self._ticking = False
+        self._consider()
+
+    def _show_waiting(self, asked: AskedT | None) -> None:
+        if self._screen.strip is not None:
+            key = self._screen.keymap.way_to("approval.show")
+            draw = self._strip(asked, key) if asked is not None else None
+            self._screen.strip.show(self.KIND, draw, self.RISK)
+
+    def _open(self, asked: AskedT) -> None:
+        self._show_waiting(None)
+        self._dialog = self._make(asked)
+        self._screen.app.push_screen(self._dialog, partial(self._closed, asked))
+
+    def _closed(self, asked: AskedT, answer: Any) -> None:
+        if answer == "later":
+            self._dialog, self._later = None, True
+            self._consider()
+        elif answer is not None:
+            self._dialog, self._waits = None, False
+            self._answer(asked, answer)
+        elif asked is self._asked:
+            # The user types: it opens again when the prompt is empty.
+            self._dialog = None
+            self._consider()
+
+    @abstractmethod
+    def _forget(self) -> None:
+        """Forget what was answered so far: there is another question, or none."""
+
+    @abstractmethod
+    def _strip(self, asked: AskedT, key: str) -> Callable[[int], Content]:
+        """Return what draws the row above the prompt; `key` opens the dialog."""
+
+    @abstractmethod
+    def _make(self, asked: AskedT) -> QuestionSheet[Any]:
+        """Return the dialog."""
+
+    @abstractmethod
+    def _answer(self, asked: AskedT, answer: Any) -> None:
+        """Send what the dialog returned."""
