@@ -178,6 +178,14 @@ async def test_a_search_with_a_key_asks_brave(site: Site) -> None:
     assert site.requests[0][1]["x-subscription-token"] == "k3y"
 
 
+async def test_the_key_of_an_engine_goes_to_no_other_server(site: Site) -> None:
+    async with Site() as other:
+        site.put("/web?q=tea&count=10", status=302, Location=other.url("/take"))
+        tools = await web_tools(brave_api_key="k3y", brave_url=site.url("/web"))
+        assert kind(await call(tools["web_search"], query="tea")) == "redirect"
+        assert other.requests == []
+
+
 @pytest.mark.parametrize("answer", ["{}", '{"results": {}}', "[]", '{"results": []}'])
 async def test_a_search_that_finds_nothing_says_so(site: Site, answer: str) -> None:
     site.put("/?q=x&format=json", answer)

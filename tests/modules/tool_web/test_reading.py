@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.modules._shared.tool import ToolProblem
+from amplifier_tui.modules.tool_web import pages
 from amplifier_tui.modules.tool_web.addresses import read_address
 from amplifier_tui.modules.tool_web.fetching import Answer
 from amplifier_tui.modules.tool_web.pages import read_page
@@ -91,3 +92,12 @@ async def test_a_broken_pdf_is_told_from_its_own_process() -> None:
     broken = Answer(read_address(HERE), "application/pdf", "", pdf("x")[:200], cut=True)
     with pytest.raises(ToolProblem, match=r"a PDF that can't be read .* only the first part was"):
         await read_page(broken)
+
+
+async def test_a_page_that_takes_too_long_to_read_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pages, "_PATIENCE", 0.005)
+    slow = Answer(read_address(HERE), "text/html", "", b"<p>a", cut=False)
+    with pytest.raises(ToolProblem, match="Look for a shorter page"):
+        await read_page(slow)
