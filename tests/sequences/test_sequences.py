@@ -29,6 +29,15 @@ ONCE_FOUND: dict[str, list[Step]] = {
     "what was used is forgotten where all turns were taken back": [
         ("submit",), ("answer",), ("rewind", 0, 0), ("resume",),
     ],
+    "what the user wrote while a call waited that was then denied is taken for the call's": [
+        ("submit",), ("call", 9, 7), ("hand", 7), ("decide", 0, 0), ("answer",), ("rewind", 0, 1),
+    ],
+    "the same of a call that was stopped": [
+        ("submit",), ("call", 9, 7), ("hand", 7), ("stop", 1), ("rewind", 0, 1),
+    ],
+    "the same of a call that the end of the program cut off": [
+        ("submit",), ("call", 9, 7), ("hand", 7), ("resume",), ("rewind", 0, 1),
+    ],
     "what waits is lost in another bundle where all turns were taken back": [
         ("submit",), ("steer",), ("resume",), ("rewind", 0, 0), ("bundle", 1),
     ],

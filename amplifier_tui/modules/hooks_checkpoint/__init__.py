@@ -64,6 +64,7 @@ async def mount(
         (events.EXECUTION_START, checkpoints.turn_begins, 0),
         (events.TOOL_PRE, checkpoints.before, settings.priority),
         (events.APPROVAL_GRANTED, checkpoints.granted, 0),
+        (events.APPROVAL_DENIED, checkpoints.denied, 0),
         (events.TOOL_POST, checkpoints.after, 0),
         (events.TOOL_ERROR, checkpoints.after, 0),
     ):

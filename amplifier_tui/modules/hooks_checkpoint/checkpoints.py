@@ -60,6 +60,7 @@ class Checkpoints:
         self._changing: Counter[Path] = Counter()
         self._calls: dict[str, list[Path]] = {}
         self._looks: dict[str, WorkspaceLook] = {}
+        self._denied: set[str] = set()
 
     # --- handlers --------------------------------------------------------------------------
 
@@ -70,6 +71,7 @@ class Checkpoints:
             self._changing.clear()
             self._calls.clear()
             self._looks.clear()
+            self._denied.clear()
             self._number = await self._count_prompts() + 1
             self._prompt = " ".join(str(data.get("prompt") or "").split())[:_PROMPT]
         return _CONTINUE
@@ -97,10 +99,22 @@ class Checkpoints:
             await owner._look(call, look.command)
         return _CONTINUE
 
+    async def denied(self, event: str, data: dict[str, Any]) -> HookResult:
+        """`approval:denied`: the call does not run; what becomes of its files is not its doing."""
+        call, owner = str(data.get("tool_call_id") or ""), self._owner
+        if call:
+            owner._denied.add(call)
+            owner._looks.pop(call, None)
+            await owner._note(owner._calls.pop(call, []), ran=False)
+        return _CONTINUE
+
     async def after(self, event: str, data: dict[str, Any]) -> HookResult:
         """`tool:post` and `tool:error`: note what became of them."""
         tool, given = str(data.get("tool_name") or ""), data.get("tool_input")
         call, owner = str(data.get("tool_call_id") or ""), self._owner
+        if call in owner._denied:
+            owner._denied.remove(call)
+            return _CONTINUE
         look = owner._looks.pop(call, None)
         if look is not None:
             await owner._compare(look)
@@ -153,14 +167,15 @@ class Checkpoints:
         elif not known.by_hand and digest(file) != known.after:
             store.note_by_hand(turn, file)
 
-    async def _note(self, files: list[Path]) -> None:
+    async def _note(self, files: list[Path], *, ran: bool = True) -> None:
         async with self._lock:
             if self._turn is None or self._store is None:
                 return
             for file in files:
                 self._changing[file] -= 1
                 try:
-                    await asyncio.to_thread(self._store.note_after, self._turn, file)
+                    note = self._store.note_after if ran else self._store.note_untouched
+                    await asyncio.to_thread(note, self._turn, file)
                 except OSError as error:
                     logger.warning("What became of %s is not noted: %s", file, error)
 

@@ -182,10 +182,18 @@ class CopyStore:
     def note_after(self, turn: ChangedTurn, path: Path) -> None:
         """Note what a tool made of a file, so that a later change by another program is seen."""
         entry = turn.files.get(str(path))
-        if entry is None or entry.skipped:
-            return
-        entry.after = digest(path)
-        self._write({"kind": "after", "id": turn.id, "path": str(path), "after": entry.after})
+        if entry is not None and not entry.skipped:
+            self._note_state(turn, entry, digest(path))
+
+    def note_untouched(self, turn: ChangedTurn, path: Path) -> None:
+        """Note that no tool has changed a file yet, whatever it is by now."""
+        entry = turn.files.get(str(path))
+        if entry is not None and not entry.skipped and entry.after == "":
+            self._note_state(turn, entry, entry.copy)
+
+    def _note_state(self, turn: ChangedTurn, entry: FileEntry, after: str | None) -> None:
+        entry.after = after
+        self._write({"kind": "after", "id": turn.id, "path": str(entry.path), "after": after})
 
     def read(self, copy: str) -> bytes:
         """Return a copy; raise an `OSError` if it is gone, or is not what was copied."""
