@@ -66,6 +66,7 @@ async def demo(tmp_path: Path, answer: Answer, pace: float = 0) -> AsyncIterator
     session.coordinator.register_capability("session.working_dir", str(workspace))
     async with session:
         assert set(session.coordinator.get("tools")) == {
+            "ask_user",
             "read_file",
             "write_file",
             "edit_file",
@@ -169,6 +170,13 @@ async def test_it_tells_what_is_there_and_repairs_when_it_is_asked_to(tmp_path: 
         assert story.tests_pass()
         again = await story.session.execute("And what is in the project now?")
         assert "| `parcels/rates.py` |" in again and "2 kg" not in again
+
+
+async def test_where_nobody_answers_its_questions_it_says_what_it_assumes(tmp_path: Path):
+    async with demo(tmp_path, allow) as run:
+        answer = await run.session.execute("Plan insured parcels, and ask me what you need.")
+        assert "Without your answers I assume" in answer
+        assert any("Nobody can be asked" in str(row["content"]) for row in await run.rows())
 
 
 async def test_in_another_workspace_it_looks_around_instead(tmp_path: Path):

@@ -188,6 +188,15 @@ async def test_what_is_typed_goes_to_the_prompt_and_answers_nothing() -> None:
         assert "? The agent asks: What is it called?" in drive.text()
 
 
+async def test_no_key_answers_before_the_questions_could_be_read() -> None:
+    async with running() as drive:
+        await drive.push(questions(STORE))
+        dialog = await drive.dialog(AskDialog)
+        await drive.press("enter")
+        assert drive.app.screen is dialog
+        assert not replies(drive)
+
+
 @pytest.mark.usefixtures("at_once")
 async def test_questions_wait_for_each_other_and_a_stop_closes_them() -> None:
     async with running() as drive:
