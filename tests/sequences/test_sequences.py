@@ -38,6 +38,9 @@ ONCE_FOUND: dict[str, list[Step]] = {
     "the same of a call that the end of the program cut off": [
         ("submit",), ("call", 9, 7), ("hand", 7), ("resume",), ("rewind", 0, 1),
     ],
+    "a command of the user's goes along into a fork, and is not shown there": [
+        ("shell", 11), ("fork",), ("submit",), ("resume",),
+    ],
     "what waits is lost in another bundle where all turns were taken back": [
         ("submit",), ("steer",), ("resume",), ("rewind", 0, 0), ("bundle", 1),
     ],
