@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,9 @@ class HitOpener:
             self._screen.run_worker(self._show(hit), group="hit", exclusive=True)
         elif not card.cwd:
             self._screen.say("Nobody knows which folder that session is of.", "warning")
-        elif not Path(card.cwd).is_dir():
-            words = f"Its folder is gone, it can't be opened: {one_line(card.cwd)}"
+        elif not os.path.isdir(card.cwd):
+            # Not `Path.is_dir`, which raises where a name is too long or a folder above is closed.
+            words = f"Its folder is gone, it can't be opened: {one_line(card.cwd, 200)}"
             self._screen.say(words, "warning")
         else:
             self._hit = hit

@@ -107,3 +107,17 @@ async def test_an_answer_of_the_open_session_is_gone_to_without_opening_it_again
         assert transcript is not None
         await drive.until(lambda: isinstance(transcript.cursor, TextEntry))
         assert "Answer 3." in transcript.cursor.text and len(client.named("open")) == opens
+
+
+async def test_a_hit_in_a_folder_that_cannot_be_looked_at_is_not_opened(tmp_path: Path) -> None:
+    client = FakeClient()
+    client.found = SearchFound(hits=(hit(tmp_path / ("x" * 300), "parser", "s8"),))
+    async with running(client, size=(80, 24)) as drive:
+        opens = len(client.named("open"))
+        await drive.app.run_by_id("session.search", "parser")
+        await drive.dialog(SearchPicker)
+        await drive.until(lambda: "About [b]s8" in drive.text())
+        await drive.press("enter")
+        await drive.closed()
+        await drive.until(lambda: "Its folder is gone" in drive.text())
+        assert len(client.named("open")) == opens
