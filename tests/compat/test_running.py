@@ -59,7 +59,7 @@ ENDS = {
     "says": "sys.exit('in words')",
     "interrupted": "raise KeyboardInterrupt",
     "hooked": "sys.excepthook = lambda *error: print('mine', error[0].__name__); 1 / 0",
-    "signalled": "import os, signal; os.kill(os.getpid(), signal.SIGINT); signal.pause()",
+    "signalled": "import signal; signal.raise_signal(signal.SIGINT)",
 }
 SAME_AS_PYTHON = {
     "script": ("scripts/go.py", "-x", "two"),

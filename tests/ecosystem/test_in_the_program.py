@@ -21,7 +21,7 @@ TURN = (
     re.compile(r"✓ word +text=now"),
     re.compile(r"✓ shape +text=round"),
     re.compile(r"✓ task +stem:scout Look closely"),
-    re.compile(r"└ .*scout\s[^█]*✓ lens +text=close"),
+    re.compile(r"└ .*scout\s(?:(?!word: hello)[\s\S])*✓ lens +text=close"),
     "Seen through lens: close",
     "word: hello NOW | shape: round",
 )

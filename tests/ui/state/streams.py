@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from amplifier_tui.base.questions import Question
 from amplifier_tui.host import events as host
 
 _IDS = st.sampled_from(["a", "b", "c", ""])
@@ -82,10 +83,6 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "prompt": _TEXT,
         "restored": _NAMED,
     },
-    host.ShellStarted: {"command_id": _IDS, "command": _TEXT},
-    host.ShellProgress: {"command_id": _IDS, "text": _TEXT},
-    host.ShellEnded: {"command_id": _IDS, "command": _TEXT, "output": _TEXT},
-    host.ShellWaiting: {"command_ids": _NAMED},
     host.TitleChanged: {"title": _TEXT, "description": _TEXT, "tags": _NAMED},
     host.Failed: {"kind": _NAMES, "message": _TEXT, "retryable": st.booleans(), "missing": _NAMED},
     host.Notice: {
@@ -145,6 +142,18 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "action": _TEXT,
         "call_id": _IDS,
         "tool": _NAMES,
+    },
+    host.QuestionsAsked: {
+        "request_id": _IDS,
+        "questions": st.lists(
+            st.builds(Question, question=_TEXT, header=_NAMES), min_size=1, max_size=2
+        ).map(tuple),
+        "call_id": _IDS,
+    },
+    host.QuestionsResolved: {
+        "request_id": _IDS,
+        "outcome": st.sampled_from(["answered", "declined", "withdrawn"]),
+        "call_id": _IDS,
     },
     host.ApprovalResolved: {
         "request_id": _IDS,
