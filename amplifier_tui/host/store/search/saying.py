@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from amplifier_tui.base.jsonl import decode_row
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -65,8 +65,15 @@ class SessionReader:
             if text := self._text(text_of(message.get("content"))):
                 yield Said("answer", text, row, turn)
             for call in calls_of(message):
-                given = json.dumps(self._redactor.fields(call.arguments), ensure_ascii=False)
-                yield Said("call", self._text(f"{call.name} {given}"), row, turn, call.call_id)
+                text = self._text(f"{call.name} {self._given(call.arguments)}")
+                yield Said("call", text, row, turn, call.call_id)
+
+    def _given(self, arguments: Any) -> str:
+        """Return the arguments of a call as JSON; empty where they are nested too deeply."""
+        try:
+            return json.dumps(self._redactor.fields(arguments), ensure_ascii=False)
+        except RecursionError:
+            return ""
 
     def _text(self, text: str) -> str:
         # Cut before as well, so that a text of any length takes a bounded time.

@@ -282,3 +282,13 @@ def test_the_indexing_process_runs_nothing_of_the_folder_it_starts_in(
 
     found = asyncio.run(indexed())
     assert not found.problem and ids(find("needle")) == ["aaaa-1"]
+
+
+def test_a_call_whose_arguments_are_nested_too_deeply_costs_no_other_text(tmp_path: Path) -> None:
+    deep: object = "parser"
+    for _ in range(700):
+        deep = {"a": deep}
+    say(tmp_path, "deep-1", prompt("First prompt"), answer("First answer", ("c1", "made", deep)))
+    say(tmp_path, "next-1", prompt("Second prompt"))
+    assert sorted(ids(search_now("prompt"))) == ["deep-1", "next-1"]
+    assert [hit.call_id for hit in search_now("made").hits] == ["c1"]
