@@ -7,6 +7,7 @@ from amplifier_tui.host.events import TurnStarted
 from amplifier_tui.ui.dialogs.pickers import SessionPicker
 from amplifier_tui.ui.dialogs.sessions.search import SearchPicker
 from amplifier_tui.ui.state.conversation.entries import TextEntry, UserEntry
+from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import running
 from tests.ui.fake_client import FakeClient, opened
 from tests.ui.state.make import ended, make, turn
@@ -121,3 +122,25 @@ async def test_a_hit_in_a_folder_that_cannot_be_looked_at_is_not_opened(tmp_path
         await drive.closed()
         await drive.until(lambda: "Its folder is gone" in drive.text())
         assert len(client.named("open")) == opens
+
+
+async def test_the_cursor_stays_on_its_hit_when_newer_ones_come_above_it(tmp_path: Path) -> None:
+    first, second = (hit(tmp_path, f"the parser {n}", f"s{n}") for n in (1, 2))
+    client = FakeClient(found=SearchFound(hits=(first, second), indexing=True))
+    async with running(client, size=(80, 24)) as drive:
+        await drive.app.run_by_id("session.search", "parser")
+        picker = await drive.dialog(SearchPicker)
+        await drive.until(lambda: "the parser 2" in drive.text())
+        await drive.press("down")
+        was = picker.rows.row
+        client.found = SearchFound(hits=(hit(tmp_path, "the parser 3", "s3"), first, second))
+        await drive.until(lambda: len(picker.hits) == 3)
+        assert picker.rows.row is not None
+        assert picker.hits[int(picker.rows.row.id)] == second
+        client.found = SearchFound()
+        await drive.write("x")
+        await drive.until(lambda: not picker.hits)
+        # What the list said of its cursor before may be heard after the next search.
+        picker.rows.post_message(PickList.Highlighted(was))
+        await drive.settle()
+        assert "Nothing was found." in drive.text()

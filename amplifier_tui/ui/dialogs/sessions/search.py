@@ -78,6 +78,7 @@ class SearchPicker(Picker):
         await asyncio.sleep(_TYPING)
         again = True
         while again:
+            kept = self._hit
             try:
                 self._found = await self.answer_of(self._ask(query, here=here))
                 self._problem = self._found.problem
@@ -86,11 +87,24 @@ class SearchPicker(Picker):
                 self._found = SearchFound()
                 self._problem = f"The sessions cannot be searched: {one_line(str(error))}"
             self._looking = False
-            row = self.rows.row
-            self.refill(row.id if row is not None else "")
+            self.refill(self._place_of(kept))
             again = self._found.indexing
             if again:
                 await asyncio.sleep(_AGAIN)
+
+    @property
+    def _hit(self) -> SearchHit | None:
+        """The hit the cursor is on."""
+        row = self.rows.row
+        return None if row is None else self.hits[int(row.id)]
+
+    def _place_of(self, hit: SearchHit | None) -> str:
+        """Return where a hit of an earlier search is now; empty where it is not found any more."""
+        if hit is None:
+            return ""
+        known = _identity(hit)
+        places = (at for at, found in enumerate(self.hits) if _identity(found) == known)
+        return str(next(places, ""))
 
     def _row(self, place: str, hit: SearchHit) -> PickRow:
         text = Content(hit.text)
@@ -106,8 +120,9 @@ class SearchPicker(Picker):
 
     def _highlighted(self, row: PickRow | None) -> None:
         words = ""
-        if row is not None:
-            card = self.hits[int(row.id)].card
+        # The message may be of a row that was there before the last search.
+        if (hit := self._hit) is not None:
+            card = hit.card
             title = one_line(card.title or card.first_prompt, 60) or card.session_id[:8]
             folder = one_line(Path(card.cwd).name, 40) if card.cwd else "folder unknown"
             parts = (title, folder, one_line(card.bundle, 24), plural(card.turns, "turn"))
@@ -131,3 +146,7 @@ class SearchPicker(Picker):
         self._here = not self._here
         self.query_one(KeyRow).set_choices(self._choices())
         self.refill()
+
+
+def _identity(hit: SearchHit) -> tuple[str, str, int, str]:
+    return hit.card.session_id, hit.kind, hit.row, hit.call_id
