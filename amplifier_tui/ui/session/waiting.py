@@ -83,13 +83,17 @@ class WaitingDialog(ABC, Generic[AskedT]):
         self._screen.app.push_screen(self._dialog, partial(self._closed, asked))
 
     def _closed(self, asked: AskedT, answer: Any) -> None:
-        if answer == "later":
+        if asked is not self._asked:
+            # Closed before another question came, which has a dialog of its own by now.
+            if answer not in (None, "later"):
+                self._answer(asked, answer)
+        elif answer == "later":
             self._dialog, self._later = None, True
             self._consider()
         elif answer is not None:
             self._dialog, self._waits = None, False
             self._answer(asked, answer)
-        elif asked is self._asked:
+        else:
             # The user types: it opens again when the prompt is empty.
             self._dialog = None
             self._consider()

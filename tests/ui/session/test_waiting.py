@@ -1,0 +1,53 @@
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+from amplifier_tui.ui.session.waiting import WaitingDialog
+
+
+class Dialog:
+    def finish(self) -> None:
+        pass
+
+
+class Waiting(WaitingDialog[str]):
+    KIND = "test"
+    RISK = "low"
+
+    def __init__(self) -> None:
+        self.closed: dict[str, Callable[[Any], None]] = {}
+        self.answered: list[tuple[str, Any]] = []
+        app = SimpleNamespace(push_screen=self._push)
+        screen = SimpleNamespace(strip=None, app=app)
+        keyboard = SimpleNamespace(question_wait=lambda: 0)
+        super().__init__(cast("Any", screen), cast("Any", None), cast("Any", keyboard))
+
+    def _push(self, dialog: Dialog, closed: Callable[[Any], None]) -> None:
+        assert self._asked is not None
+        assert self._asked not in self.closed, "it has a dialog already"
+        self.closed[self._asked] = closed
+
+    def _forget(self) -> None:
+        pass
+
+    def _strip(self, asked: str, key: str) -> Any:
+        raise AssertionError
+
+    def _make(self, asked: str) -> Any:
+        return Dialog()
+
+    def _answer(self, asked: str, answer: Any) -> None:
+        self.answered.append((asked, answer))
+
+
+def test_an_answer_that_comes_after_the_next_question_leaves_that_one_open() -> None:
+    for late in ("later", "yes", None):
+        waiting = Waiting()
+        waiting.sync("one")
+        waiting.sync("two")
+        waiting.closed.pop("one")(late)
+        assert waiting.answered == ([("one", "yes")] if late == "yes" else [])
+        assert waiting.show(), "the next one still waits"
+        waiting.closed["two"]("no")
+        assert waiting.answered[-1] == ("two", "no")
+        assert not waiting.show()
