@@ -99,14 +99,15 @@ class Compactor:
         """
         if self._turns.running:
             self._say("warning", "A turn is running: compact when it has ended")
-            return
-        with self._turns.paused():
-            await self._compact(instructions)
+        elif self._task is not None:
+            self._say("warning", "The conversation is being compacted already")
+        elif self._turns.is_paused:
+            self._say("warning", "The session is going back: compact when it has")
+        else:
+            with self._turns.paused():
+                await self._compact(instructions)
 
     async def _compact(self, instructions: str | None) -> None:
-        if self._task is not None:
-            self._say("warning", "The conversation is being compacted already")
-            return
         view = self._view()
         if view is None:
             self._say("warning", _NOT_BY_HAND)

@@ -131,6 +131,11 @@ class TurnControl:
         return self._running is not None
 
     @property
+    def is_paused(self) -> bool:
+        """Whether prompts wait while something else is done with the conversation."""
+        return self._pauses > 0
+
+    @property
     def handle(self) -> TurnHandle | None:
         """The running turn for other threads; None when none runs."""
         running = self._running

@@ -351,3 +351,15 @@ def test_where_it_cannot_be_noted_nothing_goes_back(
     assert project.rows(opened.session_id) == rows
     assert (project.folder / "a.txt").read_text() == "2"
     assert not driver.of(Rewound)
+
+
+def test_while_the_session_goes_back_it_is_not_compacted(
+    driver: Driver, server: LoopbackServer, opened: SessionOpened
+) -> None:
+    for number in (1, 2):
+        turn(driver, server, f"prompt {number}")
+    driver.drain()
+    driver.client.rewind(2, "conversation")
+    driver.client.compact()
+    told = driver.wait(Notice, lambda notice: notice.source == "context").text
+    assert told == "The session is going back: compact when it has"
