@@ -32,6 +32,26 @@ async def follow(
     parent_lane = MAIN_LANE if of_main else parent.session_id
     parts.normalizer.lanes.open(info.session_id, info.agent_name, parent_lane, info.instruction)
     parts.agents.begin(info.session_id, info.agent_name, parent_lane, info.stop)
+    answer = ""
+    followed = False
+
+    def listen(trace: HookTrace) -> None:
+        nonlocal answer
+        if trace.event == "execution:end":
+            answer = str(trace.data.get("response") or "")
+
+    stop = child.coordinator.hooks.observe(listen)
+
+    def ended() -> None:
+        stop()
+        status = _LANE_STATUS.get(child.status.status, "success") if followed else "error"
+        if status == "success" and not answer and child.coordinator.cancellation.is_cancelled:
+            status = "cancelled"  # before it came to its turn
+        parts.agents.ended(info.session_id)
+        parts.normalizer.lanes.close(info.session_id, status, answer)
+
+    # First of all: whatever fails from here on, the lane closes.
+    child.coordinator.register_cleanup(ended)
     parts.agents.attach(info.session_id, child.coordinator.hooks)
     gate = parts.gating.before(info.session_id)
     gate.stand_before(child)
@@ -53,24 +73,6 @@ async def follow(
     child.coordinator.register_capability("session.events_path", str(parts.sender.store.log.path))
     child.coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
     child.coordinator.register_capability(ASK_USER, parts.questions.asker(info.session_id))
-    answer = ""
-
-    def listen(trace: HookTrace) -> None:
-        nonlocal answer
-        if trace.event == "execution:end":
-            answer = str(trace.data.get("response") or "")
-
-    stop = child.coordinator.hooks.observe(listen)
-
-    def ended() -> None:
-        stop()
-        status = _LANE_STATUS.get(child.status.status, "success")
-        if status == "success" and not answer and child.coordinator.cancellation.is_cancelled:
-            status = "cancelled"  # before it came to its turn
-        parts.agents.ended(info.session_id)
-        parts.normalizer.lanes.close(info.session_id, status, answer)
-
-    child.coordinator.register_cleanup(ended)
     rows = records.rows_of(info.session_id, parent.session_id, info.agent_name)
     rows.on_row = partial(parts.agents.row_added, info.session_id)
     recorder = ContextRecorder(rows)
@@ -89,3 +91,4 @@ async def follow(
     queue = getattr(child.loader, "enqueue_on_session_ready", None)
     if callable(queue):
         queue("amplifier-tui", lambda coordinator: ready())
+    followed = True

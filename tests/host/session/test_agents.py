@@ -23,6 +23,7 @@ from amplifier_tui.host.events import (
     ToolStarted,
     TurnEnded,
 )
+from amplifier_tui.host.session import sub_agents
 from tests.host.driving import Driver, Project
 from tests.host.store.cli_reader import CliReader
 
@@ -172,6 +173,16 @@ def test_an_agent_that_is_not_there_is_refused_with_the_known_ones(
     (ended,) = [e for e in driver.of(ToolEnded) if e.tool == "task"]
     assert not ended.ok and "explorer, reviewer, tester, writer" in ended.output
     assert driver.of(LaneOpened) == []
+
+
+def test_an_agent_that_cannot_be_followed_closes_its_lane_with_an_error(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver.open(coding(project, script([ask("explorer")], LOOK)))
+    monkeypatch.delattr(sub_agents, "KernelApprovals")
+    assert driver.turn("where is the needle?").status == "success"
+    (closed,) = driver.of(LaneClosed)
+    assert closed.status == "error"
 
 
 def test_an_agent_that_fails_closes_its_lane_with_an_error(
