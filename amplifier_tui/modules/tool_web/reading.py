@@ -107,7 +107,7 @@ def _html(body: bytes, charset: str, url: str) -> dict[str, str]:
     soup = BeautifulSoup(body, "html.parser", from_encoding=charset or None)
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
     base = soup.find("base", href=True)
-    url = urljoin(url, str(base["href"])) if base else url
+    url = _joined(url, str(base["href"])) or url if base else url
     part = _main_part(soup)
     try:
         _resolve_links(part, url)

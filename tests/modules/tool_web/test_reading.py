@@ -60,6 +60,13 @@ def test_a_page_that_does_not_say_what_it_is_is_recognised() -> None:
     assert read(b"a <b>b", "", "", HERE)["text"] == "a <b>b"
 
 
+def test_a_base_that_is_no_address_is_left_out() -> None:
+    page = b'<base href="http://[x"><p>See <a href="/there">there</a>'
+    assert read(page, "text/html", "", "https://example.org/a")["text"].endswith(
+        "[there](https://example.org/there)"
+    )
+
+
 def pdf(*texts: str) -> bytes:
     from pypdf import PdfWriter
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
