@@ -175,7 +175,7 @@ def test_an_agent_that_is_not_there_is_refused_with_the_known_ones(
     assert driver.of(LaneOpened) == []
 
 
-def test_an_agent_that_cannot_be_followed_closes_its_lane_with_an_error(
+def test_an_agent_that_cannot_be_followed_ends_with_an_error(
     project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     driver.open(coding(project, script([ask("explorer")], LOOK)))
@@ -183,6 +183,8 @@ def test_an_agent_that_cannot_be_followed_closes_its_lane_with_an_error(
     assert driver.turn("where is the needle?").status == "success"
     (closed,) = driver.of(LaneClosed)
     assert closed.status == "error"
+    driver.client.tell_agent(closed.lane, "Too late.")
+    driver.wait(Notice, lambda notice: "does not work any more" in notice.text)
 
 
 def test_an_agent_that_fails_closes_its_lane_with_an_error(
