@@ -83,7 +83,7 @@ def read_questions(value: Any) -> tuple[Question, ...]:
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError("`questions` must be a list, not a text.") from error
     if not isinstance(value, list) or not value:
         raise ValueError("`questions` must be a list of {question, header, options}.")

@@ -138,6 +138,11 @@ def test_questions_are_also_read_from_json_and_in_the_spelling_of_others() -> No
     assert read == (Question("a?", "", (QuestionOption("b"), QuestionOption("c")), True),)
 
 
+def test_json_that_is_nested_too_deeply_is_refused_in_words() -> None:
+    with pytest.raises(ValueError, match="must be a list, not a text"):
+        read_questions("[" * 100_000)
+
+
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=8))
 def test_whatever_is_no_question_is_refused_in_words(value: Any) -> None:
     with pytest.raises(ValueError, match=r"."):
