@@ -179,7 +179,8 @@ async def closed(drive: Driver, frames: Frames) -> None:
     while app.screen is not app.main:
         top = app.screen
         if isinstance(top, Sheet):
-            top.finish()
+            # In its own context: the bare app is the active one here.
+            top.call_later(top.finish)
         else:
             app.pop_screen()
         await frames.settled()
