@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
@@ -21,7 +21,7 @@ from amplifier_tui.host.door.capture import PrintCapture, Tracebacks
 from amplifier_tui.host.door.commands import NO_SESSION, SessionCommands
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.door.open_sessions import OpenSessions
-from amplifier_tui.host.events import Failed, HostEvent, Mode, SessionClosed
+from amplifier_tui.host.events import Failed, HostEvent, Mode
 from amplifier_tui.host.failures import internal_failure, opening_failure
 from amplifier_tui.host.models.setup import check_readers, trial
 from amplifier_tui.host.redaction import Redactor
@@ -37,6 +37,7 @@ from amplifier_tui.host.turns.prompts import Prompt
 
 logger = logging.getLogger(__name__)
 
+_CLOSING_SECONDS: Final = 3.0
 CARRY_OUT: Final = "Carry out the plan."
 """The prompt of a plan that the user says yes to."""
 
@@ -72,7 +73,8 @@ class Service(SessionCommands):
         self._refused: tuple[TrustItem, ...] = ()
         self._opening_task: asyncio.Task[None] | None = None
         self._early: list[Prompt] = []
-        self._closing: set[asyncio.Task[SessionClosed]] = set()
+        self._closing: set[asyncio.Task[Any]] = set()
+        self._noting = asyncio.Lock()
         self._printed = 0
         tracebacks = Tracebacks(self._printed_text)
         self._capture = PrintCapture(tracebacks.take)
@@ -193,6 +195,9 @@ class Service(SessionCommands):
             )
             return
         await self._give_up_opening()
+        if request.resume and self._closing:
+            # It may be the session that has just been left.
+            await asyncio.wait(self._closing, timeout=_CLOSING_SECONDS)
         self._cwd = request.cwd
         # A stored session has a mode of its own.
         self._mode = request.mode or ("" if request.resume else self._mode)
@@ -235,22 +240,32 @@ class Service(SessionCommands):
             if self._opening is opening:
                 self._opening = None
         before, self._live, self._refused = self._live, live, opening.refused
+        # Before anything is waited for: whoever opens another session now ends this task.
+        if before is not None:
+            self._in_background(before.close("replaced"))
+        self._in_background(self._note_open(live, before))
         if self._mode and live.gating.gate.mode != self._mode:
             # Chosen while it opened.
             await live.gating.set_mode(self._mode)
         self._printed = 0
-        if self._windows is not None:
-            project = Path(live.store.metadata.project_dir)
-            await asyncio.to_thread(self._windows.opened, live.session_id, project)
-            if before is not None:
-                await asyncio.to_thread(self._windows.closed, before.session_id)
-        if before is not None:
-            closing = asyncio.get_running_loop().create_task(before.close("replaced"))
-            self._closing.add(closing)
-            closing.add_done_callback(self._closing.discard)
         early, self._early = self._early, []
         for prompt in early:
             live.turns.submit(prompt)
+
+    async def _note_open(self, live: LiveSession, before: LiveSession | None) -> None:
+        """Keep on disk which session is open in this window."""
+        if self._windows is None:
+            return
+        project = Path(live.store.metadata.project_dir)
+        async with self._noting:
+            await asyncio.to_thread(self._windows.opened, live.session_id, project)
+            if before is not None:
+                await asyncio.to_thread(self._windows.closed, before.session_id)
+
+    def _in_background(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
 
     async def _give_up_opening(self) -> None:
         task = self._opening_task

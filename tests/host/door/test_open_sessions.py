@@ -1,17 +1,21 @@
+import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from amplifier_tui.base.files import FileLock
 from amplifier_tui.foundation.trust.gate import trust_everything
+from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.door.open_sessions import OpenSessions
-from amplifier_tui.host.events import SessionOpened
+from amplifier_tui.host.door.service import Service
+from amplifier_tui.host.events import Failed, HostEvent, SessionOpened
 from amplifier_tui.paths import sessions_dir, user_state_dir
 from tests.host.driving import Driver, Project
 
@@ -123,3 +127,40 @@ def test_a_folder_that_cannot_be_used_hinders_nothing(cwd: Path) -> None:
     record.dismiss(["s1"])
     record.close()
     assert place.read_text() == "a file"
+
+
+async def test_a_session_is_left_in_order_also_where_the_next_one_is_chosen_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "project").mkdir()
+    project = Project(tmp_path / "project")
+    name = project.bundle()
+    events: list[HostEvent] = []
+    service = Service(events.append, trust_everything, window=True)
+    await service.open(OpenRequest(cwd=project.folder, bundle=name))
+    first = service._live
+    assert first is not None
+    await service.submit("hello")
+    async with asyncio.timeout(10):
+        while first.turns.running or not first.store.rows:
+            await asyncio.sleep(0)
+    noting, noted = threading.Event(), OpenSessions.opened
+
+    def slow(window: OpenSessions, session_id: str, folder: Path) -> None:
+        noting.wait(10)
+        noted(window, session_id, folder)
+
+    monkeypatch.setattr(OpenSessions, "opened", slow)
+    second = asyncio.create_task(service.open(OpenRequest(cwd=project.folder, bundle=name)))
+    async with asyncio.timeout(10):
+        while service._live is first:
+            await asyncio.sleep(0)
+    third = asyncio.create_task(
+        service.open(OpenRequest(cwd=project.folder, resume=first.session_id))
+    )
+    await asyncio.sleep(0)
+    noting.set()
+    await asyncio.gather(second, third)
+    failed = [event for event in events if isinstance(event, Failed)]
+    assert not failed and service._live.session_id == first.session_id
+    await service.close()
