@@ -69,6 +69,21 @@ def test_an_older_commit_that_is_used_again_stays_and_the_other_is_the_old_one(
     assert left(tmp_path) == {"x-1"}
 
 
+def test_what_is_used_again_while_it_is_looked_for_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = installed(tmp_path, "x-1", OLD)
+    installed(tmp_path, "x-2", 1)
+
+    def names(_: object) -> set[str]:
+        aged(folder, 0)
+        return set()
+
+    monkeypatch.setattr(pruning.FoldersInUse, "names", names)
+    assert prune_installed(tmp_path, NOW) == 0
+    assert left(tmp_path) == {"x-1", "x-2"}
+
+
 @pytest.fixture
 def other_process(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
     command = [sys.executable, "-c", USER, str(tmp_path), str(tmp_path / "installed" / "x-1")]

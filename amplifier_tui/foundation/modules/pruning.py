@@ -107,14 +107,19 @@ def prune_installed(cache_dir: Path, now: float | None = None) -> int:
     old = [each for each in _replaced(folders) if _used_at(each.path / MARKER) < now - _KEPT]
     used = in_use(cache_dir).names() if old else set()
     gone = [each for each in old if each.path.name not in used][:_MOST]
+    removals = 0
     for folder in gone:
+        if _used_at(folder.path / MARKER) >= now - _KEPT:
+            # Another process has begun to use it meanwhile.
+            continue
         _log.info("Removing %s, commit %s of %s", folder.path, folder.commit[:12], folder.source)
         removed = folder.path.with_name(f"{folder.path.name}.{uuid4().hex[:8]}.tmp")
         folder.path.rename(removed)
         shutil.rmtree(removed, ignore_errors=True)
         for suffix in (".lock", ".log"):
             folder.path.with_name(folder.path.name + suffix).unlink(missing_ok=True)
-    return len(gone)
+        removals += 1
+    return removals
 
 
 def _replaced(folders: ApartFolders) -> Iterator[ApartFolder]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _CHARSET: Final = re.compile(r"""charset=["']?([A-Za-z0-9._:-]{1,40})""", re.IGNORECASE)
+_MOST_ROBOTS: Final = 200
+"""Hosts whose robots.txt is kept."""
 _ACCEPT: Final = "text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8"
 
 
@@ -201,6 +203,8 @@ class Fetcher:
                 # A site without the file allows everything; one that fails allows nothing.
                 if problem.kind != "http_4xx":
                     raise
+            if len(self._robots) == _MOST_ROBOTS:
+                del self._robots[next(iter(self._robots))]
             rules = self._robots[address.origin] = RobotFileParser()
             rules.parse(text.splitlines())
         if not rules.can_fetch(self._settings.user_agent, address.url):

@@ -106,7 +106,7 @@ async def read_page(answer: Answer) -> WebPage:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-    if not read:
+    if process.returncode:
         last = one_line(trouble.decode("utf-8", "replace").strip().rpartition("\n")[2])
         raise ToolProblem(f"{url} can't be read: {last or 'the reader ended'}.", "unreadable")
     found = json.loads(read)

@@ -108,3 +108,14 @@ async def test_a_page_that_takes_too_long_to_read_is_given_up(
     slow = Answer(read_address(HERE), "text/html", "", b"<p>a", cut=False)
     with pytest.raises(ToolProblem, match="Look for a shorter page"):
         await read_page(slow)
+
+
+async def test_a_reader_that_is_killed_while_it_answers_is_an_error_of_the_page(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    killed = tmp_path / "reader.py"
+    killed.write_text('import os; os.write(1, b\'{"title": "a\'); os.abort()')
+    monkeypatch.setattr(pages, "_READING", killed)
+    answer = Answer(read_address(HERE), "text/html", "", b"<p>a", cut=False)
+    with pytest.raises(ToolProblem, match="can't be read: the reader ended"):
+        await read_page(answer)

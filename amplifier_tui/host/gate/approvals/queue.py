@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable, Container
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from amplifier_tui.host.gate.risk import Judgement
     from amplifier_tui.host.gate.rules.book import Match, RuleBook
     from amplifier_tui.host.gate.rules.text import Rule
+
+_log = logging.getLogger(__name__)
 
 
 class ApprovalQueue:
@@ -219,7 +222,12 @@ class ApprovalQueue:
     async def _judge(self, pending: PendingApproval) -> bool:
         """Answer a request that need not be asked in the mode there is now; whether it was."""
         judge = pending.question.judge
-        decision = await asyncio.to_thread(judge) if judge is not None else None
+        try:
+            decision = await asyncio.to_thread(judge) if judge is not None else None
+        except Exception:
+            # Without a judgement it is the user who decides, as before.
+            _log.exception("%s can't be judged again", pending.question.tool)
+            return False
         if decision is None or decision.verdict == "ask" or pending.answer.done():
             return False
         outcome: ApprovalOutcome = "allowed" if decision.verdict == "allow" else "denied"

@@ -1,0 +1,26 @@
+"""What waits for the user when the gate can't decide about it a second time."""
+
+import asyncio
+from pathlib import Path
+
+from amplifier_tui.host.client import Decision
+from amplifier_tui.host.events import ApprovalRequested, HostEvent
+from amplifier_tui.host.gate.approvals.question import ApprovalQuestion
+from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
+
+
+async def test_a_call_that_cannot_be_judged_again_still_waits_for_the_user(tmp_path: Path) -> None:
+    def judge() -> None:
+        raise RuntimeError("the judge is broken")
+
+    sent: list[HostEvent] = []
+    queue = ApprovalQueue("s", tmp_path, sent.append)
+    command = {"command": "make"}
+    question = ApprovalQuestion("hook", tool="bash", arguments=command, judge=judge)
+    asking = asyncio.create_task(queue.ask(question))
+    while not queue.waiting and not asking.done():
+        await asyncio.sleep(0)
+    assert await queue.judge_again() == ()
+    (request,) = [each for each in sent if isinstance(each, ApprovalRequested)]
+    queue.decide(request.request_id, Decision(allow=True))
+    assert (await asking).outcome == "allowed"
