@@ -41,10 +41,12 @@ def install() -> None:
     Modules of the real packages that were imported already are forgotten, with a warning: whoever
     imported them keeps classes that are not ours.
     """
-    finders = [finder for finder in sys.meta_path if isinstance(finder, AliasFinder)]
-    for finder in finders:
-        sys.meta_path.remove(finder)
-    sys.meta_path.insert(0, finders[0] if finders else AliasFinder())
+    # Where it is first already it stays: another session's thread may be importing.
+    if not isinstance(next(iter(sys.meta_path), None), AliasFinder):
+        finders = [finder for finder in sys.meta_path if isinstance(finder, AliasFinder)]
+        for finder in finders:
+            sys.meta_path.remove(finder)
+        sys.meta_path.insert(0, finders[0] if finders else AliasFinder())
     for alias, real in ALIASES.items():
         _join_loggers(alias, real)
     _forget_others()

@@ -45,7 +45,14 @@ from amplifier_tui.host.requests import SpendLimit as SpendLimit
 
 
 class SessionClient(TurnClient, PermissionClient, ContextClient, ModuleClient, Protocol):
-    """Runs one session at a time for a front end."""
+    """Runs one session at a time for a front end; `beside` makes the client of another one."""
+
+    def beside(self) -> "SessionClient":
+        """Return the client of another session, which runs beside this one once it is opened.
+
+        It has an engine thread, events and an end of its own: what blocks or ends the one does
+        not touch the other. Trust is asked for as here.
+        """
 
     def open(self, request: OpenRequest) -> None:
         """Start the engine if need be and open a session.
@@ -199,4 +206,7 @@ class SessionClient(TurnClient, PermissionClient, ContextClient, ModuleClient, P
         """Have `wake` called from the engine thread when `drain` has something new."""
 
     def close(self) -> "Future[None]":
-        """End the session and the engine; every row is on disk when the future is done."""
+        """End the session and its engine; every row is on disk when the future is done.
+
+        Sessions beside it go on.
+        """

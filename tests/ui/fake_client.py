@@ -70,6 +70,8 @@ class FakeClient:
         listed: What `items` answers; an exception makes it fail.
         closing: Pushed when the session is closed.
         hang: `close` never finishes.
+        session: The id of the session it opens.
+        others: The clients that `beside` made.
     """
 
     calls: list[tuple[Any, ...]] = field(default_factory=list)
@@ -102,6 +104,8 @@ class FakeClient:
     found: SearchFound | Exception = field(default_factory=SearchFound)
     closing: SessionClosed | None = None
     hang: bool = False
+    session: str = SESSION
+    others: "list[FakeClient]" = field(default_factory=list)
     _events: list[HostEvent] = field(default_factory=list)
     _wake: Callable[[], None] | None = None
 
@@ -119,10 +123,15 @@ class FakeClient:
 
     # --- SessionClient ---------------------------------------------------------------------
 
+    def beside(self) -> "FakeClient":
+        self.calls.append(("beside",))
+        self.others.append(FakeClient(session=f"s{len(self.others) + 2}"))
+        return self.others[-1]
+
     def open(self, request: OpenRequest) -> None:
         self.calls.append(("open", request))
         if not self.silent:
-            self.push(*(self.on_open or [opened()]))
+            self.push(*(self.on_open or [opened(self.session)]))
 
     def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
         self.calls.append(("submit", text))
@@ -170,7 +179,7 @@ class FakeClient:
 
     def set_mode(self, mode: Mode) -> None:
         self.calls.append(("set_mode", mode))
-        self.push(ModeChanged(session_id=SESSION, mode=mode, by="user"))
+        self.push(ModeChanged(session_id=self.session, mode=mode, by="user"))
 
     def models(self) -> Future[tuple[ModelCard, ...]]:
         self.calls.append(("models",))

@@ -24,7 +24,7 @@ from amplifier_tui.base.shell.line import Redirection, ShellCommand, ShellLine
 from amplifier_tui.base.shell.words import WORDS, ShellWord, read_word, source
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node, Parser
 
 MAX_LENGTH: Final = 100_000
 """Characters of a command line that is taken apart; a longer one counts as unreadable."""
@@ -89,13 +89,20 @@ def read_shell_line(text: str) -> ShellLine:
     return _Walk(text).read()
 
 
-@cache
 def _parser() -> Parser:
+    """Return a parser of its own: several sessions may read at once, each on its thread."""
     # Imported here: the first command line pays for it, not the start of the program.
+    import tree_sitter
+
+    return tree_sitter.Parser(_language())
+
+
+@cache
+def _language() -> Language:
     import tree_sitter
     import tree_sitter_bash
 
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    return tree_sitter.Language(tree_sitter_bash.language())
 
 
 class _Walk:

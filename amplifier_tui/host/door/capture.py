@@ -24,43 +24,23 @@ OnLine = Callable[[str, str], None]
 """Gets one printed line and its stream, `stdout` or `stderr`."""
 
 
-class _Router(io.TextIOBase):
-    """Stands in for a standard stream: lines of one thread go to `on_line`, the rest through."""
+class _Lines:
+    """Cuts what one thread prints to one stream into lines."""
 
-    encoding = "utf-8"
-
-    def __init__(self, name: Name, behind: TextIO, on_line: OnLine) -> None:
-        super().__init__()
+    def __init__(self, name: Name, on_line: OnLine) -> None:
         self._name = name
-        self.behind = behind
         self._on_line = on_line
-        self._thread = threading.get_ident()
         self._partial = ""
         self._busy = False
 
-    def writable(self) -> bool:
-        return True
-
-    def isatty(self) -> bool:
-        return False
-
-    def fileno(self) -> int:
-        return self.behind.fileno()
-
-    def write(self, text: str) -> int:
-        if threading.get_ident() != self._thread:
-            return self.behind.write(text)
+    def take(self, text: str) -> None:
+        """Take text, and pass on the lines that end in it."""
         self._partial += text
         *lines, self._partial = self._partial.split("\n")
         if len(self._partial) > LINE_LIMIT:
             lines.append(self._partial)
             self._partial = ""
         self._pass_on(lines)
-        return len(text)
-
-    def flush(self) -> None:
-        if threading.get_ident() != self._thread:
-            self.behind.flush()
 
     def finish(self) -> None:
         """Pass on what has no line end yet."""
@@ -79,6 +59,42 @@ class _Router(io.TextIOBase):
             logger.exception("A printed line could not be passed on")
         finally:
             self._busy = False
+
+
+class _Router(io.TextIOBase):
+    """Stands in for a standard stream: what a caught thread prints goes to it, the rest through."""
+
+    encoding = "utf-8"
+
+    def __init__(self, behind: TextIO) -> None:
+        super().__init__()
+        self.behind = behind
+        self.caught: dict[int, _Lines] = {}
+        """By thread."""
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return False
+
+    def fileno(self) -> int:
+        return self.behind.fileno()
+
+    def write(self, text: str) -> int:
+        lines = self.caught.get(threading.get_ident())
+        if lines is None:
+            return self.behind.write(text)
+        lines.take(text)
+        return len(text)
+
+    def flush(self) -> None:
+        if threading.get_ident() not in self.caught:
+            self.behind.flush()
+
+
+_changing = threading.Lock()
+"""Held while a standard stream is replaced: several engines come and go in one process."""
 
 
 _TRACEBACK: Final = "Traceback (most recent call last):"
@@ -136,19 +152,26 @@ class PrintCapture:
 
     def __init__(self, on_line: OnLine) -> None:
         self._on_line = on_line
-        self._routers: dict[Name, _Router] = {}
+        self._thread = 0
+        self._routers: list[_Router] = []
 
     def start(self) -> None:
         """Begin; called on the engine thread."""
-        for name in _NAMES:
-            router = _Router(name, getattr(sys, name), self._on_line)
-            self._routers[name] = router
-            setattr(sys, name, router)
+        self._thread = threading.get_ident()
+        with _changing:
+            for name in _NAMES:
+                stream = getattr(sys, name)
+                if not isinstance(stream, _Router):
+                    stream = _Router(stream)
+                    setattr(sys, name, stream)
+                stream.caught[self._thread] = _Lines(name, self._on_line)
+                self._routers.append(stream)
 
     def stop(self) -> None:
-        """Give the streams back, unless somebody else replaced them since."""
-        for name, router in self._routers.items():
-            router.finish()
-            if getattr(sys, name) is router:
-                setattr(sys, name, router.behind)
-        self._routers.clear()
+        """End; the last one gives the streams back, unless somebody else replaced them since."""
+        with _changing:
+            for name, router in zip(_NAMES, self._routers, strict=False):
+                router.caught.pop(self._thread).finish()
+                if not router.caught and getattr(sys, name) is router:
+                    setattr(sys, name, router.behind)
+            self._routers.clear()

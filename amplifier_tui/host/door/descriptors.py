@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Final, TextIO
 
 LINE_LIMIT: Final = 2_000
@@ -28,7 +29,7 @@ class DescriptorCapture:
         self._saved: tuple[int, int] | None = None
         self._streams: tuple[TextIO | None, TextIO | None] = (None, None)
         self._held: deque[str] = deque(maxlen=_MOST_HELD)
-        self._on_line: OnLine | None = None
+        self._takers: list[OnLine] = []
         self._lock = threading.Lock()
 
     def take(self) -> None:
@@ -58,14 +59,26 @@ class DescriptorCapture:
             os.close(copy)
         vars(sys).update(__stdout__=self._streams[0], __stderr__=self._streams[1])
 
-    def pass_on(self, on_line: OnLine) -> None:
-        """Give every line, those that came before included, to a function. Called in a thread."""
+    def pass_on(self, on_line: OnLine) -> Callable[[], None]:
+        """Give every line, those that came before included, to a function, called in a thread.
+
+        Nobody can tell which of several sessions a line is of: the function that came last gets it.
+
+        Returns:
+            What ends it.
+        """
         with self._lock:
-            self._on_line = on_line
+            self._takers.append(on_line)
             held = list(self._held)
             self._held.clear()
         for line in held:
             on_line(line)
+        return partial(self._forget, on_line)
+
+    def _forget(self, on_line: OnLine) -> None:
+        with self._lock:
+            if on_line in self._takers:
+                self._takers.remove(on_line)
 
     def _read(self, reading: int) -> None:
         with os.fdopen(reading, "rb", 0) as file:
@@ -82,7 +95,7 @@ class DescriptorCapture:
         if not text:
             return
         with self._lock:
-            on_line = self._on_line
+            on_line = self._takers[-1] if self._takers else None
             if on_line is None:
                 self._held.append(text)
         if on_line is not None:

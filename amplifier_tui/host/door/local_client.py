@@ -161,6 +161,10 @@ class LocalClient:
     memories = _question(SessionClient.memories)
     module_details = _question(SessionClient.module_details)
 
+    def beside(self) -> "LocalClient":
+        """Return the client of another session, on an engine thread of its own."""
+        return LocalClient(self._trust, self._printed, window=self._window)
+
     def interrupt(self, immediate: bool = False) -> None:
         """Stop the running turn: after the current step, or at once."""
         handle = self._service.handle if self._service is not None else None

@@ -63,7 +63,7 @@ class OpenSessions:
         found: dict[str, SessionCard] = {}
         for path in self._records():
             with _dead(path) as sessions:
-                for session_id, cwd in sessions.items():
+                for session_id, cwd in (sessions or {}).items():
                     card = _card(session_id, cwd)
                     if card is not None:
                         found[session_id] = card
@@ -73,6 +73,8 @@ class OpenSessions:
         """Offer sessions no more."""
         for path in self._records():
             with _dead(path) as sessions:
+                if sessions is None:
+                    continue
                 kept = {
                     name: cwd
                     for name, cwd in sessions.items()
@@ -110,8 +112,8 @@ class OpenSessions:
 
 
 @contextmanager
-def _dead(path: Path) -> Iterator[dict[str, str]]:
-    """Give the sessions of a window, each with its folder; none while the window lives."""
+def _dead(path: Path) -> Iterator[dict[str, str] | None]:
+    """Give the sessions of a window, each with its folder; None while the window lives."""
     lock = FileLock(path.with_suffix(".lock"))
     sessions: dict[str, str] = {}
     try:
@@ -121,7 +123,7 @@ def _dead(path: Path) -> Iterator[dict[str, str]]:
         sessions = {str(name): cwd for name, cwd in pairs if isinstance(cwd, str)}
     except FileLockedError:
         logger.debug("%s is of a window that lives", path)
-        yield {}
+        yield None
         return
     except (OSError, ValueError) as error:
         logger.warning("%s can't be read: %s", path, error)

@@ -44,7 +44,8 @@ def note_change(owner: object, redo: Callable[[], object], what: object = None) 
     ``what`` is what was put there, if anything.
     """
     own = _mounting.get()
-    for notes in open_notes:
+    # A copy: on other threads mounts of other sessions begin and end meanwhile.
+    for notes in tuple(open_notes):
         if notes is not own and notes.watches(owner):
             notes.others.append(redo)
             notes.foreign.append(what)

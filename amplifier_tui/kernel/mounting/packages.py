@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,6 +42,7 @@ _INSTALLED: Final = re.compile(r"[\\/](site|dist)-packages$")
 
 # Loaders of several sessions share sys.path: an entry stays until the last one is done with it.
 _path_users: Counter[str] = Counter()
+_path_lock = threading.Lock()
 
 
 def package_name(module_id: str) -> str:
@@ -202,7 +204,8 @@ def code_set_aside(package: str) -> Iterator[None]:
 
 def _loaded_below(package: str) -> dict[str, ModuleType]:
     inside = f"{package}."
-    found = ((name, module) for name, module in sys.modules.items() if package)
+    # Another thread may be importing; only a copy holds still.
+    found = ((name, module) for name, module in sys.modules.copy().items() if package)
     return {name: module for name, module in found if name == package or name.startswith(inside)}
 
 
@@ -251,13 +254,14 @@ def add_path(path: Path, added: list[Path], *, as_installed: bool = False) -> No
     behind what was put there earlier.
     """
     text = str(path)
-    if path in added or (text in sys.path and not _path_users[text]):
-        return
-    if text not in sys.path:
-        places = (index for index, each in enumerate(sys.path) if _INSTALLED.search(each))
-        sys.path.insert(next(places, len(sys.path)) if as_installed else 0, text)
-    _path_users[text] += 1
-    added.append(path)
+    with _path_lock:
+        if path in added or (text in sys.path and not _path_users[text]):
+            return
+        if text not in sys.path:
+            places = (index for index, each in enumerate(sys.path) if _INSTALLED.search(each))
+            sys.path.insert(next(places, len(sys.path)) if as_installed else 0, text)
+        _path_users[text] += 1
+        added.append(path)
 
 
 def program_path() -> list[str]:
@@ -279,7 +283,7 @@ def require_environment(module_id: str, module: ModuleType | None) -> None:
 
 
 def _is_apart(file: str | None) -> bool:
-    return bool(file) and any(Path(str(file)).is_relative_to(each) for each in _path_users)
+    return bool(file) and any(Path(str(file)).is_relative_to(each) for each in tuple(_path_users))
 
 
 def _on_program_path(package: str) -> bool:
@@ -288,14 +292,15 @@ def _on_program_path(package: str) -> bool:
 
 def remove_paths(added: list[Path]) -> None:
     """Take back what :func:`add_path` added, the last one first, and empty the list."""
-    for path in reversed(added):
-        text = str(path)
-        _path_users[text] -= 1
-        if _path_users[text] <= 0:
-            del _path_users[text]
-            if text in sys.path:
-                sys.path.remove(text)
-    added.clear()
+    with _path_lock:
+        for path in reversed(added):
+            text = str(path)
+            _path_users[text] -= 1
+            if _path_users[text] <= 0:
+                del _path_users[text]
+                if text in sys.path:
+                    sys.path.remove(text)
+        added.clear()
 
 
 def import_module_from_path(module_path: str | Path) -> ModuleType:

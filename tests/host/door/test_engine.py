@@ -3,7 +3,9 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -167,6 +169,26 @@ def test_prints_of_the_thread_are_caught_and_those_of_others_are_not(
     engine.ask(stop).result(5)
     assert lines == [("stdout", "from the engine"), ("stderr", "no line end")]
     assert capsys.readouterr().out == "from the screen\nlet through\n"
+
+
+def test_the_streams_are_what_they_were_when_the_last_of_several_engines_has_ended(
+    engine: Engine,
+) -> None:
+    stream = sys.stdout
+    other = Engine(lambda *_: None)
+    lines: list[str] = []
+
+    async def call(function: Callable[..., Any], *arguments: str) -> None:
+        function(*arguments)
+
+    captures = [PrintCapture(lambda line, stream: lines.append(line)) for _ in range(2)]
+    for each, capture in zip((engine, other), captures, strict=True):
+        each.ask(partial(call, capture.start)).result(5)
+    engine.ask(lambda: call(captures[0].stop)).result(5)
+    other.ask(lambda: call(print, "still caught")).result(5)
+    other.ask(lambda: call(captures[1].stop)).result(5)
+    assert lines == ["still caught"] and sys.stdout is stream
+    other.stop(5)
 
 
 def test_whoever_takes_the_lines_may_print(engine: Engine) -> None:

@@ -6,7 +6,7 @@ from amplifier_tui.host.client import SessionClient
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.door.service import Service
 
-OF_THE_CLIENT = {"drain", "set_waker"}
+OF_THE_CLIENT = {"beside", "drain", "set_waker"}
 
 
 def methods() -> list[str]:
