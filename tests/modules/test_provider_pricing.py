@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.modules._provider import provider as provider_room
+from amplifier_tui.modules._provider import models
 from tests.modules.provider_openai.support import gpt
 from tests.modules.provider_support import ask
 from tests.servers import reply
@@ -17,7 +17,7 @@ async def test_an_answer_does_not_wait_for_a_price_that_is_slow_to_come(
     async def never(asked: Any) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(provider_room, "list_prices", never)
+    monkeypatch.setattr(models, "list_prices", never)
     async with gpt(reply("Hi."), api="chat") as (provider, _, _heard), asyncio.timeout(5):
         response = await provider.complete(ask(model="unknown"))
     assert response.usage is not None
@@ -36,7 +36,7 @@ async def test_no_price_is_looked_up_for_a_request_that_can_not_be_written(
     def refuse(*_: Any) -> None:
         raise ValueError("it can't be written")
 
-    monkeypatch.setattr(provider_room, "list_prices", note)
+    monkeypatch.setattr(models, "list_prices", note)
     async with gpt(api="chat") as (provider, _, _heard):
         monkeypatch.setattr(provider, "_prepare", refuse)
         with pytest.raises(ValueError, match="can't be written"):

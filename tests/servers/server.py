@@ -33,7 +33,7 @@ from tests.servers.replies import (
     Stall,
     StreamFailure,
 )
-from tests.servers.wire import WireStep, sse
+from tests.servers.wire import WireStep, dumps, sse
 
 Api = Literal["anthropic", "responses", "chat"]
 
@@ -123,6 +123,14 @@ class LoopbackServer:
         """The gate of this name, made on first use (script files name their gates)."""
         with self._lock:
             return self.gates.setdefault(name, Gate(name))
+
+    @staticmethod
+    def pieces(api: Api, answer: Reply, *, stream: bool = True) -> list[bytes]:
+        """The body of an answer as it is sent, for a `Raw` that changes it."""
+        form: Any = _FORMATS[api]
+        if stream:
+            return [piece for piece in form.stream(answer, {}) if isinstance(piece, bytes)]
+        return [dumps(form.body(answer, {})).encode()]
 
     def only(self, vendor: str) -> None:
         """Answer 404 to the other vendor's requests."""

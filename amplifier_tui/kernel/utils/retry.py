@@ -214,7 +214,8 @@ def one_line(text: str) -> str:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds an API asks to wait, from `retry-after-ms` or `retry-after` (RFC 9110 10.2.3).
 
-    Header names are case-insensitive or lower-case.
+    A date counts from that of the answer, whose clock may differ from ours. Header names are
+    case-insensitive or lower-case.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
@@ -223,10 +224,16 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             continue
         if math.isfinite(seconds) and seconds >= 0:
             return seconds
+    until = _date(headers.get("retry-after", ""))
+    if until is None:
+        return None
+    now = _date(headers.get("date", "")) or datetime.now(UTC)
+    return max(0.0, (until - now).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
     try:
-        until = parsedate_to_datetime(headers.get("retry-after", ""))
+        date = parsedate_to_datetime(text)
     except ValueError:
         return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    return date.replace(tzinfo=UTC) if date.tzinfo is None else date

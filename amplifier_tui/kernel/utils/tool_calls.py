@@ -40,6 +40,21 @@ def response_tool_calls(response: ChatResponse) -> list[ToolCall]:
     ]
 
 
+def distinct_calls(response: ChatResponse) -> ChatResponse:
+    """The response with an id of its own for each call: some models repeat one, or give none."""
+    calls = response.tool_calls or []
+    if all(call.id for call in calls) and len({call.id for call in calls}) == len(calls):
+        return response
+    used: set[str] = set()
+    made = [call.model_copy(update={"id": _free_id(call.id or "call", used)}) for call in calls]
+    ids = iter(call.id for call in made)
+    content = [
+        block.model_copy(update={"id": next(ids)}) if isinstance(block, ToolCallBlock) else block
+        for block in response.content
+    ]
+    return response.model_copy(update={"tool_calls": made, "content": content})
+
+
 def parse_tool_arguments(raw: str, tool_name: str) -> tuple[dict[str, Any], str | None]:
     """Read the arguments of a tool call as the model wrote them; empty text means none.
 
@@ -61,6 +76,15 @@ def parse_tool_arguments(raw: str, tool_name: str) -> tuple[dict[str, Any], str 
         kind = "null" if value is None else type(value).__name__
         return {}, _sentence(tool_name, f"must be a JSON object, not {kind}", raw)
     return value, None
+
+
+def _free_id(wanted: str, used: set[str]) -> str:
+    identity, number = wanted, 1
+    while identity in used:
+        number += 1
+        identity = f"{wanted}_{number}"
+    used.add(identity)
+    return identity
 
 
 def _refuse(constant: str) -> None:

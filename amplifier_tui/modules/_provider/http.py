@@ -3,6 +3,7 @@
 Imported with an SDK, never before: HTTP takes its time to import.
 """
 
+import json
 import os
 import ssl
 from collections.abc import AsyncGenerator
@@ -56,7 +57,7 @@ class GuardedClient(httpx2.AsyncClient):
 
         Raises:
             ConfigurationError: It is redirected to another host, which got nothing.
-            StreamError: The answer is too large.
+            StreamError: The answer is too large, or not one of an API.
         """
         options["follow_redirects"] = False
         first = origin(request.url)
@@ -71,13 +72,30 @@ class GuardedClient(httpx2.AsyncClient):
                 raise self._leads_away(first, origin(request.url))
         else:
             raise httpx2.TooManyRedirects("too many redirects", request=request)
-        bounded = BoundedResponse(response, self._settings, events=stream)
-        if not stream:
+        kind = response.headers.get("content-type", "")
+        is_json = response.is_success and "json" in kind
+        bounded = BoundedResponse(response, self._settings, events=stream and not is_json)
+        if response.is_success and "text/html" in kind:
+            await bounded.aclose()
+            raise self._no_api("a web page")
+        if not stream or is_json:
             try:
                 await bounded.aread()
             finally:
                 await bounded.aclose()
+        if is_json and (status := _status_of_error(bounded.content)) is not None:
+            bounded.status_code = status
+        elif is_json and stream:
+            raise self._no_api("something else than the stream that was asked for")
         return bounded
+
+    def _no_api(self, what: str) -> StreamError:
+        return StreamError(
+            f"{self._settings.where} answered with {what}. Check `base_url` of "
+            f"{self._settings.module}: is this the address of such an API?",
+            provider=self._settings.provider,
+            retryable=False,
+        )
 
     def _leads_away(self, here: str, there: str) -> ConfigurationError:
         return ConfigurationError(
@@ -155,6 +173,22 @@ class BoundedResponse(httpx2.Response):
                 provider=settings.provider,
                 retryable=False,
             )
+
+
+def _status_of_error(body: bytes) -> int | None:
+    """The status of an error that was sent as a success, which some servers do; None for none."""
+    try:
+        answer = json.loads(body) if b'"error"' in body else None
+    except ValueError:
+        return None
+    match answer:
+        case {"choices": _} | {"output": _} | {"content": _}:
+            return None
+        case {"error": {"code": int(code)}} if 400 <= code < 600:
+            return code
+        case {"error": dict() | str()}:
+            return 500
+    return None
 
 
 def origin(url: httpx2.URL) -> str:

@@ -20,7 +20,9 @@ from amplifier_tui.modules._provider.provider import (
     mount_provider,
     warm_soon,
 )
+from amplifier_tui.modules._provider.reading import read_answer
 from amplifier_tui.modules._provider.request import PreparedRequest
+from amplifier_tui.modules._provider.sdk import client_options, require_sdk
 from amplifier_tui.modules.provider_anthropic.errors import AnthropicErrors
 from amplifier_tui.modules.provider_anthropic.models import (
     CAPABILITIES,
@@ -55,7 +57,7 @@ class AnthropicProvider(ApiProvider[AnthropicSettings, "AsyncAnthropic"]):
     def _make_client(self) -> AsyncAnthropic:
         from anthropic import AsyncAnthropic
 
-        return AsyncAnthropic(**self._client_options())
+        return AsyncAnthropic(**client_options(self.sdk, self.settings))
 
     def _capabilities(self) -> list[str]:
         return list(CAPABILITIES)
@@ -99,9 +101,11 @@ class AnthropicProvider(ApiProvider[AnthropicSettings, "AsyncAnthropic"]):
             # The SDK refuses long answers in one piece unless it is given a timeout.
             arguments = {"timeout": self.settings.timeout, **arguments}
         answer = AnthropicAnswer(model, prepared.tool_names)
-        return await self._read(self.client.messages.create, arguments, answer, emitter)
+        return await read_answer(
+            self.client.messages.create, arguments, answer, emitter, self.settings
+        )
 
-    def _prices(self, model: str, listed: Pricing | None = None) -> Pricing | None:
+    def _price(self, model: str, listed: Pricing | None) -> Pricing | None:
         hour = self.settings.prompt_caching == "1h"
         given = self.settings.pricing or known_model(model).pricing or listed
         return prices(given, hour_cache=hour)
@@ -123,7 +127,9 @@ async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
     """Mount the provider as `anthropic`; returns the cleanup. It needs a key."""
-    provider = AnthropicProvider(AnthropicSettings.read(config), coordinator)
+    settings = AnthropicSettings.read(config)
+    require_sdk(AnthropicProvider.sdk, settings)
+    provider = AnthropicProvider(settings, coordinator)
     await mount_provider(coordinator, provider)
     return provider.close
 

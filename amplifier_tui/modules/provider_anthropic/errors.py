@@ -12,7 +12,7 @@ from amplifier_tui.modules._provider.errors import ErrorTranslator
 if TYPE_CHECKING:
     import anthropic
 
-_STREAM_STATUS: Final = {
+_STATUS_OF_TYPE: Final = {
     "authentication_error": 401,
     "billing_error": 402,
     "permission_error": 403,
@@ -24,7 +24,7 @@ _STREAM_STATUS: Final = {
     "overloaded_error": 529,
     "invalid_request_error": 400,
 }
-"""The status each error type has when it arrives inside a stream that began with 200."""
+"""The status each error type stands for where it comes without one."""
 
 _REFUSALS: Final[dict[type[llm_errors.LLMError], tuple[str, ...]]] = {
     llm_errors.ContextLengthError: ("prompt is too long", "context window", "context limit"),
@@ -47,8 +47,8 @@ class AnthropicErrors(ErrorTranslator):
     def status_error(self, error: anthropic.APIStatusError) -> llm_errors.LLMError:
         """Return the kernel's error for an answer of the API."""
         status = error.status_code
-        if status < 400:
-            status = _STREAM_STATUS.get(str(error.type), 500)
+        if status < 400 or status == 500:
+            status = _STATUS_OF_TYPE.get(str(error.type), 500)
         message = error.api_message if isinstance(error.api_message, str) else error.message
         return self.answered(status, one_line(message), error.response.headers)
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.models import ModelInfo, Pricing
-from amplifier_tui.modules._provider.provider import KnownModel
+from amplifier_tui.modules._provider.models import KnownModel
 
 _DATE = re.compile(r"-\d{8}$")
 _HOUR_WRITE_FACTOR = Decimal("1.6")

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.kernel.llm_errors import ContentFilterError, ContextLengthError, StreamError
+from amplifier_tui.kernel.llm_errors import ContentFilterError, ContextLengthError
 from amplifier_tui.kernel.message_models import (
     ChatResponse,
     ContentBlockUnion,
@@ -59,13 +59,13 @@ class AnthropicAnswer:
 
     model: str
     tool_names: dict[str, str]
+    complete: bool = False
     _blocks: dict[int, _Block] = field(default_factory=dict)
     _usage: dict[str, int] = field(default_factory=dict)
     _stop_reason: str | None = None
     _explanation: str | None = None
     _id: str | None = None
     _served_by: str | None = None
-    _complete: bool = False
 
     async def read_stream(
         self, events: AsyncIterable[RawMessageStreamEvent], emitter: StreamEmitter
@@ -88,13 +88,7 @@ class AnthropicAnswer:
                     self._stop(event.delta)
                     self._count(event.usage)
                 case "message_stop":
-                    self._complete = True
-        if not self._complete:
-            raise StreamError(
-                "Anthropic's stream ended before the answer was complete.",
-                provider="anthropic",
-                model=self.model,
-            )
+                    self.complete = True
 
     async def read_whole(self, answer: Message) -> None:
         """Take over an answer that came in one piece."""
@@ -103,7 +97,7 @@ class AnthropicAnswer:
             block = self._open(index, content)
             block.input = getattr(content, "input", None) or {}
         self._stop(answer)
-        self._complete = True
+        self.complete = True
 
     def response(self) -> ChatResponse:
         """The answer in the kernel's form; raises `LLMError` where nothing was said."""
@@ -154,11 +148,7 @@ class AnthropicAnswer:
         """Add a delta to its block and return what of it can be shown."""
         block = self._blocks.get(index)
         if block is None:
-            raise StreamError(
-                f"Anthropic's stream continues block {index}, which never began.",
-                provider="anthropic",
-                model=self.model,
-            )
+            raise LookupError(f"block {index} never began")
         match delta.type:
             case "text_delta":
                 piece = delta.text

@@ -16,14 +16,16 @@ from amplifier_tui.kernel.llm_errors import ConfigurationError
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse
 from amplifier_tui.kernel.models import ModelInfo, Pricing
 from amplifier_tui.kernel.utils.stream import StreamEmitter
+from amplifier_tui.modules._provider.models import KnownModel
 from amplifier_tui.modules._provider.provider import (
     LISTING_S,
     ApiProvider,
-    KnownModel,
     mount_provider,
     warm_soon,
 )
+from amplifier_tui.modules._provider.reading import read_answer
 from amplifier_tui.modules._provider.request import PreparedRequest
+from amplifier_tui.modules._provider.sdk import client_options, require_sdk
 from amplifier_tui.modules.provider_openai.chat_answer import ChatAnswer
 from amplifier_tui.modules.provider_openai.chat_request import prepare_chat
 from amplifier_tui.modules.provider_openai.errors import OpenAIErrors
@@ -59,7 +61,7 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
     def _make_client(self) -> AsyncOpenAI:
         from openai import AsyncOpenAI
 
-        return AsyncOpenAI(**self._client_options())
+        return AsyncOpenAI(**client_options(self.sdk, self.settings))
 
     def _capabilities(self) -> list[str]:
         local = [] if self.settings.is_openai else [capabilities.LOCAL]
@@ -105,13 +107,16 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
         self, prepared: PreparedRequest, model: str, emitter: StreamEmitter
     ) -> ChatResponse:
         arguments, names = prepared.arguments, prepared.tool_names
+        errors = OpenAIErrors(importlib.import_module(self.sdk), self.settings, model)
         if not self.settings.uses_responses:
             create = self.client.chat.completions.create
-            return await self._read(create, arguments, ChatAnswer(model, names), emitter)
-        errors = OpenAIErrors(importlib.import_module(self.sdk), self.settings, model)
+            reading = ChatAnswer(model, names, errors)
+            return await read_answer(create, arguments, reading, emitter, self.settings)
+        answer = ResponsesAnswer(model, names, errors)
         try:
-            answer = ResponsesAnswer(model, names, errors)
-            return await self._read(self.client.responses.create, arguments, answer, emitter)
+            return await read_answer(
+                self.client.responses.create, arguments, answer, emitter, self.settings
+            )
         except Exception as error:
             if not _refuses_summaries(error) or self.settings.reasoning_summary == "none":
                 raise
@@ -121,7 +126,7 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
         arguments["reasoning"].pop("summary", None)
         return await self._ask(prepared, model, emitter)
 
-    def _prices(self, model: str, listed: Pricing | None = None) -> Pricing | None:
+    def _price(self, model: str, listed: Pricing | None) -> Pricing | None:
         return self.settings.pricing or known_model(model).pricing or listed
 
     def _cache_key(self, request: ChatRequest) -> str | None:
@@ -142,7 +147,9 @@ async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
     """Mount the provider as `openai`; returns the cleanup. OpenAI itself needs a key."""
-    provider = OpenAIProvider(OpenAISettings.read(config), coordinator)
+    settings = OpenAISettings.read(config)
+    require_sdk(OpenAIProvider.sdk, settings)
+    provider = OpenAIProvider(settings, coordinator)
     await mount_provider(coordinator, provider)
     return provider.close
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from uuid import uuid4
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.kernel.llm_errors import ContentFilterError, StreamError
+from amplifier_tui.kernel.llm_errors import ContentFilterError
 from amplifier_tui.kernel.message_models import (
     ChatResponse,
     ContentBlockUnion,
@@ -20,6 +20,7 @@ from amplifier_tui.kernel.message_models import (
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.kernel.utils.tool_calls import call_block, read_tool_call
 from amplifier_tui.modules.provider_openai.chat_request import REASONING_FIELDS
+from amplifier_tui.modules.provider_openai.errors import OpenAIErrors
 from amplifier_tui.modules.provider_openai.wire import read_usage
 
 if TYPE_CHECKING:
@@ -52,11 +53,12 @@ class _Block:
 
 
 class ChatAnswer:
-    """An answer being read."""
+    """An answer being read; `errors` translates what a server reports in its midst."""
 
-    def __init__(self, model: str, tool_names: dict[str, str]) -> None:
+    def __init__(self, model: str, tool_names: dict[str, str], errors: OpenAIErrors) -> None:
         self._model = model
         self._tool_names = tool_names
+        self._errors = errors
         self._blocks: list[_Block] = []
         self._calls: dict[int, _Block] = {}
         self._tags = ThinkTags()
@@ -65,6 +67,11 @@ class ChatAnswer:
         self._usage: Usage | None = None
         self._id: str | None = None
         self._served_by: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the end of the answer has come."""
+        return self._finish is not None
 
     async def read_stream(
         self, events: AsyncIterable[ChatCompletionChunk], emitter: StreamEmitter
@@ -76,19 +83,15 @@ class ChatAnswer:
             if chunk.usage is not None:
                 self._usage = read_usage(chunk.usage, "prompt", "completion")
             for choice in chunk.choices or []:
+                self._check(choice)
                 if choice.delta is not None:
                     await self._add(choice.delta, emitter)
                 self._finish = choice.finish_reason or self._finish
         for kind, piece in self._tags.finish():
             await self._write(kind, piece, emitter)
-        if self._finish is None:
-            raise StreamError(
-                "The stream ended before the answer was complete.",
-                provider="openai",
-                model=self._model,
-            )
-        for block in self._blocks:
-            await self._close(block, emitter)
+        if self.complete:
+            for block in self._blocks:
+                await self._close(block, emitter)
 
     async def read_whole(self, answer: ChatCompletion) -> None:
         """Take over an answer that came in one piece."""
@@ -96,9 +99,10 @@ class ChatAnswer:
         if answer.usage is not None:
             self._usage = read_usage(answer.usage, "prompt", "completion")
         for choice in answer.choices[:1]:
+            self._check(choice)
             # A whole message has the fields of a delta, and calls without numbers.
             await self._add(choice.message, StreamEmitter(None, request_id=""))
-            self._finish = choice.finish_reason
+            self._finish = str(getattr(choice, "finish_reason", None) or "stop")
         for kind, piece in self._tags.finish():
             await self._write(kind, piece, StreamEmitter(None, request_id=""))
 
@@ -139,6 +143,12 @@ class ChatAnswer:
                 "stop_reason": self._finish,
             },
         )
+
+    def _check(self, choice: Any) -> None:
+        """Raise what a router says of the server behind it, which failed in the midst."""
+        error = getattr(choice, "error", None)
+        if isinstance(error, dict):
+            raise self._errors.failed(500, error.get("code"), error.get("message"))
 
     async def _add(self, delta: Any, emitter: StreamEmitter) -> None:
         for name in REASONING_FIELDS:

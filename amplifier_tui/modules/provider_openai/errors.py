@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import openai
 
 _FILTERED = {"content_filter", "content_policy_violation", "bio_policy", "invalid_prompt"}
-_STREAM_STATUS = {
+_STATUS_OF_CODE = {
     "rate_limit_exceeded": 429,
     "insufficient_quota": 429,
     "context_length_exceeded": 400,
@@ -21,7 +21,7 @@ _STREAM_STATUS = {
     "model_not_found": 404,
     "invalid_api_key": 401,
 }
-"""The status each error code has when it arrives inside a stream that began with 200."""
+"""The status each error code stands for where it comes without one."""
 
 
 class OpenAIErrors(ErrorTranslator):
@@ -35,8 +35,7 @@ class OpenAIErrors(ErrorTranslator):
     def other_error(self, error: Exception) -> llm_errors.LLMError | None:
         """Return the kernel's error for whatever else the SDK raises."""
         if isinstance(error, self.sdk.APIError):
-            status = _STREAM_STATUS.get(error.code or "", 500)
-            return self.failed(status, error.code or error.type, _words(error))
+            return self.failed(500, error.code or error.type, _words(error))
         if isinstance(error, self.sdk.OpenAIError):
             return llm_errors.LLMError(f"OpenAI's client failed: {error}", **self.who)
         return None
@@ -44,12 +43,19 @@ class OpenAIErrors(ErrorTranslator):
     def failed(
         self,
         status: int,
-        code: str | None,
-        words: str,
+        code: object,
+        words: object,
         headers: Mapping[str, str] | None = None,
     ) -> llm_errors.LLMError:
-        """Return the error for a status (or what stands for it in a stream), a code and words."""
-        said = one_line(words)
+        """Return the error for a status, a code and words.
+
+        A code counts more than a status of 500, which stands for none: in a stream that began
+        with 200, and with gateways that pass on what another server said.
+        """
+        # Servers put anything into these fields.
+        said, code = one_line(str(words or "no reason was given")), str(code)
+        if status == 500:
+            status = _status_of(code)
         self.who["status_code"] = status
         if code == "insufficient_quota":
             return self.error(llm_errors.QuotaExceededError, said)
@@ -58,11 +64,6 @@ class OpenAIErrors(ErrorTranslator):
         if code in _FILTERED:
             return self.error(llm_errors.ContentFilterError, said)
         return self.answered(status, said, headers)
-
-    def failed_response(self, code: str | None, words: str | None) -> llm_errors.LLMError:
-        """Return the error for a response that failed after it had begun."""
-        status = _STREAM_STATUS.get(code or "", 500)
-        return self.failed(status, code, words or "no reason was given")
 
     def error(self, kind: type[llm_errors.LLMError], said: str) -> llm_errors.LLMError:
         """Return an error of a kind; what is not found may be the model or the address."""
@@ -79,7 +80,13 @@ class OpenAIErrors(ErrorTranslator):
         )
 
 
-def _is_too_long(status: int, code: str | None, said: str) -> bool:
+def _status_of(code: str) -> int:
+    """The status that a code stands for; some servers give the number itself."""
+    number = int(code) if code.isascii() and code.isdigit() and len(code) == 3 else 0
+    return _STATUS_OF_CODE.get(code, number if 400 <= number < 600 else 500)
+
+
+def _is_too_long(status: int, code: str, said: str) -> bool:
     return status in (400, 413, 422, 500) and (
         status == 413
         or code == "context_length_exceeded"

@@ -5,7 +5,7 @@ from typing import Any
 
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.models import ModelInfo, Pricing
-from amplifier_tui.modules._provider.provider import KnownModel
+from amplifier_tui.modules._provider.models import KnownModel
 
 _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 _REASONS = re.compile(r"^(o\d|gpt-[5-9]|codex)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.kernel.llm_errors import ContentFilterError, StreamError
+from amplifier_tui.kernel.llm_errors import ContentFilterError
 from amplifier_tui.kernel.message_models import (
     ChatResponse,
     ContentBlockUnion,
@@ -33,6 +33,11 @@ class ResponsesAnswer:
         self._errors = errors
         self._items: dict[int, Any] = {}
         self._response: Response | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the end of the answer has come."""
+        return self._response is not None
 
     async def read_stream(
         self, events: AsyncIterable[ResponseStreamEvent], emitter: StreamEmitter
@@ -65,13 +70,7 @@ class ResponsesAnswer:
                 case "response.failed":
                     raise self._failed(event.response)
                 case "error":
-                    raise self._errors.failed_response(event.code, event.message)
-        if self._response is None:
-            raise StreamError(
-                "The stream ended before the answer was complete.",
-                provider="openai",
-                model=self._model,
-            )
+                    raise self._errors.failed(500, event.code, event.message)
 
     async def read_whole(self, answer: Response) -> None:
         """Take over an answer that came in one piece."""
@@ -122,14 +121,14 @@ class ResponsesAnswer:
     def _failed(self, response: Response) -> Exception:
         error = response.error
         code, words = (error.code, error.message) if error else (None, None)
-        return self._errors.failed_response(code, words)
+        return self._errors.failed(500, code, words)
 
 
 def _finish(reason: str | None, *, refused: bool, called: bool) -> str:
     if refused or reason == "content_filter":
         return "content_filter"
     if reason is not None:
-        return "length"
+        return "length" if reason == "max_output_tokens" else reason
     return "tool_calls" if called else "stop"
 
 
