@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trust": ("amplifier_tui.cli.trust", "Look at what you trust, forget it, or trust more."),
     "run": ("amplifier_tui.cli.run", "Send one prompt and print the answer, without a screen."),
     "rules": ("amplifier_tui.cli.rules", "Say which tool calls go, ask or are denied."),
+    "schema": ("amplifier_tui.cli.schema", "Print the JSON Schema of events and of input."),
     "sessions": ("amplifier_tui.cli.sessions", "List sessions, name, tag, delete and export them."),
 }
 """Command name to the module that has a click command of that name, and its one line of help."""

@@ -9,7 +9,11 @@ from typing import Final
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.host.events import Failed
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError
+from amplifier_tui.host.store.sessions import (
+    SessionBusyError,
+    SessionExistsError,
+    SessionNotFoundError,
+)
 from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.turns.prompts import PromptDeniedError
 from amplifier_tui.host.turns.sources import failed_source
@@ -79,6 +83,7 @@ _TURN: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
 _OPENING: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
     (BundleError, "bundle", "Correct the bundle, or choose another one."),
     (SessionBusyError, "busy", "Close it in the other window, or start a new session."),
+    (SessionExistsError, "session_exists", "Resume it, or take another id."),
     (SessionNotFoundError, "no_session", "Look at the list of sessions."),
     (asyncio.CancelledError, "cancelled", "Open it again when you are ready."),
     (ValueError, "bundle", "Correct the bundle's configuration, or choose another one."),

@@ -20,6 +20,8 @@ class OpenRequest:
         demo: Take the offline demo bundle, whatever is configured.
         mode: What goes through unasked; empty for what the bundle says, else `ask`.
         models: The models the user chose earlier, by bundle.
+        session_id: The id of a new session, a UUID as text; empty for a random one.
+        appended: Text for the end of the system prompt.
         limit: What may be used before the user is asked; None for what the settings say.
     """
 
@@ -30,6 +32,8 @@ class OpenRequest:
     mode: Mode | Literal[""] = ""
     models: "Mapping[str, ModelChoice]" = field(default_factory=dict)
     limit: "SpendLimit | None" = None
+    session_id: str = ""
+    appended: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,5 @@
 import io
-import json
 import os
-import subprocess
 import sys
 from concurrent.futures import Future
 from pathlib import Path
@@ -311,30 +309,6 @@ def test_a_command_line_that_makes_no_sense_is_refused(
     monkeypatch.setattr(sys, "stdin", stdin)
     assert run_command(["run", *arguments]) == 2
     assert message in capsys.readouterr().err
-
-
-def program(*arguments: str, piped: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "amplifier_tui", "run", "--demo", *arguments],
-        input=piped,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
-def test_every_line_of_the_output_is_an_event_and_the_last_one_says_how_it_ended() -> None:
-    done = program("--output", "jsonl", "--approve", "none", piped="find a bug and fix it\n")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    last = rows.pop()
-    for row in rows:
-        known = getattr(events, row["type"])
-        assert known.from_json(row).to_json() == row
-    started = next(row for row in rows if row["type"] == "TurnStarted")
-    assert started["prompt"] == "find a bug and fix it"
-    assert (last["type"], last["turn"], last["exit_status"]) == ("RunEnded", 1, done.returncode)
-    assert last["answer"]
-    assert "\x1b" not in done.stderr
 
 
 STORE = Question("Where?", "", (QuestionOption("SQLite", "one file"), QuestionOption("Postgres")))

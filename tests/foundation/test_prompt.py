@@ -244,3 +244,12 @@ async def test_what_is_no_readable_text_is_left_out_of_the_prompt_with_the_reaso
         "@b:a\0b": "not_found",
         f"@b:{'n' * 300}": "read_error",
     }
+
+
+async def test_what_the_user_adds_stands_at_the_end(tmp_path: Path) -> None:
+    write(tmp_path / "a.md", "more")
+    bundle = Bundle(name="b", instruction="be", context={"a.md": tmp_path / "a.md"})
+    resolver = mention_resolver(bundle, tmp_path)
+    make = SystemPromptFactory(bundle, resolver, appended="Say please.")
+    assert (await make()).endswith("\n\n---\n\nSay please.")
+    assert (await make.parts())[-1] == ("user:system-append", "Say please.")

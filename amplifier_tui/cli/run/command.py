@@ -7,6 +7,7 @@ import sys
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
+from uuid import UUID
 
 import click
 
@@ -14,6 +15,7 @@ from amplifier_tui.cli.bundle.common import TRUSTED
 
 if TYPE_CHECKING:
     from amplifier_tui.cli.run.headless import Headless, RunResult
+    from amplifier_tui.cli.run.lines import InputLines
 
 Approve = Literal["none", "rules", "ask"]
 
@@ -22,6 +24,10 @@ _HELP = """Send one PROMPT and print the answer.
 Without a PROMPT, or with `-`, it is read from standard input; a PROMPT and what is piped in go
 together. Files are mentioned as @path. The answer goes to standard output, everything else to
 standard error.
+
+With `--input jsonl` another program holds a conversation: each line of standard input is an object
+with a `type` (prompt, steer, decide, answer, limit, stop; see `amplifier-tui schema input`), each
+line of the output an event. What no rule lets through waits for its `decide`.
 
 \b
 Exit status:
@@ -55,6 +61,7 @@ class _Dollars(click.ParamType[Decimal]):
 @click.option("--demo", is_flag=True, help="Use the offline demo: no key, nothing sent anywhere.")
 @click.option("--resume", metavar="ID", default="", help="Go on with this session.")
 @click.option("--continue", "again", is_flag=True, help="Go on with the last session here.")
+@click.option("--session-id", metavar="UUID", default="", help="Give a new session this id.")
 @click.option("--cwd", metavar="DIR", default="", help="Work in this directory.")
 @click.option("--model", metavar="MODEL", default="", help="Ask this model: ID or PROVIDER/ID.")
 @click.option("--mode", type=click.Choice(["plan", "ask", "edits"]), help="Begin in this mode.")
@@ -66,6 +73,15 @@ class _Dollars(click.ParamType[Decimal]):
     help="What goes: reading only, what rules and mode let through, or ask at the terminal.",
 )
 @click.option("--trust", is_flag=True, help="Let everything a project or stranger brings count.")
+@click.option("--system-append", metavar="TEXT", default="", help="Add to the system prompt.")
+@click.option(
+    "--input",
+    "source",
+    type=click.Choice(["text", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="A prompt, or prompts and decisions as objects, one a line.",
+)
 @click.option(
     "--output",
     type=click.Choice(["text", "json", "jsonl"]),
@@ -82,22 +98,31 @@ def run(
     demo: bool,
     resume: str,
     again: bool,
+    session_id: str,
     cwd: str,
     model: str,
     mode: Literal["plan", "ask", "edits"] | None,
     approve: Approve,
     trust: bool,
+    system_append: str,
+    source: Literal["text", "jsonl"],
     output: Literal["text", "json", "jsonl"],
     max_turns: int | None,
     max_cost: Decimal | None,
     timeout: float | None,
 ) -> int:
     """Send one prompt and print the answer; see the command's help."""
-    if resume and again:
-        raise click.UsageError("--resume and --continue name two sessions")
+    if (resume and again) or (session_id and (resume or again)):
+        raise click.UsageError("--resume, --continue and --session-id name two sessions")
+    if session_id:
+        session_id = _uuid(session_id)
     if approve == "none" and mode not in (None, "plan"):
         raise click.UsageError(f"--approve none only reads, and --mode {mode} does more")
-    text = _prompt_of(prompt)
+    lines: InputLines | None = None
+    if source == "jsonl":
+        text, lines = " ".join(prompt), _lines(approve, output)
+    else:
+        text = _prompt_of(prompt)
     if cwd:
         try:
             os.chdir(Path(cwd).expanduser())
@@ -123,12 +148,14 @@ def run(
             bundle=bundle,
             resume=resume or ("last" if again else ""),
             demo=demo,
+            session_id=session_id,
+            appended=system_append,
             mode="plan" if approve == "none" else mode or "",
             limit=SpendLimit(cost=str(max_cost)) if max_cost is not None else None,
         )
         limits = Limits(max_turns, timeout)
         client = LocalClient(trust_everything if trust else None, printed)
-        headless = Headless(client, request, text, limits, speaker, model)
+        headless = Headless(client, request, text, limits, speaker, model, lines)
         result = _interruptible(headless)
         speaker.finish(_said(result, output))
     finally:
@@ -146,6 +173,25 @@ def _prompt_of(words: tuple[str, ...]) -> str:
     if not text.strip():
         raise click.UsageError("The prompt is empty")
     return text
+
+
+def _uuid(text: str) -> str:
+    try:
+        return str(UUID(text))
+    except ValueError as error:
+        raise click.UsageError(f"--session-id {text} is no UUID") from error
+
+
+def _lines(approve: Approve, output: str) -> "InputLines":
+    from amplifier_tui.cli.run.lines import InputLines
+
+    if output != "jsonl":
+        raise click.UsageError("--input jsonl needs --output jsonl")
+    if approve == "ask":
+        raise click.UsageError(
+            "--approve ask asks at the terminal; with --input jsonl write decide"
+        )
+    return InputLines(sys.stdin.buffer)
 
 
 def _interruptible(headless: "Headless") -> "RunResult":

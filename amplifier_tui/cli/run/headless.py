@@ -1,12 +1,13 @@
-"""One turn without a screen: opened, followed, kept within its limits, closed."""
+"""A run without a screen: opened, followed, kept within its limits, closed."""
 
 import threading
 from dataclasses import field
 from time import monotonic
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
+from amplifier_tui.cli.run.conversation import RunConversation
 from amplifier_tui.cli.run.speaking import Speaker
 from amplifier_tui.host.client import (
     Decision,
@@ -36,6 +37,9 @@ from amplifier_tui.host.events import (
     TurnStarted,
 )
 
+if TYPE_CHECKING:
+    from amplifier_tui.cli.run.lines import InputLines
+
 Status = Literal["done", "failed", "refused", "limit", "interrupted"]
 
 EXIT: Final[dict[Status, int]] = {
@@ -61,7 +65,7 @@ class Limits:
 
 @dataclass(slots=True)
 class RunResult:
-    """How a run ended.
+    """How a run ended: its last turn, where it had several.
 
     Attributes:
         answer: The last words of the model.
@@ -93,13 +97,14 @@ class RunResult:
 
 
 class Headless:
-    """Runs one prompt through a client.
+    """Runs prompts through a client.
 
     Args:
         client: A new one; it is closed at the end.
-        prompt: As typed.
+        prompt: The first one, as typed; empty where all of them are written.
         model: Who is to answer, its id or `PROVIDER/MODEL`; empty for the bundle's.
         speaker: Says what happens, and asks.
+        lines: Prompts and answers that another program writes.
     """
 
     def __init__(
@@ -110,10 +115,12 @@ class Headless:
         limits: Limits,
         speaker: Speaker,
         model: str = "",
+        lines: "InputLines | None" = None,
     ) -> None:
         self._client = client
         self._request = request
-        self._prompt = prompt
+        self._lines = lines
+        self._conversation = RunConversation(client, speaker, prompt, lines)
         self._limits = limits
         self._speaker = speaker
         self._model = model
@@ -121,13 +128,15 @@ class Headless:
         self._result = RunResult()
         self._words: dict[str, str] = {}
         self._steps = 0
-        self._begun = self._over = self._refused = False
+        self._begun = self._over = self._refused = self._stopped = False
         self._interrupts = 0
         self._deadline = float("inf")
 
     def run(self) -> RunResult:
-        """Open the session, run the turn, close the session."""
+        """Open the session, run the turns, close the session."""
         self._client.set_waker(self._news.set)
+        if self._lines is not None:
+            self._lines.start(self._news.set)
         if self._limits.seconds is not None:
             self._deadline = monotonic() + self._limits.seconds
         self._client.open(self._request)
@@ -136,10 +145,17 @@ class Headless:
             self._news.clear()
             for event in self._client.drain():
                 self._take(event)
+                self._answer_what_waits()
+            # What was written before the session was ready is done now.
+            self._conversation.obey()
+            self._answer_what_waits()
+            self._over = self._over or self._conversation.is_over
             if self._speaker.gone:
                 self._stop("interrupted", "Nobody reads the output")
             elif monotonic() >= self._deadline:
                 self._late()
+        if not self._result.turn and not self._result.message:
+            self._result.message = "There was no prompt"
         self._result.answer = "\n\n".join(text for text in self._words.values() if text)
         self._close()
         return self._result
@@ -150,19 +166,20 @@ class Headless:
         self._stop("interrupted", "Interrupted", immediate=self._interrupts > 1)
 
     def _late(self) -> None:
-        if self._result.message:
-            # It was stopped, and does not end.
+        if self._stopped:
+            # It does not end.
             self._over = True
         else:
             self._stop("limit", f"Not done within {self._limits.seconds:g} s")
 
     def _stop(self, status: Status, message: str, *, immediate: bool = True) -> None:
-        if not self._result.message:
+        if not self._stopped:
             self._result.status, self._result.message = status, message
+        self._stopped = True
         self._deadline = min(self._deadline, monotonic() + _PATIENCE)
         if self._deadline <= monotonic():
             self._deadline = monotonic() + _PATIENCE
-        if self._begun:
+        if self._conversation.running:
             self._client.interrupt(immediate)
         else:
             self._over = True
@@ -177,10 +194,12 @@ class Headless:
             self._speaker.event(event)
         result = self._result
         if result.status != "done":
-            self._speaker.say(" ".join(part for part in (result.message, result.remedy) if part))
+            said = f"{result.message.rstrip('.')}. {result.remedy}" if result.remedy else ""
+            self._speaker.say(said or result.message)
 
     def _take(self, event: HostEvent) -> None:
         self._speaker.event(event)
+        self._conversation.see(event)
         result = self._result
         match event:
             case SessionOpened():
@@ -188,26 +207,23 @@ class Headless:
                 if self._model:
                     self._client.switch_model(self._model)
                 else:
-                    self._client.submit(self._prompt)
+                    self._conversation.begin()
             case ModelChanged(chosen="model") if self._model and not self._begun:
-                self._client.submit(self._prompt)
+                self._conversation.begin()
             case Notice(source="model") if self._model and not self._begun:
                 # Another model than the one that was named must not answer.
                 self._result.message, self._over = event.text, True
             case TurnStarted(replayed=False):
                 self._begun, result.turn = True, event.turn
+                self._words.clear()
+                if not self._stopped:
+                    result.message = result.remedy = ""
                 self._speaker.progress("The model is asked…")
             case TrustAsked():
                 self._refused = True
                 for item in event.items:
                     self._speaker.say(f"Not used without --trust: {item.title} ({item.detail})")
                 self._client.answer_trust(event.request_id, TrustDecision())
-            case ApprovalRequested():
-                self._decide(event)
-            case QuestionsAsked():
-                self._answer(event)
-            case LimitAsked():
-                self._spent(event)
             case OpeningReported():
                 self._report(event)
             case ModuleFailed() if self._begun:
@@ -222,6 +238,17 @@ class Headless:
                 self._ended(event)
             case _ if event.agent == MAIN_LANE and self._begun:
                 self._follow(event)
+
+    def _answer_what_waits(self) -> None:
+        """Answer what no other program is there to answer."""
+        for asked in self._conversation.unanswered():
+            match asked:
+                case ApprovalRequested():
+                    self._decide(asked)
+                case QuestionsAsked():
+                    self._answer(asked)
+                case LimitAsked():
+                    self._spent(asked)
 
     def _report(self, event: OpeningReported) -> None:
         """Say what the session goes without; what was refused just now is said already."""
@@ -248,7 +275,7 @@ class Headless:
                     self._stop("limit", f"Not done after {self._limits.steps} requests")
 
     def _decide(self, request: ApprovalRequested) -> None:
-        allow = self._speaker.ask(request, lambda: bool(self._result.message))
+        allow = self._speaker.ask(request, lambda: self._stopped)
         if not allow:
             self._result.refused.append(one_line(request.action))
         if allow is None:
@@ -258,7 +285,7 @@ class Headless:
 
     def _answer(self, asked: QuestionsAsked) -> None:
         """Answer what an agent asks; without a person it is told that nobody can be asked."""
-        answers = self._speaker.ask_all(asked.questions, lambda: bool(self._result.message))
+        answers = self._speaker.ask_all(asked.questions, lambda: self._stopped)
         reply = QuestionsReply("answered", answers) if answers else QuestionsReply("unavailable")
         if not answers:
             self._speaker.say(f"Not answered: {asked.questions[0].question}: {_NO_ANSWER}")
@@ -276,14 +303,15 @@ class Headless:
         if not result.message:
             result.status = "refused" if event.kind == "denied" else "failed"
             result.message, result.remedy = event.message, event.remedy
-        if not self._begun:
+        if not self._conversation.is_begun:
             self._over = True
 
     def _ended(self, event: TurnEnded) -> None:
         result = self._result
         result.turn, result.duration_ms = event.turn, event.duration_ms
         result.usage = event.to_json().get("usage", {})
-        self._over = True
+        if self._stopped:
+            self._over = True
         if result.message:
             return
         if event.status == "success":

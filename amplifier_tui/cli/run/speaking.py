@@ -6,7 +6,7 @@ import os
 import select
 import sys
 from collections.abc import Callable, Sequence
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 import click
 
@@ -45,7 +45,11 @@ class Speaker:
     def event(self, event: HostEvent) -> None:
         """Write an event down, if that is wanted."""
         if self._whole:
-            self._print(json.dumps(event.to_json(), ensure_ascii=False))
+            self.row(event.to_json())
+
+    def row(self, row: dict[str, Any]) -> None:
+        """Write an object on a line of its own."""
+        self._print(json.dumps(row, ensure_ascii=False))
 
     def finish(self, text: str) -> None:
         """Say the last words."""

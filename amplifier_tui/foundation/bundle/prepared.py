@@ -52,6 +52,7 @@ class PreparedBundle:
         refused_items: Everything that was refused: code, settings, files and keys.
         unasked: Subjects of those of them that came too late to be asked about.
         unused: Providers without a key that are not in the plan.
+        appended: Text of the user's for the end of the sessions' system prompt.
     """
 
     mount_plan: dict[str, Any]
@@ -68,6 +69,7 @@ class PreparedBundle:
     refused_items: tuple[TrustItem, ...] = ()
     unasked: frozenset[str] = frozenset()
     unused: list[ReportItem] = field(default_factory=list)
+    appended: str = ""
 
     def create_session(
         self,
@@ -111,7 +113,7 @@ class PreparedBundle:
                 await equip(session, self.resolver, packages, working_dir, before_initialize)
                 await session.initialize()
                 register_hook_metadata(session)
-                await give_prompt(session, self.bundle, working_dir)
+                await give_prompt(session, self.bundle, working_dir, appended=self.appended)
             return session
 
         return SessionOpening(create)

@@ -48,7 +48,7 @@ class SystemPromptFactory:
 
     Mentions are resolved by `resolver`. An `instruction` takes the place of the bundle's own, e.g.
     an agent's; `source_id` says who wrote it. `declared` gives the context files that count, asked
-    each time; default the bundle's.
+    each time; default the bundle's. `appended` is the user's own text, put at the end.
     """
 
     bundle: BundleData
@@ -58,6 +58,7 @@ class SystemPromptFactory:
     instruction: str | None = None
     source_id: str | None = None
     declared: Callable[[], Mapping[str, Path]] | None = None
+    appended: str = ""
     _known_hashes: set[str] = field(default_factory=set, init=False)
     _known_failures: set[tuple[str, str]] = field(default_factory=set, init=False)
 
@@ -65,16 +66,19 @@ class SystemPromptFactory:
         """Return the whole prompt; empty when there is neither instruction nor file."""
         instruction, files = await self._make()
         blocks = "\n\n".join(text for _, text in files)
-        return SEPARATOR.join(filter(None, (*(text for _, text in instruction), blocks)))
+        texts = (*(text for _, text in instruction), blocks, self.appended)
+        return SEPARATOR.join(filter(None, texts))
 
     async def parts(self) -> list[tuple[str, str]]:
         """Return the prompt's parts with the id of their source.
 
-        That is `bundle:<name>` for the instruction and `file:@ns:path` for each file's block.
-        Joined as `__call__` does, they are the whole prompt.
+        That is `bundle:<name>` for the instruction, `file:@ns:path` for each file's block and
+        `user:system-append` for the user's own. Joined as `__call__` does, they are the whole
+        prompt.
         """
         instruction, files = await self._make()
-        return [*instruction, *files]
+        appended = [("user:system-append", self.appended)] if self.appended else []
+        return [*instruction, *files, *appended]
 
     async def _make(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         material = await self._collect()

@@ -168,11 +168,12 @@ async def give_prompt(
     *,
     instruction: str | None = None,
     source_id: str | None = None,
+    appended: str = "",
 ) -> None:
     """Give an initialized session its system prompt and the capabilities around mentions.
 
     Plain mentions are in `working_dir`. An `instruction`, written by `source_id`, takes the place
-    of the bundle's.
+    of the bundle's; `appended` is the user's, at the end.
     """
     coordinator = session.coordinator
     # Users mention files whether or not the bundle has anything to say itself.
@@ -181,7 +182,7 @@ async def give_prompt(
     coordinator.register_capability("mention_deduplicator", ContentDeduplicator())
     await asyncio.to_thread(bundle.resolve_pending_context)
     text = instruction if instruction is not None else bundle.instruction
-    if not (text or bundle.context or bundle._pending_context):
+    if not (text or bundle.context or bundle._pending_context or appended):
         return
     coordinator.register_contributor(
         "observability.events", "foundation:mention-resolver", lambda: ["mentions:resolved"]
@@ -200,6 +201,7 @@ async def give_prompt(
         instruction=instruction,
         source_id=source_id,
         declared=declared,
+        appended=appended,
     )
     context = coordinator.get("context")
     set_factory: Callable[[SystemPromptFactory], Awaitable[None] | None] | None = getattr(

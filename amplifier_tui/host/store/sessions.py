@@ -25,6 +25,10 @@ class SessionBusyError(Exception):
     """Another process has the session open."""
 
 
+class SessionExistsError(Exception):
+    """The id that was chosen for a new session is taken."""
+
+
 class SessionNotFoundError(Exception):
     """No stored session has that id, or several begin like that."""
 

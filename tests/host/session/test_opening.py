@@ -337,3 +337,22 @@ def test_every_module_says_whose_word_it_is_mounted_on(project: Project, driver:
     driver.open("demo")
     shipped = driver.of(ModuleMounted)[len(own) :]
     assert {event.owner for event in shipped} == {"program"}
+
+
+def test_a_new_session_has_the_id_it_is_given_once_and_what_the_user_adds_to_the_prompt(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    wanted = "0b6ef2a4-4d2f-4a58-9d3a-6b1f5d3c2a10"
+    first = drive()
+    opened = first.open(project.bundle(), session_id=wanted, appended=" Say please.\n")
+    assert opened.session_id == wanted
+    first.turn("go")
+    first.close()
+    second = drive()
+    second.client.open(OpenRequest(cwd=second.cwd, session_id=wanted))
+    failed = second.wait(Failed)
+    assert (failed.kind, failed.message) == (
+        "session_exists",
+        f"There is a session {wanted} already",
+    )
+    assert second.open(resume=wanted).session_id == wanted

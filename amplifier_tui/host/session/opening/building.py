@@ -6,7 +6,7 @@ from pathlib import Path
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.questions import CAPABILITY as ASK_USER
-from amplifier_tui.foundation.bundle.model import BundleData, Origin
+from amplifier_tui.foundation.bundle.model import Origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.catalog import Choice
@@ -95,7 +95,7 @@ class SessionBuilder:
             normalizer=Normalizer(sender, working_dir, facts),
             sources=ModuleSources(self.workspace, prepared, self.trust),
             sandbox=terms,
-            prompt_parts=_prompt_parts(prepared.bundle, working_dir),
+            prompt_parts=_prompt_parts(prepared, working_dir),
         )
 
     async def session(self, parts: SessionParts) -> AmplifierSession:
@@ -134,13 +134,14 @@ class SessionBuilder:
         )
 
 
-def _prompt_parts(bundle: BundleData, working_dir: Path) -> Parts | None:
-    if not (bundle.instruction or bundle.context or bundle._pending_context):
+def _prompt_parts(prepared: PreparedBundle, working_dir: Path) -> Parts | None:
+    bundle, appended = prepared.bundle, prepared.appended
+    if not (bundle.instruction or bundle.context or bundle._pending_context or appended):
         return None
 
     async def parts() -> list[tuple[str, str]]:
         resolver = mention_resolver(bundle, working_dir)
-        return await SystemPromptFactory(bundle, resolver).parts()
+        return await SystemPromptFactory(bundle, resolver, appended=appended).parts()
 
     return parts
 

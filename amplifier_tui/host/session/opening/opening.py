@@ -35,7 +35,7 @@ from amplifier_tui.host.session.opening.working_folder import working_folder
 from amplifier_tui.host.session.places.references import uri_of
 from amplifier_tui.host.store.replay import TAIL, messages_of, turns_before
 from amplifier_tui.host.store.session_store import SessionStore
-from amplifier_tui.host.store.sessions import find_session
+from amplifier_tui.host.store.sessions import SessionExistsError, find_session
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.traces import stored_traces
 from amplifier_tui.host.trust.answers import TrustMemory
@@ -66,7 +66,7 @@ class Opening:
         carried: Carried | None = None,
         asks_as: str = "",
     ) -> None:
-        self._notices = OpeningNotices(put, str(uuid4()))
+        self._notices = OpeningNotices(put, request.session_id or str(uuid4()))
         self._request = request
         self._put = put
         self._trust = trust
@@ -115,6 +115,8 @@ class Opening:
         request = self._request
         cwd = await asyncio.to_thread(request.cwd.resolve)
         folder = sessions_dir(cwd) / self.session_id
+        if request.session_id and not request.resume and await asyncio.to_thread(folder.exists):
+            raise SessionExistsError(f"There is a session {self.session_id} already")
         if request.resume:
             folder = await asyncio.to_thread(find_session, cwd, request.resume)
             self._notices.session_id = folder.name
@@ -242,6 +244,7 @@ class Opening:
             chosen_by=choice.chosen_by,
             also=rules,
         )
+        prepared.appended = self._request.appended.strip()
         self._rules = [text for item, text in rules.items() if item.key in prepared.allowed]
         self.redactor.add_config(prepared.mount_plan)
         self.refused = prepared.refused_items

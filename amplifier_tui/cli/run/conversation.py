@@ -1,0 +1,135 @@
+"""The prompts of a run without a screen: one, or as many as another program writes."""
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from amplifier_tui.cli.run.speaking import Speaker
+from amplifier_tui.host.client import Decision, QuestionAnswer, QuestionsReply, SessionClient
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    ApprovalRequested,
+    ApprovalResolved,
+    Failed,
+    HostEvent,
+    LimitAsked,
+    LimitResolved,
+    QuestionsAsked,
+    QuestionsResolved,
+    QueueChanged,
+    TurnEnded,
+    TurnStarted,
+)
+
+if TYPE_CHECKING:
+    from amplifier_tui.cli.run.lines import InputLines, Line
+
+Asked = ApprovalRequested | QuestionsAsked | LimitAsked
+
+
+class RunConversation:
+    """Sends prompts one after the other, and hands on what the writer of the lines decides.
+
+    Args:
+        prompt: The first prompt; empty for none.
+        lines: What another program writes; None where nobody does.
+    """
+
+    def __init__(
+        self, client: SessionClient, speaker: Speaker, prompt: str, lines: "InputLines | None"
+    ) -> None:
+        self._client = client
+        self._speaker = speaker
+        self._prompts = deque([prompt] if prompt else [])
+        self._lines = lines
+        self._asked: dict[str, Asked] = {}
+        self._sent = self._waiting = False
+        self.is_begun = False
+        """The session is ready."""
+        self.running = False
+        """A turn runs."""
+
+    @property
+    def has_writer(self) -> bool:
+        """Whether another program may still write lines."""
+        return self._lines is not None and not self._lines.ended
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing runs and nothing is left to send."""
+        busy = self.running or self._sent or self._waiting or self._prompts
+        return self.is_begun and not busy and not self.has_writer
+
+    def begin(self) -> None:
+        """Send the first prompt: the session is ready."""
+        self.is_begun = True
+        self._go_on()
+
+    def obey(self) -> None:
+        """Do what was written since the last time, once the session is ready."""
+        if self._lines is not None and self.is_begun:
+            for line in self._lines.take():
+                if line.type == "InputRefused":
+                    self._speaker.row(line.model_dump())
+                else:
+                    self._do(line)
+
+    def unanswered(self) -> list[Asked]:
+        """Return, once, what waits for an answer that nobody is there to write."""
+        if self.has_writer:
+            return []
+        asked = list(self._asked.values())
+        self._asked.clear()
+        return asked
+
+    def see(self, event: HostEvent) -> None:
+        """Follow what happens in the session."""
+        match event:
+            case ApprovalRequested() | QuestionsAsked() | LimitAsked():
+                self._asked[event.request_id] = event
+            case ApprovalResolved() | QuestionsResolved() | LimitResolved():
+                self._asked.pop(event.request_id, None)
+            case _ if event.agent != MAIN_LANE or event.replayed:
+                pass
+            case TurnStarted():
+                self.running, self._sent = True, False
+            case TurnEnded():
+                self.running = False
+                self._go_on()
+            case Failed() if self._sent:
+                # It was not accepted.
+                self._sent = False
+                self._go_on()
+            case QueueChanged():
+                self._waiting = bool(event.items or event.steering)
+                if event.items and not self.running:
+                    # A steering message that the turn did not live to see.
+                    self._client.send_queued()
+
+    def _go_on(self) -> None:
+        if self._prompts and not (self.running or self._sent or self._waiting):
+            self._sent = True
+            self._client.submit(self._prompts.popleft())
+
+    def _do(self, line: "Line") -> None:
+        client = self._client
+        if line.type in ("decide", "answer", "limit"):
+            self._asked.pop(line.request_id, None)
+        match line.type:
+            case "steer" if self.running:
+                client.steer(line.text)
+            case "prompt" | "steer":
+                self._prompts.append(line.text)
+                self._go_on()
+            case "decide":
+                client.decide(
+                    line.request_id,
+                    Decision(allow=line.allow, scope=line.scope, reason=line.reason),
+                )
+            case "answer":
+                answers = tuple(QuestionAnswer(each.chosen, each.text) for each in line.answers)
+                reply = QuestionsReply("answered" if answers else "declined", answers)
+                client.answer_questions(line.request_id, reply)
+            case "limit":
+                client.answer_limit(line.request_id, go=line.go)
+            case "stop":
+                client.interrupt(line.now)

@@ -1,0 +1,147 @@
+"""What a program may write to `amplifier-tui run --input jsonl`: one JSON object a line."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Annotated, BinaryIO, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+LONGEST: Final = 16 * 1024 * 1024
+"""Bytes of a line."""
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PromptLine(_Line):
+    """A prompt. While a turn runs it waits for the end of that."""
+
+    type: Literal["prompt"]
+    text: str = Field(min_length=1)
+
+
+class SteerLine(_Line):
+    """A message to the running turn, at its next step; without a turn it is a prompt."""
+
+    type: Literal["steer"]
+    text: str = Field(min_length=1)
+
+
+class DecideLine(_Line):
+    """The answer to an `ApprovalRequested`; `scope` is one of those that it offers."""
+
+    type: Literal["decide"]
+    request_id: str
+    allow: bool
+    scope: Literal["once", "session", "project", "always"] = "once"
+    reason: str = ""
+
+
+class ChosenAnswer(_Line):
+    """The answer to one question: places of its options, from 0, or words."""
+
+    chosen: tuple[int, ...] = ()
+    text: str = ""
+
+
+class AnswerLine(_Line):
+    """The answers to a `QuestionsAsked`, in their order; without any they are declined."""
+
+    type: Literal["answer"]
+    request_id: str
+    answers: tuple[ChosenAnswer, ...] = ()
+
+
+class LimitLine(_Line):
+    """The answer to a `LimitAsked`: let the request go this once, or stop the turn."""
+
+    type: Literal["limit"]
+    request_id: str
+    go: bool
+
+
+class StopLine(_Line):
+    """Stop the running turn: after its step, or at once."""
+
+    type: Literal["stop"]
+    now: bool = False
+
+
+Line = PromptLine | SteerLine | DecideLine | AnswerLine | LimitLine | StopLine
+LINE: Final[TypeAdapter[Line]] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
+
+
+class RefusedLine(_Line):
+    """What is said of a line that is no such object; `line` counts from 1."""
+
+    type: Literal["InputRefused"] = "InputRefused"
+    line: int
+    message: str
+
+
+class InputLines:
+    """Reads lines in a thread of its own.
+
+    Args:
+        stream: Where they come from; it is read to its end.
+        longest: Bytes of a line; longer ones are refused.
+    """
+
+    def __init__(self, stream: BinaryIO, longest: int = LONGEST) -> None:
+        self._stream = stream
+        self._longest = longest
+        self._read: deque[Line | RefusedLine] = deque()
+        self._at_end = False
+        self._wake: Callable[[], None] = lambda: None
+
+    @property
+    def ended(self) -> bool:
+        """Whether no line will come any more."""
+        return self._at_end and not self._read
+
+    def start(self, wake: Callable[[], None]) -> None:
+        """Begin to read; `wake` is called, in that thread, when there is something to take."""
+        self._wake = wake
+        threading.Thread(target=self._work, name="read the input", daemon=True).start()
+
+    def take(self) -> list[Line | RefusedLine]:
+        """Return what came since the last time."""
+        return [self._read.popleft() for _ in range(len(self._read))]
+
+    def _work(self) -> None:
+        number = 0
+        try:
+            while raw := self._stream.readline(self._longest + 1):
+                number += 1
+                whole = raw
+                while len(whole) > self._longest and not whole.endswith(b"\n"):
+                    if not (whole := self._stream.readline(self._longest + 1)):
+                        break
+                if raw.strip():
+                    self._read.append(self._line(number, raw))
+                    self._wake()
+        except OSError as error:
+            self._read.append(RefusedLine(line=number + 1, message=f"It can't be read: {error}"))
+        finally:
+            self._at_end = True
+            self._wake()
+
+    def _line(self, number: int, raw: bytes) -> Line | RefusedLine:
+        if len(raw) > self._longest:
+            message = f"It is longer than {self._longest} bytes"
+            return RefusedLine(line=number, message=message)
+        try:
+            return LINE.validate_json(raw)
+        except ValidationError as error:
+            return RefusedLine(line=number, message=_words(error))
+
+
+def _words(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    if first["type"] == "union_tag_not_found":
+        return "It has no `type`"
+    # The first part of the place is the kind of line, where that was recognised.
+    place = ".".join(str(part) for part in first["loc"][1:])
+    return f"{place}: {first['msg']}" if place else first["msg"]
