@@ -9,7 +9,14 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.files import append, free_name, read_regular, write_atomic
+from amplifier_tui.base.files import (
+    MOST_BYTES,
+    append,
+    free_name,
+    open_regular,
+    read_regular,
+    write_atomic,
+)
 from amplifier_tui.base.lazy.dataclass import dataclass
 
 logger = logging.getLogger(__name__)
@@ -107,6 +114,33 @@ def _starts(data: bytes) -> Iterator[int]:
         if end > position and not blank:
             yield position
         position = end + 1
+
+
+def each_row(path: Path, longest: int = MOST_BYTES) -> Iterator[tuple[int, Row | None]]:
+    """Yield the rows in a file, each with its index from 0; one line at a time is in memory.
+
+    Args:
+        path: The file; blank lines are no rows, and one that does not exist has none.
+        longest: Bytes of a line. Of a longer one, and of one that can't be read, None comes.
+
+    Raises:
+        OSError: It can't be read, or is no file.
+    """
+    try:
+        file = open_regular(path)
+    except FileNotFoundError:
+        return
+    with file:
+        index = 0
+        while line := file.readline(longest + 1):
+            whole = len(line) <= longest or line.endswith(b"\n")
+            rest = line
+            while rest and not rest.endswith(b"\n"):
+                rest = file.readline(longest)
+            if whole and not line.strip():
+                continue
+            yield index, decode_row(line) if whole else None
+            index += 1
 
 
 @dataclass(slots=True)

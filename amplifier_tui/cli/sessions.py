@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from amplifier_tui.base.jsonl import Row
     from amplifier_tui.host.client import SearchHit, SessionCard
-    from amplifier_tui.host.store.export.session import ExportForm
+    from amplifier_tui.host.requests import ExportForm
 
 T = TypeVar("T")
 
@@ -233,43 +233,81 @@ def empty(yes: bool, cwd: str, as_json: bool) -> None:
         click.echo(f"Removed {plural(removed, 'session')}.")
 
 
-@sessions.command(short_help="Write a session as Markdown, JSON or HTML.")
+@sessions.command(short_help="Write a session as Markdown, JSON or HTML, or its events.")
 @_session
-@click.option("--form", type=click.Choice(["markdown", "json", "html"]), default="markdown")
-@click.option("--output", metavar="FILE", help="Where to; else it is printed.")
-@click.option("--from", "first_turn", type=click.IntRange(1), default=1, help="The first turn.")
+@click.option(
+    "--form",
+    type=click.Choice(["markdown", "html", "json", "jsonl", "csv"]),
+    help="jsonl and csv are the event log. Without it, what the file's name says; else markdown.",
+)
+@click.option("--output", metavar="FILE", default="", help="Where to; else it is printed.")
+@click.option("--replace", is_flag=True, help="Replace the file that is there.")
+@click.option("--from", "from_turn", type=click.IntRange(1), default=1, help="The first turn.")
 @click.option("--no-tools", is_flag=True, help="Without what tools gave back.")
 @click.option("--thinking", is_flag=True, help="With the model's reasoning.")
+@click.option("--filter", "events", default="", help="Of the event log, such as 'tool:* >100ms'.")
 @_cwd
 @_json
 def export(
     session: str,
-    form: ExportForm,
-    output: str | None,
-    first_turn: int,
+    form: ExportForm | None,
+    output: str,
+    replace: bool,
+    from_turn: int,
     no_tools: bool,
     thinking: bool,
+    events: str,
     cwd: str,
     as_json: bool,
 ) -> None:
-    """Write SESSION as one text, without secrets."""
-    from pathlib import Path
+    """Write SESSION, or its event log, without secrets."""
+    from amplifier_tui.host.redaction import Redactor
+    from amplifier_tui.host.requests import ExportRequest, form_of
+    from amplifier_tui.host.store.export.conversation import StoredSession
+    from amplifier_tui.host.store.export.masking import Masking
+    from amplifier_tui.host.store.export.saving import save_export, write_export
+    from amplifier_tui.ui.state.exports import exported, secrets_out
 
-    from amplifier_tui.base.files import write_atomic
-    from amplifier_tui.host.store.export.session import ExportChoice, export_session
-    from amplifier_tui.ui.state.formats import plural
-
-    form = "json" if as_json else form
-    choice = ExportChoice(form, first_turn, tools=not no_tools, thinking=thinking)
+    request = ExportRequest(
+        path=output,
+        form="json" if as_json else form or form_of(output),
+        from_turn=from_turn,
+        tools=not no_tools,
+        thinking=thinking,
+        events=events,
+        replace=replace,
+    )
     folder = _found(cwd, session)
-    exported = _done(lambda: export_session(folder, choice))
-    if output is None:
-        click.echo(exported.text, nl=False)
-    else:
-        path = Path(output).expanduser()
-        _done(lambda: write_atomic(path, exported.text, durable=True, links="follow"))
-    if exported.secrets:
-        click.echo(f"{plural(exported.secrets, 'secret')} taken out", err=True)
+    redactor = Redactor(_variables())
+    if output:
+        from pathlib import Path
+
+        done = save_export(StoredSession(folder), request, redactor, Path.cwd())
+        if done.problem:
+            again = "; --replace replaces it" if done.exists else ""
+            raise click.ClickException(f"{done.path}: {done.problem}{again}")
+        click.echo(exported(done, request.form))
+        return
+    masking = Masking(redactor)
+
+    def say(text: str) -> None:
+        click.echo(text, nl=False)
+
+    _done(lambda: write_export(StoredSession(folder), request, masking, say))
+    if masking.count:
+        click.echo(secrets_out(masking.count), err=True)
+
+
+def _variables() -> dict[str, str]:
+    """Return the environment with the keys that are kept beside it: what is to be taken out."""
+    import os
+
+    from amplifier_tui.foundation.settings.keys import load_keys
+    from amplifier_tui.paths import amplifier_home
+
+    variables = dict(os.environ)
+    load_keys(amplifier_home(), variables)
+    return variables
 
 
 def _folder(cwd: str) -> Path:
@@ -290,12 +328,16 @@ def _found(cwd: str, wanted: str) -> Path:
 
 def _done(act: Callable[[], T]) -> T:
     """Do something with the store; what went wrong is said in one line."""
+    from amplifier_tui.host.store.export.conversation import ExportError
     from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError
     from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 
     try:
         return act()
-    except (OSError, SessionBusyError, SessionNotFoundError, NoSuchTurnError) as error:
+    except (
+        *(OSError, SessionBusyError, SessionNotFoundError, NoSuchTurnError),
+        ExportError,
+    ) as error:
         raise click.ClickException(str(error)) from error
 
 

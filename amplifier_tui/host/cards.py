@@ -144,6 +144,25 @@ class SearchFound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedFile:
+    """What became of an export.
+
+    Attributes:
+        count: Messages in it, or events; `secrets` were taken out of them.
+        unreadable: Rows on disk that could not be read and are not in it.
+        exists: Nothing was written: the file is there already.
+        problem: Why nothing was written, in a sentence; empty where it was.
+    """
+
+    path: str
+    count: int = 0
+    secrets: int = 0
+    unreadable: int = 0
+    exists: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemCard:
     """One item of the next request; numbers are estimates of tokens.
 

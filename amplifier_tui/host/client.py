@@ -18,6 +18,7 @@ from amplifier_tui.host.cards import BundlePreview as BundlePreview
 from amplifier_tui.host.cards import BundleState as BundleState
 from amplifier_tui.host.cards import CallExplanation as CallExplanation
 from amplifier_tui.host.cards import CompactionPreview as CompactionPreview
+from amplifier_tui.host.cards import ExportedFile as ExportedFile
 from amplifier_tui.host.cards import ItemCard as ItemCard
 from amplifier_tui.host.cards import MemoryCard as MemoryCard
 from amplifier_tui.host.cards import ModelCard as ModelCard
@@ -38,10 +39,14 @@ from amplifier_tui.host.protocol.context import ContextClient
 from amplifier_tui.host.protocol.modules import ModuleClient
 from amplifier_tui.host.protocol.permissions import PermissionClient
 from amplifier_tui.host.protocol.turns import TurnClient
+from amplifier_tui.host.requests import EXPORT_SUFFIXES as EXPORT_SUFFIXES
 from amplifier_tui.host.requests import Decision as Decision
+from amplifier_tui.host.requests import ExportForm as ExportForm
+from amplifier_tui.host.requests import ExportRequest as ExportRequest
 from amplifier_tui.host.requests import ModelChoice as ModelChoice
 from amplifier_tui.host.requests import OpenRequest as OpenRequest
 from amplifier_tui.host.requests import SpendLimit as SpendLimit
+from amplifier_tui.host.requests import form_of as form_of
 
 
 class SessionClient(TurnClient, PermissionClient, ContextClient, ModuleClient, Protocol):
@@ -150,6 +155,13 @@ class SessionClient(TurnClient, PermissionClient, ContextClient, ModuleClient, P
 
     def payload(self, seq: int) -> "Future[str]":
         """Return the full JSON payload of an event log row, from disk, secrets redacted."""
+
+    def export(self, request: ExportRequest) -> "Future[ExportedFile]":
+        """Write the session, or its event log, to a file without secrets: all of it, or nothing.
+
+        A file that is there is replaced only where the request says so; what can't be written is
+        said in `ExportedFile.problem`.
+        """
 
     def fork(self, before_turn: int | None = None) -> None:
         """Copy the stored conversation into a new session and open that.

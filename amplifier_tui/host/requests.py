@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Mode, Scope
@@ -34,6 +34,48 @@ class OpenRequest:
     limit: "SpendLimit | None" = None
     session_id: str = ""
     appended: str = ""
+
+
+ExportForm = Literal["markdown", "html", "json", "jsonl", "csv"]
+"""The conversation as one of the first three; the event log as one of the last two."""
+
+
+EXPORT_SUFFIXES: Final[Mapping[ExportForm, str]] = {
+    "markdown": ".md",
+    "html": ".html",
+    "json": ".json",
+    "jsonl": ".jsonl",
+    "csv": ".csv",
+}
+
+
+def form_of(path: str) -> ExportForm:
+    """Return the form that a file's name ends like; Markdown for any other."""
+    lowered = path.lower()
+    fitting = (form for form, suffix in EXPORT_SUFFIXES.items() if lowered.endswith(suffix))
+    return next(fitting, "markdown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportRequest:
+    """What of a session is written to a file.
+
+    Attributes:
+        path: The file, as the user wrote it: relative to the working directory, or with `~`.
+        from_turn: The turn a conversation begins with, numbered as in `TurnStarted`.
+        tools: Whether what tools gave back is in it; their calls always are.
+        thinking: Whether the model's reasoning is.
+        events: Filter of the event log, such as `tool:* >100ms`; empty for all.
+        replace: Replace a file that is there.
+    """
+
+    path: str
+    form: ExportForm = "markdown"
+    from_turn: int = 1
+    tools: bool = True
+    thinking: bool = False
+    events: str = ""
+    replace: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

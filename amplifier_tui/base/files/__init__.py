@@ -19,7 +19,7 @@ from amplifier_tui.base.files.reading import (
     open_regular,
     read_regular,
 )
-from amplifier_tui.base.files.replacing import free_name, move_aside, write_atomic
+from amplifier_tui.base.files.replacing import free_name, move_aside, replacing, write_atomic
 from amplifier_tui.base.files.together import write_together
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "move_aside",
     "open_regular",
     "read_regular",
+    "replacing",
     "write_atomic",
     "write_together",
 ]

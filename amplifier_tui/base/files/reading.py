@@ -13,6 +13,8 @@ NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
 MOST_BYTES: Final = 64_000_000
 """Most that is read of a file that is read whole: far more than people or programs write there."""
 
+_PIECE: Final = 256 * 1024
+
 
 class NotRegularFileError(OSError):
     """The path is a pipe, a device or, where links are refused, a link."""
@@ -68,7 +70,10 @@ def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
         OSError: It can't be read.
     """
     with open_regular(path) as file:
-        data = file.read(most + 1)
+        # Room for as much as is asked for is made at once, and most files are small.
+        data = file.read(min(most + 1, _PIECE))
+        if len(data) == _PIECE:
+            data += file.read(most + 1 - len(data))
     if len(data) > most:
         raise FileTooLargeError(errno.EFBIG, f"is larger than {most:,} bytes", str(path))
     return data

@@ -1,13 +1,17 @@
 """Replacing a file in one step, and finding a name beside it."""
 
 import contextlib
+import errno
 import os
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from amplifier_tui.base.files.reading import FLAGS, require_regular
+
+Links = Literal["replace", "follow", "refuse"]
 
 
 def write_atomic(
@@ -16,31 +20,58 @@ def write_atomic(
     *,
     mode: int | None = None,
     durable: bool = False,
-    links: Literal["replace", "follow", "refuse"] = "replace",
+    links: Links = "replace",
 ) -> None:
+    """Replace a file's content in one step; see `replacing`.
+
+    Args:
+        data: The content; text is written as UTF-8.
+    """
+    with replacing(path, mode=mode, durable=durable, links=links) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+@contextlib.contextmanager
+def replacing(
+    path: Path,
+    *,
+    mode: int | None = None,
+    durable: bool = False,
+    links: Links = "replace",
+    new: bool = False,
+) -> Iterator[BinaryIO]:
     """Replace a file's content in one step: a reader sees the old or the new, never half of it.
+
+    Yields:
+        What takes the content. It is put in place when the block ends; where that raises, the
+        file is as it was.
 
     Args:
         path: The file. Folders on the way are made.
-        data: The content; text is written as UTF-8.
         mode: Permissions; None keeps those of an existing file, else the umask decides.
         durable: Sync before the rename (the policy is in the package's docstring).
         links: What happens to a symbolic link at `path`: a file takes its place, the file it
             points to is replaced, or it is an error.
+        new: Replace nothing.
 
     Raises:
+        FileExistsError: Something is there, and it has to be new.
         IsADirectoryError: The path is a folder.
         NotRegularFileError: It is a pipe or device, or a link that is refused.
         OSError: The file can't be written; it is as it was.
     """
     if links == "follow":
         path = path.resolve()
-    temporary = stage(path, data, mode=mode, durable=durable, links=links)
+    with _staging(path, mode=mode, links=links) as (file, temporary):
+        _require_free(path, new)
+        yield file
+        _finish(file, durable)
     try:
+        # Once more: writing may have taken a while.
+        _require_free(path, new)
         os.replace(temporary, path)
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        _remove(temporary)
         raise
 
 
@@ -50,13 +81,22 @@ def stage(
     *,
     mode: int | None = None,
     durable: bool = False,
-    links: str = "replace",
+    links: Links = "replace",
 ) -> Path:
     """Write what is to become a file's content beside it; arguments and errors as `write_atomic`.
 
     Returns:
         The file to be renamed to `path`.
     """
+    with _staging(path, mode=mode, links=links) as (file, temporary):
+        file.write(data.encode() if isinstance(data, str) else data)
+        _finish(file, durable)
+    return temporary
+
+
+@contextlib.contextmanager
+def _staging(path: Path, *, mode: int | None, links: Links) -> Iterator[tuple[BinaryIO, Path]]:
+    """Make a file beside another one, which goes again where the block raises."""
     found = _existing_mode(path, links)
     mode = found if mode is None else mode
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,20 +105,31 @@ def stage(
     handle = os.open(temporary, flags, 0o666 if mode is None else 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data.encode() if isinstance(data, str) else data)
-            file.flush()
-            if durable:
-                os.fsync(file.fileno())
-        if mode is not None:
-            os.chmod(temporary, mode)
+            if mode is not None:
+                os.chmod(temporary, mode)
+            yield file, temporary
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+        _remove(temporary)
         raise
-    return temporary
 
 
-def _existing_mode(path: Path, links: str) -> int | None:
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+def _finish(file: BinaryIO, durable: bool) -> None:
+    file.flush()
+    if durable:
+        os.fsync(file.fileno())
+
+
+def _require_free(path: Path, new: bool) -> None:
+    if new and os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, "is there already", str(path))
+
+
+def _existing_mode(path: Path, links: Links) -> int | None:
     try:
         found = path.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):

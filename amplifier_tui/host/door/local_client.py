@@ -140,6 +140,7 @@ class LocalClient:
     preview = _question(SessionClient.preview)
     sessions = _question(SessionClient.sessions)
     search = _question(SessionClient.search)
+    export = _question(SessionClient.export)
     left_open = _question(SessionClient.left_open)
     history = _question(SessionClient.history)
     payload = _question(SessionClient.payload)

@@ -7,7 +7,14 @@ from functools import partial
 from typing import Final
 
 from amplifier_tui.foundation.trust.gate import TrustCallback
-from amplifier_tui.host.client import BundleCard, BundlePreview, SearchFound, SessionCard
+from amplifier_tui.host.client import (
+    BundleCard,
+    BundlePreview,
+    ExportedFile,
+    ExportRequest,
+    SearchFound,
+    SessionCard,
+)
 from amplifier_tui.host.door.capture import PrintCapture, Tracebacks
 from amplifier_tui.host.door.commands import NO_SESSION
 from amplifier_tui.host.door.descriptors import DescriptorCapture
@@ -146,6 +153,16 @@ class Service(SessionOpener):
     async def sessions(self) -> tuple[SessionCard, ...]:
         """List the stored sessions of the project."""
         return await asyncio.to_thread(list_sessions, self._cwd)
+
+    async def export(self, request: ExportRequest) -> ExportedFile:
+        """Write the open session, or its event log, to a file."""
+        from amplifier_tui.host.store.export.conversation import StoredSession
+        from amplifier_tui.host.store.export.saving import save_export
+
+        if (live := self._live) is None:
+            return ExportedFile(path=request.path, problem=NO_SESSION)
+        stored = StoredSession(live.store.folder, dict(live.begun))
+        return await asyncio.to_thread(save_export, stored, request, live.store.redactor, self._cwd)
 
     async def search(self, typed: str, *, here: bool = False) -> SearchFound:
         """Look for words in all stored sessions."""

@@ -83,7 +83,8 @@ class LiveSession:
         )
         parts.route.around = self.spending.spending
         self._requested = False
-        self._begun: dict[int, int] = {}
+        self.begun: dict[int, int] = {}
+        """How many rows there were when a turn began, of the turns since it was opened."""
         self.budget = BudgetMeter(
             coordinator,
             parts.facts,
@@ -139,7 +140,7 @@ class LiveSession:
             self._conversation,
             FileHistory(coordinator, parts.workspace),
             parts.workspace,
-            self._begun,
+            self.begun,
             self.turns,
             self.compactor,
             self.shell,
@@ -214,7 +215,7 @@ class LiveSession:
         self._normalizer.turn_begins()
         self._prompts.turn_begins()
         self.session.coordinator.reset_turn()
-        self._begun.setdefault(number, self.store.rows)
+        self.begun.setdefault(number, self.store.rows)
         if not self._prompts.is_taken(prompt):
             self.store.journal.prompt(self.sender.redactor.text(prompt.text))
 
@@ -316,11 +317,11 @@ class LiveSession:
 
     async def forked(self, before_turn: int | None) -> Carried:
         """Return a copy of the conversation; see `carrying.forked`."""
-        return await forked(self.store, self._conversation.snapshot(), self._begun, before_turn)
+        return await forked(self.store, self._conversation.snapshot(), self.begun, before_turn)
 
     async def _restarted(self, messages: list[dict[str, Any]], turns: int) -> None:
         """Go on from a conversation that was cut, or is whole again."""
-        self._begun.clear()
+        self.begun.clear()
         self.turns.go_on_after(turns)
         self._last_answer = last_words(messages)
         self._teller.told(messages)

@@ -160,10 +160,17 @@ _REPLAYED_SIZE: Final = 4 * 1024
 def stored_traces(log: EventLogFile, session_id: str) -> list[HookTraced]:
     """Return the end of a stored log as events; rows of another program are left out."""
     rows = log.tail(REPLAYED)
-    return [_replayed(row, session_id) for row in rows if isinstance(row.get("seq"), int)]
+    return [replayed(row, session_id) for row in rows if isinstance(row.get("seq"), int)]
 
 
-def _replayed(row: Mapping[str, Any], session_id: str) -> HookTraced:
+def replayed(
+    row: Mapping[str, Any], session_id: str, most: int | None = _REPLAYED_SIZE
+) -> HookTraced:
+    """Return a row of a stored log as an event.
+
+    Args:
+        most: Characters of its payloads; None for all.
+    """
     data = row.get("data")
     text = json.dumps(data, ensure_ascii=False)
     changed = json.dumps(row["changed"], ensure_ascii=False) if "changed" in row else ""
@@ -195,9 +202,9 @@ def _replayed(row: Mapping[str, Any], session_id: str) -> HookTraced:
             if isinstance(each, Mapping)
         ),
         count=max(1, int(_number(row.get("count")))),
-        data=text[:_REPLAYED_SIZE],
+        data=text[:most],
         size=len(text),
-        changed=changed[:_REPLAYED_SIZE],
+        changed=changed[:most],
         call_id=str(data.get("tool_call_id") or ""),
     )
 

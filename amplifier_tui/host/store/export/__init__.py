@@ -1,1 +1,1 @@
-"""A stored session as one text: Markdown, JSON or a page."""
+"""A stored session as a file: the conversation as Markdown, JSON or a page, or its event log."""

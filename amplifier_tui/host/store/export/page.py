@@ -1,18 +1,22 @@
 """A conversation as a page of HTML: one file, which loads nothing and runs nothing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.store.export.parts import ExportPart
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexer import Lexer
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --soft: color-mix(in srgb, currentColor 8%, transparent); }
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { font-size: 1.25rem; } h3, h4, h5, h6 { font-size: 1.05rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; font-size: .85rem; }
 dt { opacity: .65; } dd { margin: 0; overflow-wrap: anywhere; }
 section { margin: 1.2rem 0; overflow-wrap: anywhere; }
@@ -23,69 +27,82 @@ details { margin: .5rem 0; border: 1px solid var(--soft); border-radius: .4rem; 
 summary { padding: .3rem .7rem; cursor: pointer; font-size: .9rem; }
 pre { background: var(--soft); padding: .7rem; border-radius: .4rem; overflow-x: auto; margin: 0; }
 pre, code { font: .85rem/1.45 ui-monospace, monospace; }
-table { border-collapse: collapse; display: block; overflow-x: auto; }
+.answer > pre, table, blockquote { margin: .8rem 0; }
+blockquote { border-left: 3px solid var(--soft); padding-left: .9rem; }
+table { border-collapse: collapse; display: block; overflow-x: auto; overflow-wrap: normal; }
 td, th { border: 1px solid var(--soft); padding: .2rem .6rem; }
 """
+_OVER_COLOURS: Final = """
+.code { background: none; }
+.code .err { border: none; }
+"""
+_MOST_MARKDOWN: Final = 200_000
+"""Characters of an answer that are read as Markdown; a longer one is shown as it is."""
+_MOST_COLOURED: Final = 20_000
+"""Characters of code that get colours: what some patterns cost grows faster than the code."""
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-@dataclass(frozen=True, slots=True)
-class ExportPart:
-    """Something that was said, called or given back; `tool` is the name of what was called."""
+class PageForm:
+    """Writes a conversation as a page; what was called and given back is folded."""
 
-    kind: Literal["prompt", "answer", "thinking", "call", "result"]
-    text: str
-    tool: str = ""
+    def __init__(self) -> None:
+        self._markdown = _markdown()
 
+    def begin(self, title: str, facts: Mapping[str, str]) -> str:
+        """Return the page's beginning.
 
-def page(title: str, facts: Mapping[str, str], parts: Iterable[ExportPart]) -> str:
-    """Return the page; what was called and given back is folded.
+        Args:
+            title: One line.
+            facts: What is said of the session, by name, each one line.
+        """
+        from pygments.formatters import HtmlFormatter
 
-    Args:
-        title: One line.
-        facts: What is said of the session, by name, each one line.
-        parts: The conversation, in order.
-    """
-    from pygments.formatters import HtmlFormatter
+        colours = HtmlFormatter(style="default").get_style_defs(".code")
+        dark = HtmlFormatter(style="monokai").get_style_defs(".code")
+        said = (f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+        return "\n".join(
+            [
+                '<!doctype html>\n<html><head><meta charset="utf-8">',
+                f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+                '<meta name="referrer" content="no-referrer">',
+                '<meta name="viewport" content="width=device-width, initial-scale=1">',
+                f"<title>{escape(title)}</title>",
+                f"<style>{_STYLE}{colours}\n@media (prefers-color-scheme: dark) {{ {dark} }}",
+                f"{_OVER_COLOURS}</style></head><body>",
+                f"<h1>{escape(title)}</h1><dl>{''.join(said)}</dl>\n",
+            ]
+        )
 
-    colours = HtmlFormatter(style="default").get_style_defs(".code")
-    dark = HtmlFormatter(style="monokai").get_style_defs(".code")
-    markdown = _markdown()
-    said = (f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
-    return "\n".join(
-        [
-            '<!doctype html>\n<html><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title>",
-            f"<style>{_STYLE}{colours}\n@media (prefers-color-scheme: dark) {{ {dark} }}",
-            ".code { background: none; }</style></head><body>",
-            f"<h1>{escape(title)}</h1><dl>{''.join(said)}</dl>",
-            *(_section(part, markdown) for part in parts),
-            "</body></html>\n",
-        ]
-    )
+    def part(self, part: ExportPart) -> str:
+        """Return one part."""
+        text = escape(part.text)
+        match part.kind:
+            case "prompt":
+                return f'<section class="prompt"><p>{text}</p></section>\n'
+            case "answer" if len(part.text) > _MOST_MARKDOWN:
+                return f'<section class="answer"><pre>{text}</pre></section>\n'
+            case "answer":
+                rendered = self._markdown.render(part.text)
+                return f'<section class="answer">{rendered}</section>\n'
+            case "thinking":
+                return f'<section class="thinking">{text}</section>\n'
+            case "call":
+                code = _coloured(part.text, "json", "")
+                return _folded(f"calls <code>{escape(part.tool)}</code>", code)
+            case "result":
+                lines = part.text.count("\n") + 1
+                of = f" of <code>{escape(part.tool)}</code>" if part.tool else ""
+                said = f"result{of}, {lines} {'line' if lines == 1 else 'lines'}"
+                return _folded(said, text)
 
-
-def _section(part: ExportPart, markdown: "MarkdownIt") -> str:
-    text = escape(part.text)
-    match part.kind:
-        case "prompt":
-            return f'<section class="prompt"><p>{text}</p></section>'
-        case "answer":
-            return f'<section class="answer">{markdown.render(part.text)}</section>'
-        case "thinking":
-            return f'<section class="thinking">{text}</section>'
-        case "call":
-            code = _coloured(part.text, "json", "")
-            return _folded(f"calls <code>{escape(part.tool)}</code>", code)
-        case "result":
-            lines = part.text.count("\n") + 1
-            return _folded(f"result, {lines} {'line' if lines == 1 else 'lines'}", text)
+    def end(self) -> str:
+        """Return the page's end."""
+        return "</body></html>\n"
 
 
 def _folded(summary: str, inside: str) -> str:
-    return f"<details><summary>{summary}</summary><pre>{inside}</pre></details>"
+    return f"<details><summary>{summary}</summary><pre>{inside}</pre></details>\n"
 
 
 def _markdown() -> "MarkdownIt":
@@ -98,14 +115,30 @@ def _markdown() -> "MarkdownIt":
 
 def _coloured(code: str, language: str, attributes: str) -> str:
     """Return code with its colours as HTML."""
+    if len(code) > _MOST_COLOURED:
+        return escape(code)
+    lexer = _lexer(language or "text")
+    if lexer is None:
+        return escape(code)
     from pygments import highlight
-    from pygments.formatters import HtmlFormatter
+
+    coloured: str = highlight(code, lexer, _formatter())
+    return f'<span class="code">{coloured}</span>'
+
+
+@lru_cache
+def _lexer(language: str) -> "Lexer | None":
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 
     try:
-        lexer = get_lexer_by_name(language or "text")
+        return get_lexer_by_name(language)
     except ClassNotFound:
-        return escape(code)
-    coloured: str = highlight(code, lexer, HtmlFormatter(nowrap=True))
-    return f'<span class="code">{coloured}</span>'
+        return None
+
+
+@cache
+def _formatter() -> "HtmlFormatter[str]":
+    from pygments.formatters import HtmlFormatter
+
+    return HtmlFormatter(nowrap=True)

@@ -2,8 +2,8 @@
 
 from bisect import bisect_left
 
+from amplifier_tui.host.events.filtering import EventFilter
 from amplifier_tui.ui.panes.events.rows import spoke
-from amplifier_tui.ui.state.instruments.event_filter import EventFilter
 from amplifier_tui.ui.state.instruments.event_ring import EventRing
 
 _SHIFT = 4

@@ -13,9 +13,9 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.events.filtering import EventFilter, parse_filter
 from amplifier_tui.ui.panes.events.index import EventIndex, child_of, row_of
 from amplifier_tui.ui.panes.events.rows import EventLayout, empty_words, event_row, handler_row
-from amplifier_tui.ui.state.instruments.event_filter import EventFilter, parse_filter
 from amplifier_tui.ui.state.instruments.event_ring import EventRing
 from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
 from amplifier_tui.ui.widgets.messages import (

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.ui.state.instruments.event_filter import parse_filter
+from amplifier_tui.host.events.filtering import parse_filter
 from tests.ui.state.make import handler, traced
 
 BASH = traced(

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.lazy.pattern import lazy_pattern
-from amplifier_tui.host.events import HookTraced
+from amplifier_tui.host.events.instruments import HookTraced
 
 VERDICTS = ("continue", "deny", "modify", "inject_context", "ask_user", "error")
 

@@ -1,0 +1,162 @@
+"""The conversation of a stored session, written row by row and without secrets."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.jsonl import Row, each_row
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.messages import is_from_hook
+from amplifier_tui.host.requests import ExportRequest
+from amplifier_tui.host.store.export.markdown import MarkdownForm
+from amplifier_tui.host.store.export.masking import Masking
+from amplifier_tui.host.store.export.page import PageForm
+from amplifier_tui.host.store.export.parts import PartReader, thinks
+from amplifier_tui.host.store.lanes import TRANSCRIPT
+from amplifier_tui.host.store.metadata import Metadata, read_metadata
+
+Write = Callable[[str], object]
+
+_INDENT: Final = "    "
+_THINKING: Final = ("thinking_text", "thinking")
+
+
+class ExportError(Exception):
+    """What is to be exported is not there, or the filter makes no sense."""
+
+
+@dataclass(slots=True)
+class Written:
+    """How much was written: `count` messages or events, and `unreadable` rows that were not."""
+
+    count: int = 0
+    unreadable: int = 0
+
+
+@dataclass(slots=True)
+class StoredSession:
+    """A session to be written.
+
+    Attributes:
+        begun: How many rows there were when a turn began, of the turns since it was opened.
+    """
+
+    folder: Path
+    begun: Mapping[int, int] = field(default_factory=dict)
+
+
+def write_conversation(
+    session: StoredSession, request: ExportRequest, masking: Masking, write: Write
+) -> Written:
+    """Write a conversation; one row at a time is in memory.
+
+    Raises:
+        ExportError: It has no turn to begin with, or nothing was said.
+        OSError: It can't be read, or not be written.
+    """
+    written = Written()
+    metadata = read_metadata(session.folder)
+    rows = _from_turn(session, request.from_turn, written)
+    if request.form == "json":
+        _write_json(metadata, rows, request, masking, write, written)
+        return written
+    form = PageForm() if request.form == "html" else MarkdownForm()
+    reader = PartReader(request, masking)
+    write(form.begin(_title(metadata, masking), _facts(metadata, masking)))
+    for row in rows:
+        try:
+            parts = [form.part(part) for part in reader.parts(row)]
+        except RecursionError:
+            written.unreadable += 1
+            continue
+        for part in parts:
+            write(part)
+        written.count += 1
+    write(form.end())
+    return written
+
+
+def _from_turn(session: StoredSession, first: int, written: Written) -> Iterator[Row]:
+    """Yield the rows from a turn on.
+
+    Raises:
+        ExportError: There is none; before the first row.
+    """
+    rows = _rows(session, first, written)
+    begin = next(rows, None)
+    if begin is None:
+        none = "Nothing was said in this session"
+        raise ExportError(none if first == 1 else f"This session has no turn {first}")
+    return chain((begin,), rows)
+
+
+def _rows(session: StoredSession, first: int, written: Written) -> Iterator[Row]:
+    turn, before = 0, -1
+    begin = session.begun.get(first)
+    for index, row in each_row(session.folder / TRANSCRIPT):
+        if row is None:
+            written.unreadable += 1
+            continue
+        if row.get("role") == "user" and not is_from_hook(row):
+            numbers = [each for each, start in session.begun.items() if before < start <= index]
+            turn, before = max(numbers, default=turn + 1), index
+        if (index >= begin if begin is not None else turn >= first) and row.get("role"):
+            yield row
+
+
+def _title(metadata: Metadata, masking: Masking) -> str:
+    return masking.line(metadata.name or metadata.first_prompt, 200) or metadata.session_id
+
+
+def _facts(metadata: Metadata, masking: Masking) -> dict[str, str]:
+    facts = {
+        "Session": metadata.session_id,
+        "Bundle": metadata.bundle_reference,
+        "Model": metadata.model,
+        "Created": metadata.created,
+        "About": metadata.description,
+        "Tags": ", ".join(metadata.tags),
+    }
+    lines = {name: masking.line(value, 500) for name, value in facts.items()}
+    return {name: line for name, line in lines.items() if line}
+
+
+def _write_json(
+    metadata: Metadata,
+    rows: Iterator[Row],
+    request: ExportRequest,
+    masking: Masking,
+    write: Write,
+    written: Written,
+) -> None:
+    """Write `{"session": {…}, "messages": […]}`."""
+    write(f'{{\n  "session": {_dump(masking.values(metadata.to_json()), "  ")},\n  "messages": [')
+    for row in rows:
+        try:
+            text = _dump(masking.values(_chosen(row, request)), _INDENT)
+        except RecursionError:
+            written.unreadable += 1
+            continue
+        write(f"{',' if written.count else ''}\n{_INDENT}{text}")
+        written.count += 1
+    write("\n  ]\n}\n")
+
+
+def _dump(data: Any, indent: str) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=2).replace("\n", f"\n{indent}")
+
+
+def _chosen(row: Row, request: ExportRequest) -> Row:
+    """Return a row with what was asked for."""
+    if row.get("role") == "tool" and not request.tools:
+        return {**row, "content": ""}
+    if request.thinking or row.get("role") != "assistant":
+        return row
+    kept = {key: value for key, value in row.items() if key not in _THINKING}
+    content = row.get("content")
+    if isinstance(content, list):
+        kept["content"] = [block for block in content if not thinks(block)]
+    return kept

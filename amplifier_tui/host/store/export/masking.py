@@ -1,0 +1,64 @@
+"""Takes secrets out of what is exported, and counts them."""
+
+import re
+from collections.abc import Mapping
+from html import unescape
+from typing import Any, Final
+
+from amplifier_tui.base.secrets import is_secret_name
+from amplifier_tui.base.text import clean, encodable, one_line
+from amplifier_tui.host.redaction import REDACTED, Redactor
+
+_ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+class Masking:
+    """Makes text harmless and free of secrets.
+
+    Attributes:
+        count: Secrets taken out so far.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self.count = 0
+
+    def text(self, text: str) -> str:
+        r"""Return a text without control characters and secrets.
+
+        Cleaned first: what can't be seen must not hide a secret. One that Markdown or HTML would
+        put together again where it is shown, such as `ghp\_…`, is taken out with its escapes.
+        """
+        safe = self._masked(encodable(clean(text)))
+        shown = unescape(_ESCAPED.sub(r"\1", safe))
+        if shown == safe:
+            return safe
+        masked = self._redactor.text(shown)
+        return safe if masked == shown else self._counted(shown, masked)
+
+    def line(self, text: str, limit: int) -> str:
+        """Return a text on one line of at most so many characters."""
+        return one_line(self.text(text), limit)
+
+    def values(self, data: Any) -> Any:
+        """Return a copy of JSON data; texts under a name such as `password` are secrets."""
+        if isinstance(data, str):
+            return self.text(data)
+        if isinstance(data, Mapping):
+            return {self.text(str(key)): self._field(key, value) for key, value in data.items()}
+        if isinstance(data, list | tuple):
+            return [self.values(item) for item in data]
+        return data
+
+    def _field(self, name: object, value: Any) -> Any:
+        if is_secret_name(name) and isinstance(value, str) and value not in ("", REDACTED):
+            self.count += 1
+            return REDACTED
+        return self.values(value)
+
+    def _masked(self, text: str) -> str:
+        return self._counted(text, self._redactor.text(text))
+
+    def _counted(self, before: str, after: str) -> str:
+        self.count += max(0, after.count(REDACTED) - before.count(REDACTED))
+        return after

@@ -1,0 +1,21 @@
+"""What is said of an export."""
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.client import ExportedFile, ExportForm
+from amplifier_tui.ui.state.formats import plural
+
+
+def exported(file: ExportedFile, form: ExportForm) -> str:
+    """Return what became of it: `12 messages written to …, 3 secrets taken out`."""
+    if file.problem:
+        return f"{one_line(file.path, 200)}: {file.problem}"
+    what = plural(file.count, "event" if form in ("jsonl", "csv") else "message")
+    said = f"{what} written to {one_line(file.path, 1_000)}, {secrets_out(file.secrets)}"
+    if file.unreadable:
+        said += f"; {plural(file.unreadable, 'row')} could not be read and are not in it"
+    return said
+
+
+def secrets_out(count: int) -> str:
+    """Return how many secrets are not in it: `no secrets found`, `1 secret taken out`."""
+    return f"{plural(count, 'secret')} taken out" if count else "no secrets found"

@@ -1,0 +1,218 @@
+"""A stored session as a file: what is in it, and that no secret is."""
+
+import csv
+import json
+import resource
+import tracemalloc
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.cards import ExportedFile
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.requests import EXPORT_SUFFIXES, ExportForm, ExportRequest, form_of
+from amplifier_tui.host.store.export.conversation import StoredSession
+from amplifier_tui.host.store.export.saving import save_export
+from tests.base.test_secrets import SECRETS
+
+FORMS: tuple[ExportForm, ...] = tuple(EXPORT_SUFFIXES)
+
+
+class Shown(HTMLParser):
+    """Notes what a reader of the page sees."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def stored(
+    folder: Path, rows: list[Any], events: list[Any] | None = None, **metadata: object
+) -> StoredSession:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, kept in (("transcript", rows), ("events", events or [])):
+        lines = (each if isinstance(each, str) else json.dumps(each) for each in kept)
+        (folder / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "metadata.json").write_text(json.dumps({"session_id": folder.name, **metadata}))
+    return StoredSession(folder)
+
+
+def save(session: StoredSession, path: Path, **asked: Any) -> ExportedFile:
+    request = ExportRequest(path=str(path), **{"form": form_of(str(path)), **asked})
+    return save_export(session, request, Redactor({}), path.parent)
+
+
+def event(seq: int, name: str, data: Any, **more: Any) -> dict[str, Any]:
+    return {"seq": seq, "ts": "2026-01-02T03:04:05+00:00", "event": name, "data": data, **more}
+
+
+def disguised(before: str, secret: str, after: str) -> list[str]:
+    """Return texts that show a secret to whoever reads them, plain or in a disguise."""
+    half = len(secret) // 2
+    ways = (
+        secret,
+        f"{secret[:half]}\u200b{secret[half:]}",
+        f"{secret[:half]}\x1b[m\x1b[K{secret[half:]}",
+        "".join(f"\\{c}" if c in "_-.+" else c for c in secret),
+        secret.replace("-", "&#45;").replace("_", "&#x5f;"),
+    )
+    return [f"{before}{way}{after}" for way in ways]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_secret_of_any_shape_is_in_any_form_however_it_is_disguised(
+    tmp_path: Path, form: ExportForm
+) -> None:
+    assert len(SECRETS) >= 35
+    rows: list[Any] = []
+    events: list[Any] = []
+    for number, (_, before, secret, after) in enumerate(SECRETS.values()):
+        for text in disguised(before, secret, after):
+            call = {"id": f"c{number}", "tool": text, "arguments": {"text": text, text: 1}}
+            thought = {"type": "thinking", "thinking": text}
+            said = {"type": "text", "text": f"{text}\n\n`{text}`\n```python\nx = '{text}'\n```"}
+            rows += [
+                {"role": "user", "content": text},
+                {"role": "assistant", "content": [thought, said], "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": f"c{number}", "content": text},
+            ]
+            data = {"command": text, text: [text]}
+            handlers = [{"name": text, "verdict": "deny", "reason": text}]
+            events.append(event(number, text, data, handlers=handlers, changed=data))
+    named = next(iter(SECRETS.values()))[2]
+    session = stored(tmp_path / "s", rows, events, name=named, tags=[named], description=named)
+    out = tmp_path / f"out{EXPORT_SUFFIXES[form]}"
+    done = save(session, out, thinking=True)
+    text = out.read_text()
+    shown = Shown()
+    shown.feed(text if form == "html" else "")
+    readings = (text, shown.text, unescape(text).replace("\\", ""))
+    found = [name for name, (_, _, secret, _) in SECRETS.items() if secret in "\n".join(readings)]
+    assert found == [] and not done.problem
+    assert done.secrets >= 5 * len(SECRETS)
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "json"])
+def test_keys_of_the_environment_and_what_is_named_a_secret_go_too(
+    tmp_path: Path, form: ExportForm
+) -> None:
+    call = {"id": "c", "tool": "login", "arguments": {"user": "ann", "password": "tulip"}}
+    rows = [
+        {"role": "user", "content": "my-own-key-123"},
+        {"role": "assistant", "tool_calls": [call]},
+    ]
+    request = ExportRequest(path="out", form=form)
+    done = save_export(
+        stored(tmp_path / "s", rows), request, Redactor({"MY_KEY": "my-own-key-123"}), tmp_path
+    )
+    text = (tmp_path / "out").read_text()
+    assert done.secrets == 2 and "my-own-key" not in text and "tulip" not in text and "ann" in text
+
+
+def test_an_export_begins_with_the_turn_that_was_asked_for(tmp_path: Path) -> None:
+    rows = [{"role": "user", "content": f"prompt {n}"} for n in (1, 2, 3)]
+    session = stored(tmp_path / "s", rows)
+    assert save(session, tmp_path / "a.md", from_turn=2).count == 2
+    assert "prompt 1" not in (tmp_path / "a.md").read_text()
+    # A prompt that only steered the second turn is no turn of its own.
+    steered = StoredSession(session.folder, {1: 0, 2: 1, 3: 3})
+    assert save(steered, tmp_path / "b.md", from_turn=2).count == 2
+    none = save(session, tmp_path / "c.md", from_turn=9)
+    assert none.problem == "Nothing was written: This session has no turn 9"
+    empty = save(stored(tmp_path / "e", []), tmp_path / "c.md")
+    assert empty.problem == "Nothing was written: Nothing was said in this session"
+    assert not (tmp_path / "c.md").exists()
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "json"])
+def test_rows_that_cannot_be_read_are_counted_and_the_rest_is_there(
+    tmp_path: Path, form: ExportForm
+) -> None:
+    deep = '{"role": "user", "content": ' + "[" * 5_000 + "]" * 5_000 + "}"
+    rows = [
+        {"role": "user", "content": "first"},
+        "{torn",
+        deep,
+        {"role": "user", "content": "last"},
+    ]
+    out = tmp_path / "out"
+    done = save(stored(tmp_path / "s", rows), out, form=form)
+    assert done.unreadable == 2 and done.count == 2
+    assert "first" in out.read_text() and "last" in out.read_text()
+
+
+def test_events_are_filtered_and_whole(tmp_path: Path) -> None:
+    long = "x" * 50_000
+    events = [
+        event(1, "tool:pre", {"tool_name": "bash", "text": long}, ms=120.5, lane="main"),
+        event(2, "tool:post", {"tool_name": "=cmd"}, handlers=[{"name": "@h", "verdict": "deny"}]),
+        event(3, "prompt:submit", {}, ts="never"),
+        {"event": "of another program"},
+        "{torn",
+    ]
+    session = stored(tmp_path / "s", [], events)
+    done = save(session, tmp_path / "all.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    assert (done.count, done.unreadable) == (3, 2) and [row["seq"] for row in rows] == [1, 2, 3]
+    assert rows[0]["data"]["text"] == long and rows[0]["ms"] == 120.5
+    assert save(session, tmp_path / "some.csv", events="tool:* -data:xxx").count == 1
+    (row,) = csv.DictReader((tmp_path / "some.csv").read_text().splitlines())
+    # A program that opens the table must not take a text for a formula.
+    assert row["seq"] == "2" and row["source"] == "'=cmd" and row["handlers"] == "'@h deny"
+    wrong = save(session, tmp_path / "no.csv", events=">soon")
+    assert "is no duration" in wrong.problem and not (tmp_path / "no.csv").exists()
+
+
+def test_nothing_is_replaced_unasked_and_a_refusal_is_said(tmp_path: Path) -> None:
+    session = stored(tmp_path / "s", [{"role": "user", "content": "new"}])
+    out = tmp_path / "out.md"
+    out.write_text("mine")
+    (tmp_path / "link.md").symlink_to(out)
+    for path in (out, tmp_path / "link.md"):
+        assert save(session, path).exists and out.read_text() == "mine"
+    for path in (tmp_path / "s", out / "under", Path("~nobody-of-that-name/x"), Path("a\0b")):
+        refused = save(session, path, replace=True)
+        assert refused.problem and not refused.exists
+    done = save(session, tmp_path / "link.md", replace=True)
+    assert not done.problem and "new" in out.read_text() and (tmp_path / "link.md").is_symlink()
+    made = save(session, tmp_path / "new" / "folder" / "x.html")
+    assert Path(made.path).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_disk_that_gets_full_leaves_nothing_behind(tmp_path: Path) -> None:
+    session = stored(tmp_path / "s", [{"role": "user", "content": "x" * 1_000_000}] * 3)
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "old.md").write_text("old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # What is larger can't be written; Python ignores the signal for it.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, before[1]))
+    try:
+        fresh, old = save(session, out / "a.md"), save(session, out / "old.md", replace=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    for done in (fresh, old):
+        assert done.problem == "Nothing was written: File too large"
+    assert [path.name for path in out.iterdir()] == ["old.md"]
+    assert (out / "old.md").read_text() == "old"
+
+
+@pytest.mark.parametrize("form", ["html", "json", "csv"])
+def test_a_session_of_any_size_takes_the_memory_of_its_largest_row(
+    tmp_path: Path, form: ExportForm
+) -> None:
+    text = "word " * 4_000
+    rows = [{"role": "user", "content": text}] * 60
+    session = stored(tmp_path / "s", rows, [event(n, "e", text) for n in range(60)])
+    save(session, tmp_path / "warm", form=form)
+    tracemalloc.start()
+    save(session, tmp_path / "out", form=form)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (tmp_path / "out").stat().st_size > 60 * len(text) and peak < 800_000
