@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from amplifier_tui.base.sandbox import sandbox_problem
+from amplifier_tui.base.commands.sandbox import sandbox_problem
 
 _MUST = os.environ.get("AMPLIFIER_TUI_REQUIRE_SANDBOX") == "1"
 

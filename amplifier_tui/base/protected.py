@@ -13,7 +13,7 @@ _SECRETS: Final = "keys and passwords"
 _CONFIGURES: Final[dict[str, str]] = {
     "this program": ".amplifier .mcp.json",
     "other agents": (
-        ".claude .claude.json .codex .cursor .cursorrules .windsurf .windsurfrules .gemini"
+        ".agents .claude .claude.json .codex .cursor .cursorrules .windsurf .windsurfrules .gemini"
         " .continue .roo .clinerules .opencode opencode.json .aider* agents.md claude.md gemini.md"
     ),
     "git": (

@@ -36,13 +36,14 @@ from amplifier_tui.foundation.settings.settings import (
 )
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.lockfile import LockFile
-from amplifier_tui.foundation.trust.addresses import is_spare, missing_keys
 from amplifier_tui.foundation.trust.gate import TrustGate, shipped_only
 from amplifier_tui.foundation.trust.items import TrustItem
+from amplifier_tui.foundation.trust.keys.addresses import is_spare, missing_keys
 from amplifier_tui.foundation.trust.layers import review_settings
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import remove_refused
 from amplifier_tui.foundation.trust.review import MOST_QUESTIONS, OnlyLooking, TrustReview
+from amplifier_tui.foundation.trust.skills import review_skills
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.preview import BundleDescription
@@ -238,6 +239,7 @@ class Workspace(ProjectBundles):
         fetch = FetchContext(gate, offline=True, lock=self.lock, review=review)
         try:
             bundle = await self._load(entry, fetch, persist=False)
+            await asyncio.to_thread(review_skills, bundle, review)
             await self._collect(bundle, review, fetch)
         except BundleError as error:
             return failed_preview(entry, error)

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from amplifier_tui.base.sandbox import sandbox_problem
+from amplifier_tui.base.commands.sandbox import sandbox_problem
 from tests.bench.table import Row
 
 KILLS = 200

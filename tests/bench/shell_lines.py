@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from amplifier_tui.base.sandbox import sandbox_problem
+from amplifier_tui.base.commands.sandbox import sandbox_problem
 from tests.base.shell.fuzz import Workshop, let_through, lines
 from tests.bench.table import Row
 

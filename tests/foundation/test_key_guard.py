@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-from amplifier_tui.foundation.trust.addresses import is_this_machine, is_vendor, origin_of
 from amplifier_tui.foundation.trust.gate import trust_everything
+from amplifier_tui.foundation.trust.keys.addresses import is_this_machine, is_vendor, origin_of
 from amplifier_tui.foundation.workspace import Workspace
 from tests.foundation.helpers import GitRepo, Recorder, write
 

@@ -7,7 +7,7 @@ import pytest
 from amplifier_tui.foundation.bundle.model import Origin
 from amplifier_tui.foundation.checks.preview import PlannedFetch, PreviewAgent
 from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError, TrustRefusedError
-from amplifier_tui.foundation.trust.addresses import is_spare, missing_keys
+from amplifier_tui.foundation.trust.keys.addresses import is_spare, missing_keys
 from amplifier_tui.foundation.workspace import Workspace
 from tests.foundation.helpers import GitRepo, Recorder, allow, write
 from tests.foundation.stacks import STACK

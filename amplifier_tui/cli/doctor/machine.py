@@ -41,7 +41,7 @@ def look_at_machine(now: float | None = None) -> Iterator[Diagnosis]:
 
 def look_at_programs(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     """Yield what is found out about other programs."""
-    from amplifier_tui.base.sandbox import sandbox_problem
+    from amplifier_tui.base.commands.sandbox import sandbox_problem
 
     yield _program("git", "repositories can't be fetched and changes not be shown", "Install git.")
     if shutil.which("uv"):

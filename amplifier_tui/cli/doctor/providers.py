@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplifier_tui.cli.doctor.findings import Diagnosis
-from amplifier_tui.foundation.trust.addresses import KNOWN_KEYS, missing_keys
+from amplifier_tui.foundation.trust.keys.addresses import KNOWN_KEYS, missing_keys
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.preview import BundleDescription

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _HEADS = {
     "code": "Would be fetched, installed and run, with what it brings of the same publisher",
+    "skills": "Instructions the model may follow, and their scripts",
     "power": "Settings of what guards you",
     "files": "Files outside of the project",
     "keys": "Would get a key",

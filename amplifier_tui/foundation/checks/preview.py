@@ -23,7 +23,7 @@ from amplifier_tui.foundation.report import ReportItem, absent
 from amplifier_tui.foundation.settings.expand import missing_variables
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.items import TrustItem
-from amplifier_tui.foundation.trust.key_guard import KeyDestination
+from amplifier_tui.foundation.trust.keys.key_guard import KeyDestination
 
 State = Literal["ready", "incomplete", "needs_key", "not_fetched", "invalid"]
 

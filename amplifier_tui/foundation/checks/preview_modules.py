@@ -12,7 +12,7 @@ from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.settings.expand import expand_variables
 from amplifier_tui.foundation.sources.local import package_folder
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
-from amplifier_tui.foundation.trust.addresses import missing_keys
+from amplifier_tui.foundation.trust.keys.addresses import missing_keys
 
 ModuleState = Literal["ready", "not_fetched", "missing"]
 

@@ -29,7 +29,7 @@ from amplifier_tui.foundation.sources.lockfile import LockFile
 from amplifier_tui.foundation.trust.code import CodeSource, source_of
 from amplifier_tui.foundation.trust.collecting import collect_code
 from amplifier_tui.foundation.trust.gate import TrustCallback, shipped_only
-from amplifier_tui.foundation.trust.key_guard import KeyGuard
+from amplifier_tui.foundation.trust.keys.key_guard import KeyGuard
 from amplifier_tui.foundation.trust.layers import review_agent, review_settings
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import keep_redaction
@@ -39,6 +39,7 @@ from amplifier_tui.foundation.trust.review import (
     TrustReview,
     key_item,
 )
+from amplifier_tui.foundation.trust.skills import review_skills
 
 _APP = "settings: bundle.app"
 
@@ -190,6 +191,8 @@ class ProjectBundles:
             fetch = FetchContext(review.gate(), progress, lock=lock, review=reviewed, failed=failed)
             try:
                 bundle = await self._load(entry, fetch)
+                if whole:
+                    await asyncio.to_thread(review_skills, bundle, review)
                 if whole and review.collects:
                     await self._collect(bundle, review, fetch)
             except BundleError:

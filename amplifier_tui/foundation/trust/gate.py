@@ -28,7 +28,7 @@ class TrustRequest:
         action: `fetch` reaches for the network (or a repository), `install` runs a package
             installer, `execute` imports code into this process, `connect` sends a key there,
             `configure` lets a setting of what guards the user count, `read` puts a file from
-            outside the project before the model.
+            outside the project, or a skill of the project, before the model.
         uri: The source as written, credentials taken out; of a setting or file, where it is named.
         subject: The bundle or module it is for.
         included_by: Who asked for it: names from the outermost bundle inwards.

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 
-TrustGroup = Literal["code", "power", "files", "keys"]
+TrustGroup = Literal["code", "skills", "power", "files", "keys"]
 Remember = Literal["run", "session", "always"]
 
 _PUBLISHER: Final = re.compile(r"[a-z0-9.-]+(:\d+)?/[a-z0-9._-]+")
@@ -19,7 +19,8 @@ class TrustItem:
 
     Attributes:
         key: Digest of what is shown; another content has another key.
-        group: `code` would be fetched, installed and run; `power` is a setting of what guards the
+        group: `code` would be fetched, installed and run; `skills` are instructions that the model
+            may follow, and their scripts; `power` is a setting of what guards the
             user; `files` would be read from outside the project; `keys` would get a key.
         owner: Who brings it: a publisher such as `github.com/microsoft`, or a folder.
         title: What it is.

@@ -34,10 +34,10 @@ from amplifier_tui.foundation.settings.settings import (
     load_settings_file,
     merge_settings,
 )
-from amplifier_tui.foundation.trust.addresses import KNOWN_KEYS
 from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
 from amplifier_tui.foundation.trust.confining import allowed_mentions, confine
 from amplifier_tui.foundation.trust.file_review import FileReview
+from amplifier_tui.foundation.trust.keys.addresses import KNOWN_KEYS
 from amplifier_tui.foundation.trust.owners import Owner, weakest
 from amplifier_tui.foundation.trust.review import TrustReview
 

@@ -292,6 +292,7 @@ def key_item(request: TrustRequest) -> TrustItem:
 
 _ACTIONS: dict[TrustGroup, TrustAction] = {
     "code": "execute",
+    "skills": "read",
     "power": "configure",
     "files": "read",
     "keys": "connect",

@@ -25,6 +25,7 @@ from amplifier_tui.host.events.instruments import UsageChanged as UsageChanged
 from amplifier_tui.host.events.records import MAIN_LANE as MAIN_LANE
 from amplifier_tui.host.events.records import ApprovalOutcome as ApprovalOutcome
 from amplifier_tui.host.events.records import BlockKind as BlockKind
+from amplifier_tui.host.events.records import CommandCard as CommandCard
 from amplifier_tui.host.events.records import HandlerTrace as HandlerTrace
 from amplifier_tui.host.events.records import Level as Level
 from amplifier_tui.host.events.records import LocalServer as LocalServer
@@ -40,6 +41,7 @@ from amplifier_tui.host.events.records import SourceUsage as SourceUsage
 from amplifier_tui.host.events.records import TodoItem as TodoItem
 from amplifier_tui.host.events.records import TurnStatus as TurnStatus
 from amplifier_tui.host.events.records import Usage as Usage
+from amplifier_tui.host.events.session import CommandsChanged as CommandsChanged
 from amplifier_tui.host.events.session import Failed as Failed
 from amplifier_tui.host.events.session import LimitChanged as LimitChanged
 from amplifier_tui.host.events.session import LocalServersFound as LocalServersFound

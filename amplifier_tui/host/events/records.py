@@ -69,6 +69,16 @@ class PlanStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommandCard:
+    """A `/` command that a module brings; see `base.prompt_commands`."""
+
+    group: str
+    name: str
+    description: str = ""
+    takes: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LocalServer:
     """A model server on this machine; `url` is the address of its API."""
 

@@ -6,6 +6,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
+    CommandCard,
     Level,
     LocalServer,
     Mode,
@@ -161,6 +162,16 @@ class ModeChanged(HostEvent):
     by: str = ""
     sandbox: str = ""
     careful: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandsChanged(HostEvent):
+    """Which `/` commands the session's modules bring; sent before a session opens, too.
+
+    A prompt that begins with `/name` or `/group:name` gets what the command stands for.
+    """
+
+    commands: tuple[CommandCard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.settings.keys import set_key
-from amplifier_tui.foundation.trust.addresses import reads_variable
+from amplifier_tui.foundation.trust.keys.addresses import reads_variable
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.paths import amplifier_home
 

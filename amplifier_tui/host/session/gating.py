@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from amplifier_tui.base.sandbox import sandbox_problem
+from amplifier_tui.base.commands.sandbox import sandbox_problem
 from amplifier_tui.foundation.settings.settings import Scope as SettingsScope
 from amplifier_tui.foundation.settings.settings import SettingsProblem
 from amplifier_tui.foundation.workspace import Workspace

@@ -42,6 +42,7 @@ from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.state import StateKeeper
 from amplifier_tui.host.turns.closing import answer_dangling_calls, keep_partial_answer
+from amplifier_tui.host.turns.commands import PromptCommands
 from amplifier_tui.host.turns.control import Outcome, TurnControl, TurnParts
 from amplifier_tui.host.turns.prompts import Prompt, PromptPath
 from amplifier_tui.host.turns.recorder import ContextRecorder
@@ -106,7 +107,10 @@ class LiveSession:
         self.watch = SessionWatch(sender)
         self.workspace = parts.workspace
         self.shell = ShellCommands(sender, parts.workspace)
-        self._prompts = PromptPath(coordinator, self._recorder, parts.workspace, sender, self.shell)
+        self.commands = PromptCommands(coordinator, sender)
+        self._prompts = PromptPath(
+            coordinator, self._recorder, parts.workspace, sender, self.shell, self.commands
+        )
         self._detach: list[Callable[[], object]] = []
         self.turns = TurnControl(
             TurnParts(
@@ -175,6 +179,7 @@ class LiveSession:
         self._teller.told(messages)
         self._detach.append(self._teller.attach(coordinator.hooks))
         self._detach.append(coordinator.hooks.observe(self._watch))
+        self._detach.append(self.commands.attach())
         coordinator.register_capability("session.steer", self.turns.steer)
         register = coordinator.get_capability("approval.register_provider")
         if callable(register):
@@ -304,6 +309,7 @@ class LiveSession:
             await self._state.save(context)
 
     def _modules_changed(self) -> None:
+        self.commands.tell_soon()
         self.budget.prompt_may_differ()
         self.budget.measure_soon()
 

@@ -15,6 +15,7 @@ from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.host.turns.closing import mend_broken_answer
+from amplifier_tui.host.turns.commands import PromptCommands
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.hooks import HookRegistry
@@ -80,7 +81,9 @@ class PromptPath:
         workspace: Path,
         sender: Sender,
         shell: ShellCommands,
+        commands: PromptCommands,
     ) -> None:
+        self._commands = commands
         self._coordinator = coordinator
         self._shell = shell
         self._recorder = recorder
@@ -163,11 +166,18 @@ class PromptPath:
 
     async def _with_files(self, prompt: Prompt) -> str:
         """Return the prompt with the files it mentions, and those attached to it, before it."""
+        try:
+            expanded = await self._commands.expanded(prompt.text)
+        except ValueError as error:
+            raise PromptDeniedError(str(error)) from error
         text = prompt.text
         resolver = self._coordinator.get_capability("mention_resolver")
         if resolver is not None and "@" in text:
             seen = self._coordinator.get_capability("mention_deduplicator")
             text = await expand_mentions_in_instruction(text, resolver=resolver, deduplicator=seen)
+        if expanded != prompt.text:
+            # The user's mentions count, those of the command's own text do not.
+            text = text.removesuffix(prompt.text) + expanded
         blocks: list[str] = []
         for name in prompt.attachments:
             content, problem = await asyncio.to_thread(_read, self._workspace, name)

@@ -13,10 +13,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.commands.sandbox import Sandbox, sandbox_problem
 from amplifier_tui.base.git import READING_ENVIRONMENT
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import configuring, secret_homes
-from amplifier_tui.base.sandbox import Sandbox, sandbox_problem
 from amplifier_tui.kernel.session.grant import (
     SANDBOX_CAPABILITY,
     Grant,

@@ -181,6 +181,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_compact = session.compact
     action_remember = session.remember
     action_memories = session.memories
+    action_skills = turn.skills
     action_forget = session.forget
     action_mount_module = modules.mount
     action_unmount_module = modules.unmount

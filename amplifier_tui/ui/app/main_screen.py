@@ -112,7 +112,14 @@ class MainScreen(SettledScreen[None]):
             if self._wide:
                 await self._move_columns()
             self._arrange()
-        self.prompt.complete_with(Completer(self.prompt.input, popup, root))
+        self.prompt.complete_with(
+            Completer(
+                self.prompt.input,
+                popup,
+                root,
+                lambda: () if self._state is None else self._state.commands.cards,
+            )
+        )
 
     def show(self, changes: list[EntryChange]) -> None:
         """Draw the state; each widget looks at its own version and does nothing in vain."""

@@ -1,12 +1,14 @@
-"""The commands there are: the palette, every key and command by group, and the leader's chords."""
+"""The commands there are: the palette, all keys by group, the leader's chords, those of modules."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.events import CommandCard
 from amplifier_tui.ui.dialogs.parts.picker import Picker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.fuzzy import rank
@@ -14,6 +16,7 @@ from amplifier_tui.ui.keys.action import Action
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, groups
 from amplifier_tui.ui.keys.keymap import Keymap, show_key, show_keys
 from amplifier_tui.ui.keys.keymap_file import pane_actions
+from amplifier_tui.ui.keys.module_commands import by_typed_name
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
 
@@ -148,3 +151,34 @@ def chord_columns(chords: dict[str, Action], leader: str, width: int, rows: int)
         parts = cells[row::height]
         lines.append(Content("").join(part.pad_right(size - part.cell_length) for part in parts))
     return Content("\n").join(lines)
+
+
+class ModuleCommandPicker(Picker):
+    """Lists what modules offer by `/name`, skills mostly; returns what is to be typed for it."""
+
+    TITLE = "Skills"
+    PLACEHOLDER = "Type to filter by name or description"
+    CHOOSE = "Put into the prompt"
+    EMPTY = (
+        "No module offers a command. A skill is a folder with a SKILL.md in ~/.agents/skills, "
+        "or in .agents/skills of the project.",
+        "No skill matches.",
+    )
+
+    def __init__(self, cards: Iterable[CommandCard]) -> None:
+        super().__init__()
+        self._cards = list(by_typed_name(cards).items())
+
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
+        found = rank(query, self._cards, lambda item: f"{item[0]} {item[1].description}")
+        return [_command_row(name, card, query) for name, card in found]
+
+
+def _command_row(name: str, card: CommandCard, query: str) -> PickRow:
+    takes = f" {one_line(card.takes, 40)}" if card.takes else ""
+    left = Content.assemble(
+        marked_match(f"/{name}", query),
+        (takes, "$text-secondary"),
+        (f"  {one_line(card.description, 300)}", "$text-muted"),
+    )
+    return PickRow(f"/{name} ", left, Content.styled(one_line(card.group, 24), "$text-muted"))

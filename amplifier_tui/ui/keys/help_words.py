@@ -3,6 +3,7 @@
 HELP: dict[str, str] = {
     "session.bundles": "Open another bundle; the conversation comes along.",
     "session.demo": "A scripted agent in a sample project; no key, nothing sent anywhere.",
+    "skills.list": "What modules offer by `/name`: skills, and prompts of servers.",
     "session.search": "Titles, prompts, answers and calls; opens the session at the place.",
     "session.left_open": "Those that were open when the program crashed or was killed.",
     "session.fork": "A copy of the conversation in a new session; this one stays as it is.",

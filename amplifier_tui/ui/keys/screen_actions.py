@@ -18,6 +18,7 @@ _IN_SESSION = (
         "context.compact",
         "context.items",
         "context.item",
+        "skills.list",
         "memory.remember",
         "memory.list",
         "memory.forget",
@@ -187,6 +188,7 @@ _ROWS = (
         Action(
             "memory.remember", "Remember something", "app.remember", "", "R", "remember", "text"
         ),
+        Action("skills.list", "Skills and other commands", "app.skills", slash="skills"),
         Action("memory.list", "Memories", "app.memories", "", "M", "memories"),
         Action("memory.forget", "Forget a memory", "app.forget", "", "", "forget", "id"),
     ),

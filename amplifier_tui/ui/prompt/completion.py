@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -16,9 +17,12 @@ from textual.message import Message
 
 from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.events import CommandCard
 from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.keys.actions import BY_SLASH
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.module_commands import by_typed_name
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.prompt.shell import shell_draft
 from amplifier_tui.ui.prompt.shell_completion import complete_word, typed_word
@@ -45,7 +49,7 @@ _SKIPPED = frozenset(
 )  # fmt: skip
 
 _FILE = re.compile(r"(?:^|(?<=[\s(\[{\"']))@([^\s@]*)$")
-_COMMAND = re.compile(r"^/([a-z-]*)$")
+_COMMAND = re.compile(r"^/([\w:-]*)$")
 _MENTION = re.compile(r"[A-Za-z0-9_:./~-]+")
 
 
@@ -128,9 +132,20 @@ class CompletionPopup(Vertical):
 
 
 class Completer:
-    """Joins the prompt's text with the popup; files are listed and ranked in a thread."""
+    """Joins the prompt's text with the popup; files are listed and ranked in a thread.
 
-    def __init__(self, prompt: PromptInput, popup: CompletionPopup, root: Path) -> None:
+    Args:
+        commands: Returns the commands of the session's modules.
+    """
+
+    def __init__(
+        self,
+        prompt: PromptInput,
+        popup: CompletionPopup,
+        root: Path,
+        commands: Callable[[], Iterable[CommandCard]] = tuple,
+    ) -> None:
+        self._commands = commands
         self._prompt = prompt
         self._popup = popup
         self._root = root
@@ -172,7 +187,9 @@ class Completer:
             return False
         self._closed = None
         if query.kind == "command":
-            self._popup.show_candidates(complete_commands(query.word, self.keymap))
+            self._popup.show_candidates(
+                complete_commands(query.word, self.keymap, self._commands())
+            )
             return False
         # While one ranking runs in its thread, the words typed meanwhile wait as one.
         self._wanted = query.word
@@ -277,24 +294,39 @@ def find_query(line: str, column: int, row: int) -> Query | None:
     return None
 
 
-def complete_commands(word: str, keymap: Keymap) -> list[Candidate]:
-    """Return the slash commands that match by name, then by title; an empty word lists them all."""
-    names = rank(word, sorted(BY_SLASH), lambda name: f"{name} {BY_SLASH[name].title}", limit=SHOWN)
+def complete_commands(
+    word: str, keymap: Keymap, cards: Iterable[CommandCard] = ()
+) -> list[Candidate]:
+    """Return the slash commands that match by name, then by title; an empty word lists them all.
+
+    Args:
+        cards: The commands of the session's modules, which come after the program's own.
+    """
+    titles = {name: action.title for name, action in sorted(BY_SLASH.items())}
+    of_modules = by_typed_name(cards)
+    titles |= {name: one_line(card.description, 200) for name, card in of_modules.items()}
+    names = rank(word, list(titles), lambda name: f"{name} {titles[name]}", limit=SHOWN)
     if word:
         names.sort(key=lambda name: not name.startswith(word))
     else:
-        names = [name for name in names if BY_SLASH[name].commands[0] == name]
+        # Of a command with several names the first one.
+        names = [name for name in names if name in of_modules or _is_first(name)]
     found: list[Candidate] = []
     for name in names:
-        action = BY_SLASH[name]
         hit = match(word, name)
-        takes = f" {action.takes}" if action.takes else ""
-        key = show_keys(keymap.keys_of(action))
-        insert = f"/{name} " if takes else f"/{name}"
-        note = f"{action.title}   {key}".rstrip()
         marks = tuple(at + 1 for at in hit[1]) if hit else ()
+        card, action = of_modules.get(name), BY_SLASH.get(name)
+        what = card or action
+        takes = f" {what.takes}" if what is not None and what.takes else ""
+        key = show_keys(keymap.keys_of(action)) if action is not None else ""
+        insert = f"/{name} " if takes else f"/{name}"
+        note = f"{titles[name]}   {key}".rstrip()
         found.append(Candidate(f"/{name}{takes}", insert, note, marks, command=True))
     return found
+
+
+def _is_first(name: str) -> bool:
+    return BY_SLASH[name].commands[0] == name
 
 
 def complete_files(word: str, files: list[str]) -> list[Candidate]:

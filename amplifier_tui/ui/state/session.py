@@ -25,7 +25,7 @@ from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
 from amplifier_tui.ui.state.instruments.modules import Modules
 from amplifier_tui.ui.state.moments import Moments
 from amplifier_tui.ui.state.section import Route
-from amplifier_tui.ui.state.small_sections import Facts, Notices, Todo, UsageTotals
+from amplifier_tui.ui.state.small_sections import Facts, ModuleCommands, Notices, Todo, UsageTotals
 from amplifier_tui.ui.state.waiting import Approvals, AskedQuestions, PromptQueue, TrustQuestion
 
 _PENDING_LIMIT = 20_000
@@ -66,6 +66,7 @@ class SessionState:
         self.trust = TrustQuestion()
         self.queue = PromptQueue()
         self.todo = Todo()
+        self.commands = ModuleCommands()
         self.notices = Notices(clock)
         self.activity = Activity()
         self.moments = Moments()
@@ -77,7 +78,7 @@ class SessionState:
         self._per_session = (
             *(self.conversation, self.modules, self.log, self.budget, self.usage),
             *(self.approvals, self.questions, self.trust, self.queue, self.todo),
-            self.activity,
+            *(self.commands, self.activity),
             self.moments,
         )
         self._sections = (self.facts, self.notices, *self._per_session)

@@ -133,6 +133,18 @@ class Todo(FieldSection):
         self.items = event.items
 
 
+class ModuleCommands(FieldSection):
+    """The `/` commands that the session's modules bring."""
+
+    def reset(self) -> None:
+        """Know of none."""
+        self.cards: tuple[events.CommandCard, ...] = ()
+
+    @on(events.CommandsChanged, main=True)
+    def _changed(self, event: events.CommandsChanged) -> None:
+        self.cards = event.commands
+
+
 LIFETIME = 8.0
 """Seconds a notice stays in the status bar unless the next one comes."""
 

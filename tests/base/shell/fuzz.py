@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from amplifier_tui.base.commands.sandbox import Sandbox
 from amplifier_tui.base.git import READING_ENVIRONMENT
-from amplifier_tui.base.sandbox import Sandbox
 from amplifier_tui.base.shell import only_reads, read_shell_line
 from amplifier_tui.base.shell.options import OptionTable, option_tables
 

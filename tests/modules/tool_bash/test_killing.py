@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.base.sandbox import sandbox_problem
+from amplifier_tui.base.commands.sandbox import sandbox_problem
 from amplifier_tui.base.watcher.process import has_proc
 from tests.bench.killing import LIMIT, LINES, kill_one
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.base.sandbox import sandbox_problem
+from amplifier_tui.base.commands.sandbox import sandbox_problem
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms, granted
 from amplifier_tui.modules.tool_bash import confining

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.host.events import CommandCard
 from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.keys.actions import BY_SLASH
 from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.keys.module_commands import is_command
 from amplifier_tui.ui.prompt.completion import (
     complete_commands,
     complete_files,
@@ -118,6 +120,24 @@ def test_every_command_is_offered_once_and_found_by_its_name() -> None:
     assert len({c.text for c in offered}) == len(offered)
     for name in BY_SLASH:
         assert complete_commands(name, Keymap())[0].text.startswith(f"/{name}")
+
+
+def test_commands_of_modules_are_offered_after_the_programs_own() -> None:
+    cards = (
+        CommandCard(group="skill", name="deploy", description="A\x1b[2J B", takes="where"),
+        CommandCard(group="skill", name="plan", description="Not the program's plan"),
+        CommandCard(group="server", name="deploy"),
+    )
+    offered = {c.text: c for c in complete_commands("", Keymap(), cards)}
+    assert list(offered)[-3:] == ["/deploy where", "/skill:plan", "/server:deploy"]
+    assert offered["/deploy where"].insert == "/deploy "
+    assert offered["/deploy where"].note == "A B"
+    assert complete_commands("dep", Keymap(), cards)[0].insert == "/deploy "
+    assert complete_commands("skill:p", Keymap(), cards)[0].insert == "/skill:plan"
+    assert is_command("skill:deploy", cards)
+    assert not is_command("deploy:skill", cards)
+    query = find_query("/skill:pl", 9, 0)
+    assert query is not None and query.word == "skill:pl"
 
 
 def test_files_keep_their_mention_form() -> None:

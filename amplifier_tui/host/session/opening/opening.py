@@ -170,6 +170,7 @@ class Opening:
         live.models.begin(card.model_choice, remembered)
         live.spending.begin(first_limit(request, card.limit, workspace.settings, sender))
         store.save_metadata()
+        await live.commands.tell()
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
         if report is not None:
             sender.send(report)

@@ -8,6 +8,7 @@ from amplifier_tui.ui.app.actions.agents import tell_opened
 from amplifier_tui.ui.app.actions.shell import run_draft
 from amplifier_tui.ui.app.session_app import in_open_session, in_session
 from amplifier_tui.ui.keys.actions import BY_SLASH
+from amplifier_tui.ui.keys.module_commands import is_command
 from amplifier_tui.ui.prompt.shell import shell_draft
 
 if TYPE_CHECKING:
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 
 async def send(app: SessionApp, text: str, *, queue: bool) -> None:
     """Run a slash command or a shell's, or send a prompt; with `queue`, for after the turn."""
-    if text.startswith("/") and await _run_slash(app, text):
-        return
+    if text.startswith("/"):
+        if await _run_slash(app, text):
+            return
+        # It becomes a prompt of many words: nothing to steer with.
+        queue = queue or _is_of_module(app, text)
     command = shell_draft(text)
     if command is not None and app.link is not None and not app.link.opening:
         run_draft(app, command)
@@ -38,9 +42,13 @@ async def send(app: SessionApp, text: str, *, queue: bool) -> None:
 async def _run_slash(app: SessionApp, text: str) -> bool:
     """Run a slash command; False when it is none or has to wait for the session."""
     name, _, argument = text[1:].strip().partition(" ")
-    if "/" in name or "\n" in text.strip() or not name.replace("-", "").isalpha():
+    if "/" in name or not name or not all(char.isalnum() or char in "-_:" for char in name):
         return False
     action = BY_SLASH.get(name)
+    if _is_of_module(app, text) or (action is None and (app.link is None or app.link.opening)):
+        return False
+    if "\n" in text.strip() or (action is None and not name.replace("-", "").isalpha()):
+        return False
     if action is None:
         app.main.prompt.restore(text)
         app.say(f"There is no command /{name}; / lists them.", "warning")
@@ -49,6 +57,21 @@ async def _run_slash(app: SessionApp, text: str) -> bool:
         return False
     await app.run_by_id(action.id, argument.strip())
     return True
+
+
+def _is_of_module(app: SessionApp, text: str) -> bool:
+    """Whether a draft is a command of one of the session's modules."""
+    name = (text[1:].split(maxsplit=1) or [""])[0]
+    cards = app.state.commands.cards if app.state is not None else ()
+    return name not in BY_SLASH and is_command(name, cards)
+
+
+@in_open_session
+def skills(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Choose a skill, or another command of a module, for the prompt."""
+    from amplifier_tui.ui.dialogs.commands import ModuleCommandPicker
+
+    app.ask(ModuleCommandPicker(state.commands.cards), app.main.prompt.restore)
 
 
 def retry_last(app: SessionApp) -> None:

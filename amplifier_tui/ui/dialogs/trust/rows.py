@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _GROUPS: Final = {
     "code": ("Code", "would be fetched, installed and run", "source"),
+    "skills": ("Skills", "instructions the model may follow, and their scripts", "skill"),
     "power": ("Power", "settings of what guards you", "setting"),
     "files": ("Files", "of yours, to be put before the model", "file"),
     "keys": ("Keys", "of yours, and where they would go", "key"),

@@ -24,14 +24,14 @@ from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData, ModuleKi
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.settings.expand import expand_variables, only_variable, variables
 from amplifier_tui.foundation.settings.settings import Scope, Settings
-from amplifier_tui.foundation.trust.addresses import (
+from amplifier_tui.foundation.trust.gate import TrustGate, TrustRequest
+from amplifier_tui.foundation.trust.keys.addresses import (
     KNOWN_KEYS,
     addresses_in,
     is_this_machine,
     is_vendor,
     origin_of,
 )
-from amplifier_tui.foundation.trust.gate import TrustGate, TrustRequest
 from amplifier_tui.foundation.trust.owners import Ownership
 from amplifier_tui.foundation.trust.refusing import RefusedModule, remove_entry
 

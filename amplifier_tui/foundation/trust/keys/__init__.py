@@ -1,0 +1,1 @@
+"""The keys of the user: which module needs which, and where it would send it."""

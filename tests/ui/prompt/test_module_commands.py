@@ -1,0 +1,33 @@
+"""`/name` for what modules offer: typed, chosen from the list, and while a turn runs."""
+
+from amplifier_tui.host.events import CommandCard, CommandsChanged, TurnStarted
+from amplifier_tui.ui.dialogs.commands import ModuleCommandPicker
+from tests.ui.driving import running
+from tests.ui.fake_client import SESSION
+
+CARDS = (
+    CommandCard(group="skill", name="deploy-2", description="To the servers", takes="where"),
+    CommandCard(group="skill", name="plan", description="Another plan"),
+)
+
+
+async def test_a_command_of_a_module_is_sent_as_it_is_typed() -> None:
+    async with running() as drive:
+        await drive.push(CommandsChanged(session_id=SESSION, commands=CARDS))
+        await drive.write("/skills")
+        await drive.press("enter")
+        picker = await drive.dialog(ModuleCommandPicker)
+        assert "/deploy-2 where  To the servers" in drive.text()
+        assert "/skill:plan" in drive.text()
+        await drive.press("enter")
+        await drive.closed()
+        assert picker is not drive.app.screen
+        assert drive.draft == "/deploy-2 "
+        await drive.write("staging\nand then rest")
+        await drive.press("enter")
+        assert drive.client.named("submit") == [("/deploy-2 staging\nand then rest",)]
+        # To a running turn it would be a message of many words: it waits for its end.
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="x"))
+        await drive.write("/skill:plan now")
+        await drive.press("enter")
+        assert drive.client.named("queue") == [("/skill:plan now",)]
