@@ -48,7 +48,9 @@ LONG = "--- a/a.py\n+++ b/a.py\n@@ -1,2500 +1,2500 @@\n" + "".join(
 SIZE = (120, 36)
 ROUNDS, QUICK = 8, 2
 CALM = 0.08
-"""Seconds without a frame after which it is painted."""
+"""Seconds without a frame after which it is painted; the loop's busy ones don't count."""
+BUSY = 0.02
+"""Seconds that a turn of the loop takes at most when there is nothing to do."""
 PATIENCE = 5.0
 _LEAVES = frozenset(("app.quit", "app.suspend", "prompt.clear", "prompt.end"))
 """They end the program, the last two together."""
@@ -76,9 +78,12 @@ class Frames:
     async def settled(self) -> Took:
         """Wait until nothing is painted any more; return the way to the last frame."""
         since, burned = time.perf_counter(), time.thread_time()
-        end = time.perf_counter() + PATIENCE
-        while time.perf_counter() < min(end, max(self.last, since) + CALM):
+        calm_since = now = since
+        while now < min(since + PATIENCE, max(self.last, calm_since) + CALM):
             await asyncio.sleep(0.002)
+            before, now = now, time.perf_counter()
+            if now - before > BUSY:
+                calm_since = now
         return Took((self.last - since) * 1e3, (self.burned - burned) * 1e3)
 
 

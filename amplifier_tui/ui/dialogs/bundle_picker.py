@@ -57,6 +57,7 @@ class BundlePicker(AskingPicker[BundleCard]):
         width: 3fr;
         padding: 0 0 0 3;
         scrollbar-size: 1 1;
+        scrollbar-gutter: stable;
         scrollbar-background: transparent;
         scrollbar-background-hover: transparent;
         scrollbar-background-active: transparent;

@@ -1,15 +1,18 @@
 """Rows of a diff as lines to be shown, one below the other or before beside after."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import overload
 
 from amplifier_tui.ui.diffs.rows import SIGNS, DiffRow, change_runs, number_width
+from amplifier_tui.ui.widgets.folded_rows import LazyLines
 from amplifier_tui.ui.widgets.text_lines import LinePair, Spans, TextLine, shown_marks
 
 SPLIT_WIDTH = 140
 """Cells from which before and after stand side by side."""
 
+_Place = tuple[int] | tuple[int | None, int | None]
+"""Which row a line shows, or which two side by side."""
 _NONE: Mapping[int, Spans] = {}
 _GROUNDS = {"added": "on $success 10%", "removed": "on $error 10%"}
 _EMPHASIS = {
@@ -20,44 +23,100 @@ _SIGN_STYLES = {"added": "$text-success bold", "removed": "$text-error bold"}
 _STYLES = {"file": "$text-secondary bold", "section": "$text-muted", "other": "$text-muted"}
 
 
-class DiffLines(NamedTuple):
-    """A diff laid out: its lines, the cells of the column before them, where changes begin."""
+class DiffLines(LazyLines):
+    """A diff laid out in lines, and text below it.
 
-    lines: tuple[TextLine | LinePair, ...]
-    lead: int
-    changes: tuple[int, ...]
-
-
-def lay_out(
-    rows: Sequence[DiffRow], *, split: bool = False, syntax: Mapping[int, Spans] = _NONE
-) -> DiffLines:
-    """Return the lines of a diff; `syntax` has the colours of rows by their index.
-
-    With `split` what was removed stands beside what was added in its place.
+    With `split` what was removed stands beside what was added in its place. `syntax` has the
+    colours of rows by their index. `lead` is the cells of the column before the lines, `changes`
+    are the lines at which changes begin.
     """
-    digits = max(4, number_width(rows))
-    lines: list[TextLine | LinePair] = []
-    changes: list[int] = []
+
+    def __init__(
+        self,
+        rows: Sequence[DiffRow],
+        below: Sequence[TextLine] = (),
+        *,
+        split: bool = False,
+        syntax: Mapping[int, Spans] = _NONE,
+    ) -> None:
+        self._rows = rows
+        self._below = below
+        self._syntax = syntax
+        self._made: dict[int, TextLine | LinePair] = {}
+        self._digits = max(4, number_width(rows))
+        self.lead = self._digits + 3
+        self._places: Sequence[_Place] = (
+            list(_side_by_side(rows)) if split else list(zip(range(len(rows))))
+        )
+        self.changes = tuple(self._starts_of_changes())
+
+    def __len__(self) -> int:
+        return len(self._places) + len(self._below)
+
+    @overload
+    def __getitem__(self, index: int) -> TextLine | LinePair: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[TextLine | LinePair]: ...
+
+    def __getitem__(self, index: int | slice) -> TextLine | LinePair | list[TextLine | LinePair]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        if index >= len(self._places):
+            return self._below[index - len(self._places)]
+        line = self._made.get(index)
+        if line is None:
+            line = self._made[index] = self._make(self._places[index])
+        return line
+
+    def is_short(self, number: int, room: int, half: int) -> bool:
+        """Say of a line whether its text surely fits into `room` cells, or `half` of them."""
+        if number >= len(self._places):
+            return False
+        place = self._places[number]
+        # Two cells are those of the mark before the name of a section.
+        most = (room if len(place) == 1 else half) - 2
+        for at in place:
+            text = self._rows[at].text if at is not None else ""
+            if len(text) > most or not text.isascii():
+                return False
+        return True
+
+    def _starts_of_changes(self) -> Iterator[int]:
+        kinds = [row.kind in _GROUNDS for row in self._rows]
+        in_change = False
+        for number, place in enumerate(self._places):
+            # Of two rows side by side one is there, and both are part of a change or neither.
+            at = place[0] if place[0] is not None else place[-1]
+            changed = at is not None and kinds[at]
+            if changed and not in_change:
+                yield number
+            in_change = changed
+
+    def _make(self, place: _Place) -> TextLine | LinePair:
+        if len(place) == 1:
+            return self._line(place[0])
+        left, right = place
+        return LinePair(
+            None if left is None else self._line(left, old=True),
+            None if right is None else self._line(right),
+        )
+
+    def _line(self, at: int, *, old: bool = False) -> TextLine:
+        return _line(self._rows[at], self._digits, self._syntax.get(at, ()), old)
+
+
+def _side_by_side(rows: Sequence[DiffRow]) -> Iterator[_Place]:
+    """Yield the rows that stand beside each other, by their index; a heading stands alone."""
     at = 0
-    in_change = False
     for removed, added in change_runs(rows):
-        first = removed[0] if removed else added[0]
-        changed = first.kind in _GROUNDS
-        if changed and not in_change:
-            changes.append(len(lines))
-        in_change = changed
-        ways = syntax.get
-        old = [_line(row, digits, ways(at + n, ()), split) for n, row in enumerate(removed)]
-        at += len(removed)
-        new = [_line(row, digits, ways(at + n, ())) for n, row in enumerate(added)]
-        at += len(added)
-        if not split or not first.is_line:
-            lines += (*old, *new)
-        elif changed:
-            lines += [LinePair(left, right) for left, right in zip_longest(old, new)]
+        middle, end = at + len(removed), at + len(removed) + len(added)
+        kind = rows[at].kind
+        if kind in _GROUNDS:
+            yield from zip_longest(range(at, middle), range(middle, end))
         else:
-            lines.append(LinePair(old[0], _line(first, digits, ways(at - 1, ()))))
-    return DiffLines(tuple(lines), digits + 3, tuple(changes))
+            yield (at, at) if rows[at].is_line else (at,)
+        at = end
 
 
 def _line(row: DiffRow, digits: int, syntax: Spans, old: bool = False) -> TextLine:
@@ -68,8 +127,8 @@ def _line(row: DiffRow, digits: int, syntax: Spans, old: bool = False) -> TextLi
         return TextLine(text, _STYLES[row.kind], marks=shown_marks(text))
     number = (row.old if old else row.number) or ""
     spans = syntax
-    if row.emphasis != (0, 0):
-        spans = (*spans, (*row.emphasis, _EMPHASIS[row.kind]))
+    if (emphasis := row.emphasis) != (0, 0):
+        spans = (*spans, (*emphasis, _EMPHASIS[row.kind]))
     return TextLine(
         row.text,
         lead=f"{number:>{digits}} {SIGNS[row.kind]} ",

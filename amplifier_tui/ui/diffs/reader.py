@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from amplifier_tui.ui.diffs.lines import SPLIT_WIDTH, lay_out
+from amplifier_tui.ui.diffs.lines import SPLIT_WIDTH, DiffLines
 from amplifier_tui.ui.diffs.rows import DiffRow, is_diff
 from amplifier_tui.ui.diffs.syntax import diff_syntax
 from amplifier_tui.ui.state.formats import plural
@@ -243,9 +243,9 @@ class Reader(Vertical):
         self._was_split = self.split
         if not self._rows:
             return self._text, self._lead
-        found = lay_out(self._rows, split=self.split, syntax=self._syntax)
-        self._changes = found.changes
-        return (*found.lines, *self._text), found.lead
+        lines = DiffLines(self._rows, self._text, split=self.split, syntax=self._syntax)
+        self._changes = lines.changes
+        return lines, lines.lead
 
     def _arrange(self) -> None:
         """Lay the diff out anew, at the same change."""
@@ -260,16 +260,11 @@ class Reader(Vertical):
 
     async def _colour(self) -> None:
         rows, split = self._rows, self.split
-
-        def coloured() -> tuple[dict[int, Spans], Sequence[TextLine | LinePair]]:
-            syntax = diff_syntax(rows)
-            return syntax, lay_out(rows, split=split, syntax=syntax).lines
-
-        syntax, lines = await asyncio.to_thread(coloured)
-        if rows is not self._rows:
+        syntax = await asyncio.to_thread(diff_syntax, rows)
+        if rows is not self._rows or not syntax:
             return
         self._syntax = syntax
-        if self._syntax and split == self.split:
-            self.body.recolour((*lines, *self._text))
-        elif self._syntax:
+        if split == self.split:
+            self.body.recolour(DiffLines(rows, self._text, split=split, syntax=syntax))
+        else:
             self._arrange()

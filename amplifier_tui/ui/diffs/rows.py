@@ -21,14 +21,20 @@ class DiffRow(NamedTuple):
     """A line of a diff, without its sign.
 
     `old` and `new` are its numbers before and after, 0 where it is not in that file or the diff
-    does not tell; `emphasis` is the part that differs from its counterpart, when there is one.
+    does not tell; `counterpart` is the text of the line that was put in its place, or that it was
+    put in place of, where as many lines were removed as then added.
     """
 
     kind: RowKind
     text: str
     old: int = 0
     new: int = 0
-    emphasis: tuple[int, int] = (0, 0)
+    counterpart: str | None = None
+
+    @property
+    def emphasis(self) -> tuple[int, int]:
+        """The part that differs from its counterpart; (0, 0) where there is none."""
+        return _difference(self.text, self.counterpart or "")
 
     @property
     def number(self) -> int:
@@ -81,7 +87,7 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> list[DiffRow]:
             rows.append(DiffRow(kind, shown(line[1:])))
         else:
             rows.append(DiffRow("other", shown(line)))
-    return list(_emphasized(rows)) if any(row.is_line for row in rows) else rows
+    return list(_paired(rows)) if any(row.is_line for row in rows) else rows
 
 
 def is_diff(rows: Iterable[DiffRow]) -> bool:
@@ -113,18 +119,19 @@ def _file_words(old: str, new: str) -> str:
     return f"deleted file {old}" if new == _NO_FILE else f"{old} → {new}"
 
 
-def _emphasized(rows: Sequence[DiffRow]) -> Iterator[DiffRow]:
-    """Mark what differs where as many lines were removed as then added."""
+def _paired(rows: Sequence[DiffRow]) -> Iterator[DiffRow]:
+    """Give lines their counterparts where as many were removed as then added."""
     for removed, added in change_runs(rows):
-        if not removed or len(removed) != len(added):
-            yield from (*removed, *added)
-            continue
-        spans = [_difference(old.text, new.text) for old, new in zip(removed, added, strict=True)]
-        for side, run in enumerate((removed, added)):
-            yield from (
-                row._replace(emphasis=span[side]) if span[side] != (0, 0) else row
-                for row, span in zip(run, spans, strict=True)
-            )
+        if removed and len(removed) == len(added):
+            yield from map(_put_beside, removed, added)
+            yield from map(_put_beside, added, removed)
+        else:
+            yield from removed
+            yield from added
+
+
+def _put_beside(row: DiffRow, other: DiffRow) -> DiffRow:
+    return DiffRow(row.kind, row.text, row.old, row.new, other.text)
 
 
 def change_runs(
@@ -134,35 +141,32 @@ def change_runs(
 
     Any other row comes alone, as if it were removed.
     """
-    index = 0
-    while index < len(rows):
-        middle = _end(rows, index, "removed")
-        end = _end(rows, middle, "added")
+    kinds = [row.kind for row in rows]
+    index, count = 0, len(kinds)
+    while index < count:
+        end = index
+        while end < count and kinds[end] == "removed":
+            end += 1
+        middle = end
+        while end < count and kinds[end] == "added":
+            end += 1
         if end == index:
             middle = end = index + 1
         yield rows[index:middle], rows[middle:end]
         index = end
 
 
-def _end(rows: Sequence[DiffRow], start: int, kind: RowKind) -> int:
-    end = start
-    while end < len(rows) and rows[end].kind == kind:
-        end += 1
-    return end
-
-
-def _difference(old: str, new: str) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the differing middle of two lines; none when they share little."""
-    nothing = ((0, 0), (0, 0))
-    shorter = min(len(old), len(new))
-    if shorter == 0 or max(len(old), len(new)) > _EMPHASIS_LIMIT:
-        return nothing
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
-    shared = len(old[:start].strip()) + len(old[len(old) - end :].strip())
-    if shared * 3 < max(len(old.strip()), len(new.strip())):
-        return nothing
-    return (start, len(old) - end), (start, len(new) - end)
+def _difference(text: str, other: str) -> tuple[int, int]:
+    """Return the middle of a line in which it differs from another; none if they share little."""
+    shorter = min(len(text), len(other))
+    if shorter == 0 or max(len(text), len(other)) > _EMPHASIS_LIMIT:
+        return (0, 0)
+    start = _common(text, other)
+    end = _common(text[start:][::-1], other[start:][::-1])
+    shared = len(text[:start].strip()) + len(text[len(text) - end :].strip())
+    if shared * 3 < max(len(text.strip()), len(other.strip())):
+        return (0, 0)
+    return (start, len(text) - end)
 
 
 def _common(one: str, other: str) -> int:

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
-from typing import ClassVar, cast
+from typing import ClassVar, Self, cast
 
+from rich.segment import Segment
+from textual import events, on
 from textual.css.styles import RenderStyles
 from textual.dom import DOMNode
-from textual.geometry import Size
-from textual.screen import Screen, ScreenResultType
+from textual.geometry import Region, Size
+from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -60,6 +62,86 @@ class SettledScreen(Screen[ScreenResultType]):
     def _screen_resized(self, size: Size) -> None:
         if size != self._compositor.size:
             super()._screen_resized(size)
+
+
+class Overlay(SettledScreen[ScreenResultType], ModalScreen[ScreenResultType]):
+    """A modal screen that shows the lines of the screen behind it where it covers nothing.
+
+    Textual draws all of that screen as one Rich renderable, also what is covered, for every frame
+    in which a part of it changed. It also styles every widget a second and a third time while the
+    screen opens: because the screen has come, and for the classes of its breakpoints.
+    """
+
+    def __init__(self, *, classes: str | None = None) -> None:
+        self._behind: dict[int, Strip] = {}
+        self._behind_size = Size()
+        self._opened = False
+        super().__init__(classes=classes)
+        self.HORIZONTAL_BREAKPOINTS = self.VERTICAL_BREAKPOINTS = []
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return the lines behind, empty where a widget of this screen covers them."""
+        if self._behind_size != self.size:
+            self._behind.clear()
+            self._behind_size = self.size
+        self._look_behind(set(crop.line_range) - self._covered() - self._behind.keys())
+        blank = Strip.blank(crop.width, self.rich_style)
+        lines = (self._behind.get(y) for y in crop.line_range)
+        return [blank if line is None else line.crop(crop.x, crop.right) for line in lines]
+
+    def refresh(
+        self,
+        *regions: Region,
+        repaint: bool = True,
+        layout: bool = False,
+        recompose: bool = False,
+    ) -> Self:
+        """Draw again; in the regions, which a screen behind gives, the lines have changed."""
+        self.forget_behind(y for region in regions for y in region.line_range)
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def _covered(self) -> set[int]:
+        """Return the rows that a widget hides from edge to edge."""
+        return {
+            y
+            for child in self.children
+            if child.display and child.styles.background.a == 1
+            if child.region.x <= 0 and child.region.right >= self.size.width
+            for y in child.region.line_range
+        }
+
+    def forget_behind(self, rows: Iterable[int]) -> None:
+        """Look again what stands behind on these rows, when they are drawn."""
+        for y in rows:
+            self._behind.pop(y, None)
+
+    def _look_behind(self, rows: set[int]) -> None:
+        stack = self.app.screen_stack
+        below = stack.index(self) if self in stack else 0
+        if not rows or not below:
+            return
+        screen = stack[below - 1]
+        if isinstance(screen, Overlay):
+            # What changes behind both is told to the topmost screen alone.
+            screen.forget_behind(rows)
+        top = min(rows)
+        region = Region(0, top, self.size.width, max(rows) + 1 - top)
+        chops = screen._compositor._render_chops(region, rows.__contains__)
+        for y in rows:
+            line = Strip.join(chops[y].values()) if y < len(chops) else Strip([])
+            self._behind[y] = Strip(_without_links(line), line.cell_length)
+
+    @on(events.ScreenResume)
+    def _come_to_the_top(self, event: events.ScreenResume) -> None:
+        event.refresh_styles = self._opened
+        self._opened = True
+        self._behind.clear()
+
+
+def _without_links(line: Strip) -> Iterator[Segment]:
+    """Yield what stands on a line, so that a click does not reach through to it."""
+    for text, style, _ in line:
+        yield Segment(text, style and style.clear_meta_and_links())
 
 
 class LazyComponents(Widget):

@@ -99,7 +99,9 @@ class PickList(LineView[PickRow], can_focus=False):
         return self._strip(_line(self.rows[row], width), width, cursor=row == self.cursor_row)
 
     def _draw_below(self, row: int, width: int) -> Strip:
-        words = Content.styled(self._empty if row == 0 else "", "$text-muted")
+        if row:
+            return Strip.blank(width, self.palette.style(""))
+        words = Content.styled(self._empty, "$text-muted")
         return self._strip(_line(PickRow("", words), width), width)
 
     def _strip(self, content: Content, width: int, *, cursor: bool = False) -> Strip:
@@ -107,7 +109,8 @@ class PickList(LineView[PickRow], can_focus=False):
         if cursor:
             base = base + self.get_visual_style("pick-list--cursor")
         strip = Strip(content.render_segments(base), content.cell_length)
-        return strip.adjust_cell_length(width, base.rich_style).apply_style(self.rich_style)
+        own = self.palette.style("")
+        return strip.adjust_cell_length(width, base.rich_style).apply_style(own)
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row that was clicked."""

@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
@@ -14,12 +13,10 @@ from textual.message import Message
 from textual.strip import Strip
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.ui.widgets.folded_rows import BETWEEN, FoldedRows, ShownRow, side_width
 from amplifier_tui.ui.widgets.line_view import LineView
-from amplifier_tui.ui.widgets.text_lines import FOLDED, FoldedRow, LinePair, TextLine, fold
+from amplifier_tui.ui.widgets.text_lines import FOLDED, FoldedRow, LinePair, TextLine
 
-_MARK = len(FOLDED) + 1
-_BETWEEN = 1
-"""Cells between two lines side by side."""
 _FOUND = "$background on $warning"
 _FOUND_HERE = "$background on $accent bold underline"
 
@@ -33,14 +30,7 @@ class Place(NamedTuple):
     end: int
 
 
-class _ShownRow(NamedTuple):
-    """A row of the screen: a part of a line, or of each of two; `number` is the line's."""
-
-    number: int
-    sides: tuple[FoldedRow | None, ...]
-
-
-class ScrollLines(LineView[_ShownRow]):
+class ScrollLines(LineView[ShownRow]):
     """Draws folded lines behind a column of `lead` cells; only rows on screen are styled.
 
     Lines may stand in pairs, side by side.
@@ -73,7 +63,7 @@ class ScrollLines(LineView[_ShownRow]):
         self._lines = lines
         self._lead = lead
         self._strips: dict[int, Strip] = {}
-        self._folded: tuple[int, list[_ShownRow]] = (0, [])
+        self._folded: tuple[int, Sequence[ShownRow]] = (0, ())
         self._found: Mapping[tuple[int, int], Sequence[Place]] = {}
         self._found_here: Place | None = None
         self.read_to_end = not lines
@@ -92,7 +82,7 @@ class ScrollLines(LineView[_ShownRow]):
     def rearrange(self, lines: Sequence[TextLine | LinePair], lead: int, top: int = 0) -> None:
         """Show the same text in other lines, from the line `top` on: what was read stays read."""
         self._lines, self._lead = lines, lead
-        self._folded = (0, [])
+        self._folded = (0, ())
         self._strips.clear()
         super().lay_out()
         self.scroll_to(y=self.row_of(top), animate=False, force=True)
@@ -142,28 +132,10 @@ class ScrollLines(LineView[_ShownRow]):
         """Return the cells of a row, which has no margin."""
         return self.scrollable_content_region.width
 
-    def _make_rows(self, width: int) -> list[_ShownRow]:
+    def _make_rows(self, width: int) -> Sequence[ShownRow]:
         if self._folded[0] != width:
-            self._folded = width, self._fold_all(width)
+            self._folded = width, FoldedRows(self._lines, width, self._lead)
         return self._folded[1]
-
-    def _fold_all(self, width: int) -> list[_ShownRow]:
-        rows: list[_ShownRow] = []
-        for number, line in enumerate(self._lines):
-            if isinstance(line, TextLine):
-                rows += [_ShownRow(number, (row,)) for row in self._fold(line, width)]
-            else:
-                room = self._side_width(width)
-                folded = [self._fold(side, room) if side is not None else [] for side in line]
-                rows += [_ShownRow(number, pair) for pair in zip_longest(*folded)]
-        return rows
-
-    def _fold(self, line: TextLine, width: int) -> list[FoldedRow]:
-        lead = self._lead if line.lead else 0
-        return fold(line, max(1, width - lead), 0 if lead else _MARK)
-
-    def _side_width(self, width: int) -> int:
-        return max(1, (width - _BETWEEN) // 2)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the folded height, so that `height: auto` fits it."""
@@ -196,16 +168,16 @@ class ScrollLines(LineView[_ShownRow]):
     def _draw_below(self, row: int, width: int) -> Strip:
         return Strip.blank(width, self.rich_style)
 
-    def _row_content(self, row: _ShownRow) -> Content:
+    def _row_content(self, row: ShownRow) -> Content:
         line = self._lines[row.number]
         if isinstance(line, TextLine):
             return self._side(line, row.sides[0], self._made_for, (row.number, 0))
-        width = self._side_width(self._made_for)
+        width = side_width(self._made_for)
         left, right = (
             self._side(side, part, width, (row.number, number))
             for number, (side, part) in enumerate(zip(line, row.sides, strict=True))
         )
-        return Content.assemble(left, " " * _BETWEEN, right)
+        return Content.assemble(left, " " * BETWEEN, right)
 
     def _side(
         self, line: TextLine | None, row: FoldedRow | None, width: int, place: tuple[int, int]

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.ui.dialogs.approval_words import diff_rows
-from amplifier_tui.ui.diffs.lines import lay_out
+from amplifier_tui.ui.diffs.lines import DiffLines
 from amplifier_tui.ui.diffs.rows import DiffRow, is_diff
 from amplifier_tui.ui.transcript.entries.diff import counts, diff_lines, read_diff
 from amplifier_tui.ui.widgets.text_lines import LinePair, TextLine
@@ -23,7 +23,7 @@ def shown(rows: list[DiffRow], split: bool = False) -> list[str]:
     """Return the lines as they are read, both sides of a pair."""
     return [
         "|".join("" if part is None else f"{part.lead}{part.text}" for part in _parts(line))
-        for line in lay_out(rows, split=split).lines
+        for line in DiffLines(rows, split=split)
     ]
 
 
@@ -115,7 +115,7 @@ def test_what_is_no_diff_has_no_rows() -> None:
 
 
 def test_a_diff_has_numbers_and_says_where_changes_begin() -> None:
-    laid = lay_out(diff_rows(requests.DIFF))
+    laid = DiffLines(diff_rows(requests.DIFF))
     assert shown(diff_rows(requests.DIFF)) == [
         "src/app.py",
         "⋯",

@@ -6,11 +6,19 @@ import weakref
 import pytest
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual.app import App, ComposeResult
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Static
 
-from amplifier_tui.ui.terminal.textual_costs import LazyComponents, SettledScreen, let_strips_go
+from amplifier_tui.ui.terminal.textual_costs import (
+    LazyComponents,
+    Overlay,
+    SettledScreen,
+    let_strips_go,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +90,61 @@ async def test_a_dialog_that_opens_lays_nothing_out_behind_it_and_a_new_size_eve
         await pilot.resize_terminal(90, 30)
         assert {main, dialog} == set(laid_out[opening:])
         assert main.size == dialog.size == (90, 30)
+
+
+class Low(Overlay[None]):
+    """Covers its last three rows."""
+
+    DEFAULT_CSS = """
+    Low { background: transparent; align: left bottom; }
+    Low Static { background: red; }
+    """
+
+    def compose(self) -> ComposeResult:
+        yield Static(Text.from_markup("[link=https://example.org]over[/link]\n\n"))
+
+
+class Behind(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Log()
+
+
+class Log(Widget):
+    words = "zero"
+
+    def render_line(self, y: int) -> Strip:
+        return Strip([Segment(f"{self.words} {y}".ljust(self.size.width), Style(link="x"))])
+
+
+def rows(app: App[None]) -> list[str]:
+    return [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
+
+
+async def test_a_screen_over_another_one_shows_its_lines_where_it_covers_nothing() -> None:
+    app = Behind()
+    async with app.run_test(size=(20, 8)) as pilot:
+        log = app.query_one(Log)
+        low = Low()
+        await app.push_screen(low)
+        await pilot.pause()
+        assert rows(app) == ["zero 0", "zero 1", "zero 2", "zero 3", "zero 4", "over", "", ""]
+        strips = low._compositor.render_strips()
+        assert [segment.style and segment.style.link for segment in strips[0]] == [None]
+        log.words = "one"
+        log.refresh(Region(0, 1, 20, 2))
+        await pilot.pause()
+        assert rows(app)[:4] == ["zero 0", "one 1", "one 2", "zero 3"]
+        await app.push_screen(Low())
+        await pilot.pause()
+        log.words = "two"
+        log.refresh()
+        await pilot.pause()
+        assert rows(app)[:6] == ["two 0", "two 1", "two 2", "two 3", "two 4", "over"]
+        app.pop_screen()
+        await pilot.pause()
+        assert rows(app)[4] == "two 4"
+        await pilot.resize_terminal(20, 10)
+        assert rows(app)[6:8] == ["two 6", "over"]
 
 
 # --- component classes -----------------------------------------------------------------------

@@ -40,7 +40,7 @@ class Picker(Sheet[str]):
     Picker #filter { width: 1fr; margin: 0 2; padding: 0; background: $panel; }
     Picker #picker-data { width: auto; color: $text-muted; }
     Picker #picker-body { height: 1fr; }
-    Picker PickList { width: 1fr; background: $panel; }
+    Picker PickList { width: 1fr; background: $panel; scrollbar-gutter: stable; }
     Picker KeyRow { margin-top: 1; }
     Picker.-small #picker-head, Picker.-small KeyRow { margin: 0; }
     """

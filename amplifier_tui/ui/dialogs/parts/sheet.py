@@ -15,12 +15,11 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.ui.terminal.textual_costs import SettledScreen
+from amplifier_tui.ui.terminal.textual_costs import Overlay
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.main_screen import MainScreen
@@ -137,7 +136,7 @@ class KeyRow(Widget):
                 return
 
 
-class Sheet(SettledScreen[T], ModalScreen[T]):
+class Sheet(Overlay[T]):
     """A modal screen with its content in a container at the bottom."""
 
     DEFAULT_CSS = """
