@@ -253,6 +253,13 @@ def _listed_paths(value: Any) -> Any:
     return tuple(item for item in texts if not isinstance(item, str) or item.strip())
 
 
+def _texts_by_name(value: Any) -> Any:
+    """Numbers and the like are written without quotes in YAML."""
+    if not isinstance(value, Mapping):
+        return value
+    return {str(name): str(item) for name, item in value.items()}
+
+
 def _path_text(value: Any) -> Any:
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
@@ -264,3 +271,8 @@ Paths = Annotated[
     tuple[str, ...], BeforeValidator(_listed_paths), Field(description="a list of paths")
 ]
 PathText = Annotated[str, BeforeValidator(_path_text), Field(description="a path", min_length=1)]
+TextsByName = Annotated[
+    dict[str, str],
+    BeforeValidator(_texts_by_name),
+    Field(description="a mapping of names to values"),
+]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Protocol
 
-from amplifier_tui.base.questions import QuestionAnswer as QuestionAnswer
-from amplifier_tui.base.questions import QuestionsReply as QuestionsReply
+from amplifier_tui.base.capabilities.questions import QuestionAnswer as QuestionAnswer
+from amplifier_tui.base.capabilities.questions import QuestionsReply as QuestionsReply
 from amplifier_tui.foundation.trust.items import Remember as Remember
 from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
 from amplifier_tui.host.cards import AuditCard as AuditCard

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Final
 from uuid import uuid4
 
-from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.questions import (
+from amplifier_tui.base.capabilities.questions import (
     LONGEST_ANSWER,
     Question,
     QuestionAnswer,
     QuestionsReply,
 )
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import shortened
 from amplifier_tui.host.events import QuestionsAsked, QuestionsResolved
 from amplifier_tui.host.gate.approvals.question import STOPPED
@@ -39,7 +39,7 @@ class UserQuestions:
         self._waiting: dict[str, _Waiting] = {}
 
     def asker(self, lane: str) -> AskUser:
-        """Return the capability by which an agent asks; see `base.questions`."""
+        """Return the capability by which an agent asks; see `base.capabilities.questions`."""
 
         async def ask(questions: tuple[Question, ...]) -> QuestionsReply:
             return await self._ask(lane, questions)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.base.questions import Question, QuestionOption
+from amplifier_tui.base.capabilities.questions import Question, QuestionOption
 from amplifier_tui.cli.group import run as run_command
 from amplifier_tui.cli.run import headless as module
 from amplifier_tui.cli.run.headless import Headless, Limits, RunResult

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.base.questions import (
+from amplifier_tui.base.capabilities.questions import (
     CAPABILITY,
     Question,
     QuestionAnswer,

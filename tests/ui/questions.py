@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amplifier_tui.base.questions import Question, QuestionOption
+from amplifier_tui.base.capabilities.questions import Question, QuestionOption
 from amplifier_tui.host.events import QuestionsAsked
 from tests.ui.fake_client import SESSION
 

@@ -5,8 +5,11 @@ Such a command must not colour, page or wait for answers.
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Final
+
+from amplifier_tui.base.secrets import is_secret_variable
 
 _QUIET: Final[dict[str, str]] = {
     "TERM": "dumb",
@@ -19,6 +22,8 @@ _QUIET: Final[dict[str, str]] = {
     "PIP_NO_INPUT": "1",
     "PYTHONUNBUFFERED": "1",
 }
+_STARTING: Final = ("BASH_ENV", "ENV")
+"""They name files that a shell runs first."""
 _COLOURING: Final = ("FORCE_COLOR", "CLICOLOR_FORCE")
 
 
@@ -26,6 +31,23 @@ def quiet_environment(own: Mapping[str, str]) -> dict[str, str]:
     """Return variables for a command whose output is read as plain text."""
     kept = {name: value for name, value in own.items() if name not in _COLOURING}
     return {**kept, **_QUIET}
+
+
+def without_secrets(own: Mapping[str, str], keep: Iterable[str] = ()) -> dict[str, str]:
+    """Return variables without those that hold secrets or have shells run something first.
+
+    Args:
+        keep: Names of secrets that stay; ``*`` stands for any characters.
+    """
+    patterns = tuple(keep)
+    return {
+        name: value
+        for name, value in own.items()
+        if name not in _STARTING
+        and (
+            not is_secret_variable(name) or any(fnmatchcase(name, pattern) for pattern in patterns)
+        )
+    }
 
 
 def users_shell() -> str:

@@ -21,65 +21,15 @@ _POLL: Final = 0.02
 _LOOK_EVERY: Final = 1.0
 
 
-class CommandProcess:
-    """A running command. Create it with :meth:`start`."""
+class ProcessGroup:
+    """A program that runs in a process group of its own, with whatever it started."""
 
-    def __init__(
-        self,
-        process: asyncio.subprocess.Process,
-        reader: asyncio.StreamReader,
-        pipe: asyncio.ReadTransport,
-    ) -> None:
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
-        self._reader = reader
-        self._pipe = pipe
         self.pid = process.pid
 
-    @classmethod
-    async def start(
-        cls, command: Sequence[str], cwd: Path, env: Mapping[str, str]
-    ) -> CommandProcess:
-        """Start a program, which ends at the latest when this one does, however that ends.
-
-        Raises:
-            OSError: It can't be started.
-            ValueError: It holds a NUL.
-        """
-        # First, so that it knows of the command whenever this program may be killed.
-        watcher().start()
-        # A pipe of our own: asyncio's would make `wait` wait for every process that holds it, and
-        # a command may leave some behind.
-        read_end, write_end = os.pipe()
-        reader = asyncio.StreamReader(limit=_READ)
-        pipe: asyncio.ReadTransport | None = None
-        try:
-            pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
-                lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", 0)
-            )
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=write_end,
-                stderr=write_end,
-                cwd=cwd,
-                env={**env, RUN_VARIABLE: run_mark()},
-                start_new_session=True,
-            )
-        except BaseException:
-            if pipe is not None:
-                pipe.close()
-            raise
-        finally:
-            os.close(write_end)
-        watcher().watch_group(process.pid)
-        return cls(process, reader, pipe)
-
-    async def read(self) -> bytes:
-        """Return what the command printed, as soon as there is something; empty at the end."""
-        return await self._reader.read(_READ)
-
     async def wait(self) -> int:
-        """Return the exit code once the shell has ended; negative for a signal."""
+        """Return the exit code once the program has ended; negative for a signal."""
         return await self._process.wait()
 
     @property
@@ -118,14 +68,120 @@ class CommandProcess:
         """Kill the group."""
         self._signal(signal.SIGKILL)
 
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+
+async def start_group(
+    command: Sequence[str], cwd: Path, env: Mapping[str, str], pipes: tuple[int, int, int]
+) -> asyncio.subprocess.Process:
+    """Start a program in a group of its own, which ends at the latest when this program does.
+
+    Args:
+        pipes: Its input, output and stderr, as `asyncio.create_subprocess_exec` takes them.
+
+    Raises:
+        OSError: It can't be started.
+        ValueError: It holds a NUL.
+    """
+    # First, so that it knows of the command whenever this program may be killed.
+    watcher().start()
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=pipes[0],
+        stdout=pipes[1],
+        stderr=pipes[2],
+        cwd=cwd,
+        env={**env, RUN_VARIABLE: run_mark()},
+        start_new_session=True,
+    )
+    watcher().watch_group(process.pid)
+    return process
+
+
+class ReadingPipe:
+    """A pipe of this program's own that others write to. Create it with :meth:`open`.
+
+    asyncio's would make `wait` wait for every process that holds it, and a program may leave some
+    behind.
+
+    Attributes:
+        reader: What was written.
+        handle: Where others write, until `hand_over`.
+    """
+
+    def __init__(
+        self, reader: asyncio.StreamReader, transport: asyncio.ReadTransport, handle: int
+    ) -> None:
+        self.reader = reader
+        self.handle = handle
+        self._transport = transport
+
+    @classmethod
+    async def open(cls, limit: int) -> ReadingPipe:
+        """Open a pipe; `limit` is how many bytes of a line are read at most.
+
+        Raises:
+            OSError: There are too many open files.
+        """
+        read_end, write_end = os.pipe()
+        reader = asyncio.StreamReader(limit=limit)
+        try:
+            transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+                lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", 0)
+            )
+        except BaseException:
+            os.close(write_end)
+            raise
+        return cls(reader, transport, write_end)
+
+    def hand_over(self) -> None:
+        """Close the writing end, which the program that was started has now."""
+        os.close(self.handle)
+
+    def close(self) -> None:
+        """Read no more."""
+        self._transport.close()
+
+
+class CommandProcess(ProcessGroup):
+    """A running command. Create it with :meth:`start`."""
+
+    def __init__(self, process: asyncio.subprocess.Process, pipe: ReadingPipe) -> None:
+        super().__init__(process)
+        self._pipe = pipe
+
+    @classmethod
+    async def start(
+        cls, command: Sequence[str], cwd: Path, env: Mapping[str, str]
+    ) -> CommandProcess:
+        """Start a program, which ends at the latest when this one does, however that ends.
+
+        Raises:
+            OSError: It can't be started.
+            ValueError: It holds a NUL.
+        """
+        pipe = await ReadingPipe.open(_READ)
+        try:
+            process = await start_group(
+                command, cwd, env, (asyncio.subprocess.DEVNULL, pipe.handle, pipe.handle)
+            )
+        except BaseException:
+            pipe.close()
+            raise
+        finally:
+            pipe.hand_over()
+        return cls(process, pipe)
+
+    async def read(self) -> bytes:
+        """Return what the command printed, as soon as there is something; empty at the end."""
+        return await self._pipe.reader.read(_READ)
+
     def close(self) -> None:
         """Read no more; the group has ended."""
         watcher().forget_group(self.pid)
         self._pipe.close()
-
-    def _signal(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
 
 
 class Leftovers:

@@ -10,7 +10,7 @@ from typing import Any, Final, TextIO
 
 import click
 
-from amplifier_tui.base.questions import Question, QuestionAnswer
+from amplifier_tui.base.capabilities.questions import Question, QuestionAnswer
 from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.host.events import ApprovalRequested, HostEvent
 

@@ -3,8 +3,8 @@
 from dataclasses import field
 from typing import Any, Literal
 
+from amplifier_tui.base.capabilities.questions import Question, QuestionsOutcome
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.questions import Question, QuestionsOutcome
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
     ApprovalOutcome,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from amplifier_tui.base.capabilities.mcp import TOOL_PREFIX
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.patches import patched_paths
 from amplifier_tui.host.gate.edits import (
@@ -80,6 +81,9 @@ class Subject:
 def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
     """Return what a tool call is about; anything may be in its arguments."""
     paths = paths_in(arguments)
+    if tool.startswith(TOOL_PREFIX):
+        # What a stranger's server does with arguments of usual names, nobody knows.
+        return Subject("other", tool, arguments, paths=paths)
     command = _first_text(arguments, _COMMAND_KEYS)
     if command and (_SHELL_TOOL.search(tool) or not paths):
         folder = _first_text(arguments, _FOLDER_KEYS)
@@ -348,6 +352,7 @@ def _cut(text: str) -> tuple[str, bool]:
 
 _FREE: Final = frozenset(
     {"todo", "todo_read", "todo_write", "load_skill", "task", "delegate", "ask_user"}
+    | {"tool_search"}
 )
 """Tools that change nothing, or whose own calls are judged one by one."""
 

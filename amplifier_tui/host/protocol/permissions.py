@@ -3,7 +3,7 @@
 from concurrent.futures import Future
 from typing import Protocol
 
-from amplifier_tui.base.questions import QuestionsReply
+from amplifier_tui.base.capabilities.questions import QuestionsReply
 from amplifier_tui.foundation.trust.items import TrustDecision
 from amplifier_tui.host.cards import AuditCard, CallExplanation, RuleCard
 from amplifier_tui.host.events import Mode, Scope

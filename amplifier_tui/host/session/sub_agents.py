@@ -3,8 +3,9 @@
 from functools import partial
 from typing import Final
 
+from amplifier_tui.base.capabilities.mcp import CAPABILITY as MCP_SERVERS
+from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.python import awaited
-from amplifier_tui.base.questions import CAPABILITY as ASK_USER
 from amplifier_tui.foundation.spawn.capability import ChildInfo
 from amplifier_tui.host.events import MAIN_LANE, TurnStatus
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals, ProviderApprovals
@@ -73,6 +74,9 @@ async def follow(
     child.coordinator.register_capability("session.events_path", str(parts.sender.store.log.path))
     child.coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
     child.coordinator.register_capability(ASK_USER, parts.questions.asker(info.session_id))
+    # They are the session's, its agents included.
+    servers = parent.coordinator.get_capability(MCP_SERVERS)
+    child.coordinator.register_capability(MCP_SERVERS, servers)
     rows = records.rows_of(info.session_id, parent.session_id, info.agent_name)
     rows.on_row = partial(parts.agents.row_added, info.session_id)
     recorder = ContextRecorder(rows)

@@ -2,7 +2,7 @@
 
 Each has two to eight options to choose from, one or several, or none at all; the user may always
 answer in their own words, and may decline. Who can ask the user registers the capability
-`session.ask_user` (`base/questions.py`); where nobody has, a call fails and says so.
+`session.ask_user` (`base/capabilities/questions.py`); where nobody has, a call fails and says so.
 
 It has no config.
 """
@@ -10,8 +10,7 @@ It has no config.
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from amplifier_tui.base.config import ModuleSettings
-from amplifier_tui.base.questions import (
+from amplifier_tui.base.capabilities.questions import (
     CAPABILITY,
     LEAST_OPTIONS,
     LONGEST,
@@ -22,6 +21,7 @@ from amplifier_tui.base.questions import (
     QuestionsReply,
     read_questions,
 )
+from amplifier_tui.base.config import ModuleSettings
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument

@@ -6,15 +6,13 @@ The refusals are a net for accidents, not a wall: there are many ways to write a
 import re
 import shutil
 from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
-from typing import Annotated, Any, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import Field, field_validator
 
-from amplifier_tui.base.commands.environment import quiet_environment
-from amplifier_tui.base.config import ModuleSettings, PathText, Seconds, Texts
+from amplifier_tui.base.commands.environment import quiet_environment, without_secrets
+from amplifier_tui.base.config import ModuleSettings, PathText, Seconds, Texts, TextsByName
 from amplifier_tui.base.lazy.pattern import lazy_pattern
-from amplifier_tui.base.secrets import is_secret_variable
 
 
 class Denial(NamedTuple):
@@ -70,17 +68,6 @@ def refusal(command: str, denials: Iterable[Denial]) -> str | None:
     return None
 
 
-_STARTING: Final = ("BASH_ENV", "ENV")
-"""They name files that a shell runs first."""
-
-
-def _texts_by_name(value: Any) -> Any:
-    """Numbers and the like are written without quotes in YAML."""
-    if not isinstance(value, Mapping):
-        return value
-    return {str(name): str(item) for name, item in value.items()}
-
-
 class BashSettings(ModuleSettings):
     """The module's configuration; see the package's docstring."""
 
@@ -94,9 +81,7 @@ class BashSettings(ModuleSettings):
     builtin_denials: bool = True
     keep_env: Texts = ()
     pass_secrets: bool = False
-    env: Annotated[dict[str, str], BeforeValidator(_texts_by_name)] = Field(
-        {}, description="a mapping of names to values"
-    )
+    env: TextsByName = Field({})
     working_dir: PathText | None = None
 
     @field_validator("denied_commands")
@@ -144,14 +129,5 @@ class BashSettings(ModuleSettings):
 
 def command_environment(own: Mapping[str, str], settings: BashSettings) -> dict[str, str]:
     """Return the variables of a command: this program's, without secrets, and those to be set."""
-    seen = {
-        name: value
-        for name, value in own.items()
-        if name not in _STARTING
-        and (
-            settings.pass_secrets
-            or not is_secret_variable(name)
-            or any(fnmatchcase(name, pattern) for pattern in settings.keep_env)
-        )
-    }
-    return {**quiet_environment(seen), **settings.env}
+    kept = ("*",) if settings.pass_secrets else settings.keep_env
+    return {**quiet_environment(without_secrets(own, kept)), **settings.env}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.host.gate.describe import PAYLOAD_LIMIT, describe_call, read_subject
+from amplifier_tui.host.gate.describe import PAYLOAD_LIMIT, act_of, describe_call, read_subject
 from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.gate.rules.book import RuleBook
 
@@ -199,3 +199,15 @@ _VALUES = st.recursive(
 def test_no_arguments_at_all_break_the_description(tool: str, arguments: dict[str, Any]) -> None:
     found = describe_call(tool, arguments, Path("/nowhere/at/all"))
     assert found.parts or not found.complete or found.payload_kind == "command"
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"command": "ls"}, {"path": "a.py"}, {"url": "https://example.org"}]
+)
+def test_what_tools_of_mcp_servers_do_is_not_told_from_their_arguments(
+    tmp_path: Path, arguments: dict[str, str]
+) -> None:
+    found = describe_call("mcp__files__read_file", arguments, tmp_path)
+    assert found.kind == "other"
+    assert act_of(found, "mcp__files__read_file", arguments) == "other"
+    assert all(value in found.payload for value in arguments.values())

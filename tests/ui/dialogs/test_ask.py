@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.base.questions import Question, QuestionOption
+from amplifier_tui.base.capabilities.questions import Question, QuestionOption
 from amplifier_tui.base.text import clean
 from amplifier_tui.host.client import QuestionAnswer, QuestionsReply
 from amplifier_tui.host.events import (

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from amplifier_tui.base.questions import Question
+from amplifier_tui.base.capabilities.questions import Question
 from amplifier_tui.host import events as host
 
 _IDS = st.sampled_from(["a", "b", "c", ""])

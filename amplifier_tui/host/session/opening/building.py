@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
+from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.questions import CAPABILITY as ASK_USER
 from amplifier_tui.foundation.bundle.model import Origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
-from amplifier_tui.base.questions import LONGEST_ANSWER
+from amplifier_tui.base.capabilities.questions import LONGEST_ANSWER
 from amplifier_tui.host.client import QuestionsReply
 from amplifier_tui.ui.dialogs.ask.form import WORDS, AskForm, ask_rows, tabs
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet

@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from amplifier_tui.base.questions import Question, QuestionAnswer
+from amplifier_tui.base.capabilities.questions import Question, QuestionAnswer
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.events import QuestionsAsked
 from amplifier_tui.ui.widgets.pick_list import PickRow

@@ -1,0 +1,1 @@
+"""What hosts and modules agree on: capabilities that one registers and the other uses."""

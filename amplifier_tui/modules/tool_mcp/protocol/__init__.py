@@ -1,0 +1,15 @@
+"""Speaking to servers with the official SDK.
+
+Nothing else of the module imports the SDK: it takes a second and thirty megabytes, so this is
+imported when the first server is started, and in a thread.
+"""
+
+from amplifier_tui.modules.tool_mcp.protocol.client import (
+    CallFailedError,
+    ServerClient,
+    connected,
+    reason,
+)
+from amplifier_tui.modules.tool_mcp.protocol.stdio import stdio_streams
+
+__all__ = ["CallFailedError", "ServerClient", "connected", "reason", "stdio_streams"]

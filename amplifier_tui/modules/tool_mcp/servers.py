@@ -1,0 +1,201 @@
+"""All servers of a session, and the tools of theirs that are mounted in it and its children."""
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.capabilities.mcp import ServerStatus
+from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
+from amplifier_tui.base.jsonl import read_object, write_object
+from amplifier_tui.base.text import one_line
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.modules._shared.session_paths import amplifier_home, working_dir
+from amplifier_tui.modules._shared.tool import ToolProblem
+from amplifier_tui.modules.tool_mcp.listing import Listing, read_listing
+from amplifier_tui.modules.tool_mcp.names import plain_name
+from amplifier_tui.modules.tool_mcp.server import McpServer
+from amplifier_tui.modules.tool_mcp.settings import McpSettings, read_server
+
+logger = logging.getLogger(__name__)
+
+LOG_EVENT: Final = "mcp:log"
+_AT_ONCE: Final = 4
+"""Servers that are started at once to see what they offer."""
+
+
+class McpServers:
+    """The servers of a session and of the sessions it starts (a `ServersControl`).
+
+    Args:
+        coordinator: Of the session that they end with.
+    """
+
+    def __init__(self, settings: McpSettings, coordinator: ModuleCoordinator) -> None:
+        self.settings = settings
+        self._coordinator = coordinator
+        self._folder = working_dir(coordinator)
+        self._followers: list[Callable[[], None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Semaphore(_AT_ONCE)
+        self._waited = False
+        self.servers: dict[str, McpServer] = {}
+        for name, entry in settings.servers.items():
+            self._add(str(name), entry)
+
+    def _add(self, name: str, entry: Any) -> None:
+        found = read_server(name, entry)
+        problem = found if isinstance(found, str) else ""
+        if any(plain_name(name) == plain_name(other) for other in self.servers):
+            found, problem = "", f"{name} can't be told from another server's name: rename it"
+
+        async def logged(level: str, text: str) -> None:
+            data = {"server": name, "level": level, "text": text}
+            await self._coordinator.hooks.emit(LOG_EVENT, data)
+
+        settings = None if isinstance(found, str) else found
+        ask = self._coordinator.get_capability
+        server = McpServer(name, settings, self._folder, logged, lambda: ask(ASK_USER), problem)
+        server.on_change = self._changed
+        self.servers[name] = server
+
+    async def begin(self) -> None:
+        """Take up what was known of each server, and ask those of which nothing is."""
+        usable = [each for each in self.servers.values() if each.settings and each.state == "idle"]
+        kept = await asyncio.gather(*(asyncio.to_thread(self._kept, each) for each in usable))
+        for server, listing in zip(usable, kept, strict=True):
+            server.listing = listing
+            if listing is None:
+                self._begin(self._discover(server))
+        for server in self.servers.values():
+            if server.state == "failed":
+                await self._notify(f"{server.status().problems[-1]}.")
+
+    def _begin(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _discover(self, server: McpServer) -> None:
+        async with self._room:
+            try:
+                await server.client()
+            except ToolProblem as problem:
+                await self._notify(str(problem))
+
+    async def first_known(self) -> None:
+        """Wait, once, until it is known what the servers offer, but not for long."""
+        if self._waited or not self._tasks:
+            return
+        self._waited = True
+        await asyncio.wait(self._tasks, timeout=self.settings.first_wait)
+
+    async def _notify(self, message: str) -> None:
+        notice = {"message": one_line(message, 600), "level": "warning", "source": "tool-mcp"}
+        await self._coordinator.hooks.emit(events.USER_NOTIFICATION, notice)
+
+    # --- of `ServersControl` ---------------------------------------------------------------
+
+    def statuses(self) -> Sequence[ServerStatus]:
+        """Return how it stands with each server."""
+        return [server.status() for server in self.servers.values()]
+
+    def follow(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Have a function called at each change; returns what ends that."""
+        self._followers.append(changed)
+
+        def stop() -> None:
+            with suppress(ValueError):
+                self._followers.remove(changed)
+
+        return stop
+
+    async def restart(self, name: str) -> str:
+        """End a server and start it again; returns what went wrong, empty for nothing."""
+        server = self.servers.get(name)
+        return f"There is no MCP server {name}." if server is None else await server.restart()
+
+    async def read(self, name: str, uri: str) -> str:
+        """Return a resource of a server as text; see `ServersControl`."""
+        client = await self._client(name)
+        return await self._asked(name, client.read(uri))
+
+    async def prompt(self, name: str, prompt: str, words: Sequence[str]) -> str:
+        """Return the text of a prompt of a server; see `ServersControl`."""
+        client = await self._client(name)
+        prompts = (self._named(name).listing or Listing()).prompts
+        info = next((each for each in prompts if each.name == prompt), None)
+        if info is None:
+            raise LookupError(f"The MCP server {name} has no prompt {prompt}.")
+        if len(words) < info.needed:
+            wanted = " ".join(info.arguments[: info.needed])
+            raise LookupError(f"{prompt} needs: {wanted}.")
+        split = [*words[: len(info.arguments) - 1], " ".join(words[len(info.arguments) - 1 :])]
+        given = dict(zip(info.arguments, split, strict=False)) if info.arguments else {}
+        return await self._asked(name, client.prompt(prompt, given))
+
+    def _named(self, name: str) -> McpServer:
+        for server in self.servers.values():
+            if name in (server.name, plain_name(server.name)):
+                return server
+        raise LookupError(f"There is no MCP server {name}.")
+
+    async def _client(self, name: str) -> Any:
+        try:
+            return await self._named(name).client()
+        except ToolProblem as problem:
+            raise LookupError(str(problem)) from problem
+
+    async def _asked(self, name: str, answer: Any) -> str:
+        from amplifier_tui.modules.tool_mcp.protocol import CallFailedError
+
+        try:
+            text: str = await answer
+        except CallFailedError as error:
+            raise LookupError(f"The MCP server {name}: {error}.") from error
+        return text[: self.settings.max_result_chars]
+
+    # --- what is known ---------------------------------------------------------------------
+
+    def _changed(self, server: McpServer) -> None:
+        for follower in tuple(self._followers):
+            follower()
+        if server.state == "ready" and server.listing is not None:
+            self._begin(asyncio.to_thread(self._keep, server, server.listing))
+
+    def _place(self, server: McpServer) -> Path:
+        """Where it is kept what a server offers. Values that may be secret are left out."""
+        assert server.settings is not None
+        known = server.settings.model_dump(mode="json", exclude={"env", "headers"})
+        names = (sorted(server.settings.env), sorted(server.settings.headers))
+        text = json.dumps([server.name, str(self._folder), known, names], sort_keys=True)
+        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+        return amplifier_home() / "cache" / "mcp" / f"{digest}.json"
+
+    def _kept(self, server: McpServer) -> Listing | None:
+        try:
+            data: Mapping[str, Any] = read_object(self._place(server))
+            return read_listing(data) if data else None
+        except (OSError, ValueError):
+            return None  # then the server is asked
+
+    def _keep(self, server: McpServer, listing: Listing) -> None:
+        place = self._place(server)
+        try:
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_object(place, listing.to_json(), mode=0o600)
+        except OSError as error:
+            logger.warning("What an MCP server offers could not be kept: %s", error)
+
+    async def end(self) -> None:
+        """End all servers."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*(server.end() for server in self.servers.values()))
+        if self._tasks:
+            await asyncio.wait(self._tasks)

@@ -1,0 +1,129 @@
+"""Servers that misbehave: what they do is said, and the session goes on."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from amplifier_tui.modules.tool_mcp import server as serving
+from tests.modules.tool_bash.support import gone
+from tests.modules.tool_mcp.support import ROOT, Session
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+RUDE: dict[str, Any] = {
+    "command": sys.executable,
+    "args": ["-I", str(ROOT / "tests/servers/rude_mcp_server.py")],
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def rude(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Session]:
+    folder = tmp_path_factory.mktemp("rude")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AMPLIFIER_HOME", str(folder))
+        patch.setattr(serving, "FIRST_PAUSE", 0.01)
+        session = Session(folder)
+        await session.mount({"rude": {**RUDE, "tool_timeout": 1.5}})
+        await session.until(lambda: "mcp__rude__echo" in session.tools)
+        yield session
+        await session.close()
+
+
+async def pid(session: Session) -> int:
+    return int(str((await session.call("pid", "rude")).output))
+
+
+async def test_tools_that_make_no_sense_are_left_out_and_named(rude: Session) -> None:
+    assert "mcp__rude__listed" in rude.tools
+    assert "mcp__rude__huge" not in rude.tools
+    problems = " ".join(rude.servers.statuses()[0].problems)
+    for words in ("listed twice", "too large", "used: red."):
+        assert words in problems
+    assert "\x1b" not in problems
+
+
+async def test_a_tool_named_like_ours_is_another_one(rude: Session) -> None:
+    assert "bash" not in rude.tools
+    tool = rude.coordinator.get("tools", "mcp__rude__bash")
+    assert tool.description == "like yours"
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("twice", "first"),
+        ("junk", "after junk"),
+        ("flood", "flooded"),
+        ("wrong", "not as the protocol has it"),
+        ("late", "did not answer within 1.5 s"),
+        ("pictures", "[an image that can't be read]"),
+    ],
+)
+async def test_what_it_answers_is_dealt_with(rude: Session, tool: str, said: str) -> None:
+    assert said in str((await rude.call(tool, "rude")).output)
+    assert (await rude.call("echo", "rude", text="still there")).output == "still there"
+
+
+async def test_answers_out_of_order_go_to_their_calls(rude: Session) -> None:
+    first = asyncio.create_task(rude.call("backwards", "rude"))
+    # Its own call began first, so it is sent first.
+    second = asyncio.create_task(rude.call("echo", "rude", text="now"))
+    assert (await second).output == "now"
+    assert (await first).output == "held back"
+
+
+async def test_only_some_of_very_many_log_messages_are_events(rude: Session) -> None:
+    await rude.call("logs", "rude")
+    assert 1 <= len(rude.words("mcp:log", "text")) <= 60
+
+
+@pytest.mark.parametrize("tool", ["die", "huge_line"])
+async def test_it_ends_in_a_call_and_is_there_for_the_next(rude: Session, tool: str) -> None:
+    before = await pid(rude)
+    died = await rude.call(tool, "rude")
+    assert not died.success
+    assert "ended during the call" in str(died.output)
+    if tool == "die":
+        assert "it ended with exit code 3" in str(died.output)
+        assert "I am dying" in str(died.output)
+    await gone(before)
+    assert (await rude.call("echo", "rude", text="again")).output == "again"
+
+
+async def test_what_fails_again_and_again_is_left_in_peace(
+    rude: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "FIRST_PAUSE", 30.0)
+    await rude.call("die", "rude")
+    result = await rude.call("echo", "rude", text="x")
+    assert "started again at the first call in" in str(result.output)
+    assert "/mcp" in str(result.output)
+    assert await rude.servers.restart("rude") == ""
+    assert (await rude.call("echo", "rude", text="x")).output == "x"
+
+
+async def test_what_it_started_ends_with_it(rude: Session) -> None:
+    own = await pid(rude)
+    child = int(str((await rude.call("stubborn", "rude")).output))
+    await rude.close()
+    await gone(own, child)
+
+
+async def test_those_that_can_t_be_used_are_given_up(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    silent = {**RUDE, "args": [*RUDE["args"], "silent"], "startup_timeout": 0.3}
+    wrong = {**RUDE, "args": [*RUDE["args"], "odd"]}
+    none = {"command": "no-such-program"}
+    await session.mount({"rude": silent, "wrong": wrong, "none": none, "empty": {"x": 1}})
+    await session.until(lambda: len(session.words("user:notification", "message")) == 4)
+    said = " ".join(session.words("user:notification", "message"))
+    assert "it did not start within 0.3 s" in said
+    assert "inputSchema" in said
+    assert "No such file or directory" in said
+    assert "name a program with `command`" in said
+    await session.close()

@@ -1,0 +1,112 @@
+"""A small MCP server on the official SDK, over stdio: `python -m tests.servers.mcp_server`."""
+
+import asyncio
+import os
+import sys
+from typing import Any
+
+from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import BaseModel
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+)
+
+
+class Booking(BaseModel):
+    name: str
+    seats: int
+    window: bool = False
+
+
+def make_server(name: str = "sample") -> MCPServer:
+    server = MCPServer(name)
+
+    @server.tool()
+    def add(a: int, b: int) -> int:
+        """Add two numbers."""
+        return a + b
+
+    @server.tool()
+    def environment() -> str:
+        """Names and values of this process's variables."""
+        return "\n".join(f"{name}={value}" for name, value in sorted(os.environ.items()))
+
+    @server.tool()
+    def place() -> str:
+        """Where this process works, and its id."""
+        return f"{os.getcwd()} {os.getpid()}"
+
+    @server.tool()
+    def picture() -> Image:
+        """A picture of one dot."""
+        return Image(data=PNG, format="png")
+
+    @server.tool()
+    def long(characters: int) -> str:
+        """Very much text."""
+        return "x" * characters
+
+    @server.tool()
+    def fail(why: str) -> str:
+        """Fail."""
+        raise ToolError(why)
+
+    @server.tool()
+    async def count(to: int, context: Context[Any]) -> str:
+        """Count, and say how far it is."""
+        for number in range(1, to + 1):
+            await context.report_progress(number, to, f"at {number}")
+        return "counted"
+
+    @server.tool()
+    async def wait(context: Context[Any]) -> str:
+        """Never end."""
+        await context.report_progress(0, 1, "waiting")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            print("it was cancelled", file=sys.stderr, flush=True)
+            raise
+        return ""
+
+    @server.tool()
+    async def grow(context: Context[Any]) -> str:
+        """Offer one more tool."""
+
+        def grown() -> str:
+            """It was not there before."""
+            return "grown"
+
+        server.add_tool(grown)
+        await context.session.send_tool_list_changed()
+        return "done"
+
+    @server.tool()
+    async def book(context: Context[Any]) -> str:
+        """Ask for a booking."""
+        answer = await context.elicit("Whose seats?", Booking)
+        return str(answer)
+
+    @server.tool()
+    async def complain(context: Context[Any]) -> str:
+        """Log something."""
+        await context.log("warning", "the cheese is old")
+        return "said"
+
+    @server.resource("notes://today", name="today", description="What is to be done today")
+    def today() -> str:
+        return "Buy cheese."
+
+    @server.prompt()
+    def review(path: str, care: str = "some") -> str:
+        """Review a file."""
+        return f"Review {path} with {care} care."
+
+    return server
+
+
+if __name__ == "__main__":
+    make_server().run("stdio")
