@@ -19,6 +19,7 @@ class ModelCard:
         context_window: Tokens; 0 when unknown.
         input_price: US dollars per million tokens, as decimal text; None when unknown.
         output_price: The same.
+        price_source: Whose prices these are, and of when; empty when unknown.
         takes: What it can do: `images`, `thinking`, `tools`.
         efforts: How hard it can be told to think.
         current: It answers the next request.
@@ -32,6 +33,7 @@ class ModelCard:
     max_output_tokens: int = 0
     input_price: str | None = None
     output_price: str | None = None
+    price_source: str = ""
     takes: tuple[str, ...] = ()
     efforts: tuple[str, ...] = ()
     current: bool = False

@@ -35,6 +35,7 @@ async def test_prices_that_could_not_be_read_are_asked_for_again(
     asked = ("anthropic", "claude-haiku-4-5")
     with monkeypatch.context() as patched:
         patched.setattr(prices, "_READING", odd)
+        patched.setattr(prices, "_known", {})
         assert await list_prices([asked]) == {asked: ()}
     assert (await list_prices([asked]))[asked]
 
@@ -48,7 +49,7 @@ def test_a_loop_may_end_while_prices_are_read(
     slow.write_text(
         "import pathlib, time\n"
         f"while not pathlib.Path({str(go)!r}).exists(): time.sleep(0.01)\n"
-        'print(\'[[[0, "1", "5", null, null]]]\')\n'
+        'print(\'{"found": [[[0, "1", "5", null, null]]], "source": "a list of today"}\')\n'
     )
     asked = ("anthropic", "slow-model")
     monkeypatch.setattr(prices, "_READING", slow)
@@ -58,12 +59,12 @@ def test_a_loop_may_end_while_prices_are_read(
     gc.collect()
     go.touch()
     found = asyncio.run(list_prices([asked]))
-    assert found[asked] == (ListPrice(0, "1", "5"),)
+    assert found[asked] == (ListPrice(0, "1", "5", source="a list of today"),)
 
 
 def test_a_price_is_that_of_the_size_of_the_request() -> None:
     listed = [ListPrice(0, "1", "5"), ListPrice(200_000, "2", "8")]
-    assert [price_at(listed, n) for n in (0, 199_999, 200_000)] == [*listed[:1] * 2, listed[1]]
+    assert [price_at(listed, n) for n in (0, 200_000, 200_001)] == [*listed[:1] * 2, listed[1]]
     assert price_at([], 1) is None
 
 

@@ -70,6 +70,7 @@ DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {
         "cache_read_per_million": None,
         "cache_write_per_million": None,
         "currency": "USD",
+        "source": None,
     },
     ConfigField: {
         "field_type": "text",

@@ -27,7 +27,8 @@ _PATIENCE: Final = 20.0
 class ListPrice(NamedTuple):
     """US dollars per million tokens, as decimal text; None where it is not known.
 
-    `start` is the number of input tokens of a request from which the prices hold.
+    `start` is the number of input tokens of a request above which the prices hold; `source` says
+    which data this is, and of when.
     """
 
     start: int
@@ -35,6 +36,7 @@ class ListPrice(NamedTuple):
     output: str
     cache_read: str | None = None
     cache_write: str | None = None
+    source: str = ""
 
 
 Asked = tuple[str, str]
@@ -66,7 +68,7 @@ async def list_prices(asked: Iterable[Asked]) -> dict[Asked, tuple[ListPrice, ..
 
 def price_at(prices: Iterable[ListPrice], input_tokens: int) -> ListPrice | None:
     """Return the prices of a request of some size."""
-    found = [price for price in prices if price.start <= input_tokens]
+    found = [price for price in prices if price.start < max(1, input_tokens)]
     return found[-1] if found else None
 
 
@@ -102,15 +104,16 @@ def _found(pairs: list[Asked]) -> list[tuple[ListPrice, ...]]:
             timeout=_PATIENCE,
             check=True,
         )
-        return [tuple(map(_price, rows or ())) for rows in json.loads(ended.stdout)]
+        told = json.loads(ended.stdout)
+        return [tuple(_price(row, told["source"]) for row in rows or ()) for rows in told["found"]]
     except subprocess.CalledProcessError as error:
         logger.warning("The prices can't be read: %s", error.stderr.decode(errors="replace")[-500:])
-    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+    except (OSError, subprocess.TimeoutExpired, ValueError, LookupError, TypeError) as error:
         logger.warning("The prices can't be read: %s", error)
     # Not tried again in this run.
     return [()] * len(pairs)
 
 
-def _price(row: list[str | None]) -> ListPrice:
-    start, paid, earned, *cache = row
-    return ListPrice(int(start or 0), paid or "", earned or "", *cache)
+def _price(row: list[str | None], source: str) -> ListPrice:
+    start, paid, earned, read, written = row
+    return ListPrice(int(start or 0), paid or "", earned or "", read, written, source)

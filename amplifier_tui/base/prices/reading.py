@@ -1,13 +1,15 @@
 """Reads the list of prices; run alone, as a process that ends when it has answered.
 
 Standard input is a JSON list of `[place, model]`, where a place is the address of an API or the id
-of its vendor; standard output is a list of what is known of each, or null: by the number of input
-tokens from which they hold, the prices of input, output, cache reads and cache writes.
+of its vendor. Standard output is an object: `found` is a list of what is known of each, or null: by
+the number of input tokens above which they hold, the prices of input, output, cache reads and cache
+writes. `source` says which data this is.
 """
 
 import json
 import sys
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 _KINDS = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok")
@@ -21,7 +23,27 @@ def main() -> None:
 
     snapshot = get_snapshot()
     asked = json.load(sys.stdin)
-    json.dump([_prices(snapshot, place, model) for place, model in asked], sys.stdout)
+    found = [_prices(snapshot, place, model) for place, model in asked]
+    json.dump({"found": found, "source": _source(snapshot)}, sys.stdout)
+
+
+def _source(snapshot: Any) -> str:
+    """Return the data's name and version, and the day from which its newest price holds."""
+    today = datetime.now(UTC).date()
+    days = {
+        start
+        for provider in snapshot.providers
+        for model in provider.models
+        for price in _dated(model)
+        if (start := getattr(price.constraint, "start_date", None)) is not None and start <= today
+    }
+    newest = f", newest price of {max(days)}" if days else ""
+    return f"genai-prices {version('genai-prices')}{newest}"
+
+
+def _dated(model: Any) -> list[Any]:
+    prices = model.prices if isinstance(model.prices, list) else []
+    return [*prices, *(getattr(model, "price_variants", None) or ())]
 
 
 def _prices(snapshot: Any, place: str, model: str) -> list[Row] | None:

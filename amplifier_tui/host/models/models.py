@@ -238,6 +238,7 @@ class Models:
             max_output_tokens=info.max_output_tokens,
             input_price=None if paid is None else str(paid),
             output_price=None if earned is None else str(earned),
+            price_source=(pricing.source or "") if pricing else first.source if first else "",
             takes=tuple(words for word, words in _TAKES.items() if word in able),
             efforts=efforts if thinks else (),
             current=(name, info.id) == (facts.name, facts.model),

@@ -16,7 +16,8 @@ class _Described(BaseModel):
 class Pricing(_Described):
     """What a model costs, per million tokens, in ``currency`` (three capital letters).
 
-    For showing: what a turn came to is in ``Usage.cost_usd``, which is exact.
+    For showing: what a turn came to is in ``Usage.cost_usd``, which is exact. ``source`` says whose
+    data this is and of when, if anybody said.
     """
 
     input_per_million: float
@@ -24,6 +25,7 @@ class Pricing(_Described):
     cache_read_per_million: float | None = None
     cache_write_per_million: float | None = None
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    source: str | None = None
 
 
 class ModelInfo(_Described):

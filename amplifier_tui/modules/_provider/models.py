@@ -54,6 +54,7 @@ class ModelPrices:
                 output_per_million=float(price.output),
                 cache_read_per_million=_number(price.cache_read),
                 cache_write_per_million=_number(price.cache_write),
+                source=price.source,
             ),
         )
 

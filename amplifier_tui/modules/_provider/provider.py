@@ -253,7 +253,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
                 raise
             raise known from error
         usage = response.usage
-        if usage is not None:
+        if usage is not None and usage.cost_usd is None:
             cost = usage_cost(usage, await self._prices.soon(model, usage.input_tokens))
             usage = usage.model_copy(update={"cost_usd": cost})
         return response.model_copy(update={"usage": usage, "degradation": prepared.degradation})

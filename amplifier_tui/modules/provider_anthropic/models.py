@@ -12,6 +12,9 @@ _DATE = re.compile(r"-\d{8}$")
 _HOUR_WRITE_FACTOR = Decimal("1.6")
 """An hour's cache write costs 2 times the input price, a five-minute one 1.25 times."""
 
+_SOURCE = "table of provider-anthropic, as of 2026-11"
+"""Whose prices the table has, and of when."""
+
 
 def _price(input_price: str, output_price: str) -> Pricing:
     return Pricing(
@@ -19,6 +22,7 @@ def _price(input_price: str, output_price: str) -> Pricing:
         output_per_million=float(output_price),
         cache_read_per_million=float(Decimal(input_price) * Decimal("0.1")),
         cache_write_per_million=float(Decimal(input_price) * Decimal("1.25")),
+        source=_SOURCE,
     )
 
 

@@ -18,12 +18,16 @@ _WINDOW_FIELDS = ("max_model_len", "context_length", "max_context_length", "cont
 
 CAPABILITIES = (capabilities.TOOLS, capabilities.STREAMING, capabilities.VISION)
 
+_SOURCE = "table of provider-openai, as of 2026-11"
+"""Whose prices the table has, and of when."""
+
 
 def _price(input_price: float, output_price: float, cached_price: float) -> Pricing:
     return Pricing(
         input_per_million=input_price,
         output_per_million=output_price,
         cache_read_per_million=cached_price,
+        source=_SOURCE,
     )
 
 

@@ -1,6 +1,8 @@
 """What both of OpenAI's formats write the same way."""
 
+import math
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from amplifier_tui.kernel.message_models import (
@@ -43,7 +45,14 @@ def read_usage(usage: Any, sent: str, said: str) -> Usage:
         reasoning_tokens=getattr(reasoning, "reasoning_tokens", None) or None,
         cache_read_tokens=getattr(details, "cached_tokens", None) or None,
         cache_write_tokens=getattr(details, "cache_write_tokens", None) or None,
+        cost_usd=_dollars(getattr(usage, "cost", None)),
     )
+
+
+def _dollars(cost: object) -> Decimal | None:
+    """What the answer cost, where the server says so, as OpenRouter does."""
+    given = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < math.inf
+    return Decimal(str(cost)) if given else None
 
 
 def function(tool: ToolSpec) -> Wire:

@@ -33,10 +33,10 @@ class ModelPicker(AskingPicker[ModelCard]):
     KEY = "key"
     EMPTY = ("No provider that is ready offers a model.", "No model matches.")
     ROWS = (8, 16)
-    BELOW = 2
+    BELOW = 3
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "favour", show=False)]
     DEFAULT_CSS = """
-    ModelPicker #model-facts { height: 1; margin-top: 1; color: $text-muted; }
+    ModelPicker #model-facts { height: 2; margin-top: 1; color: $text-muted; }
     """
 
     def __init__(
@@ -92,13 +92,14 @@ class ModelPicker(AskingPicker[ModelCard]):
 
 
 def facts_of(card: ModelCard) -> str:
-    """Return what is known of a model, on one line."""
+    """Return what is known of a model on one line, and on the next one whose prices these are."""
     answer = f", answers of {short_count(card.max_output_tokens)}" if card.max_output_tokens else ""
     window = short_count(card.context_window) if card.context_window else "unknown"
     paid = f"{price(card.input_price)} in, {price(card.output_price)} out per million"
     cost = paid if card.input_price is not None else "price unknown"
     takes = f" · {', '.join(card.takes)}" if card.takes else ""
-    return one_line(f"{card.provider} · window {window}{answer} · {cost}{takes}", 300)
+    facts = one_line(f"{card.provider} · window {window}{answer} · {cost}{takes}", 300)
+    return f"{facts}\n{one_line(f'Prices: {card.price_source}', 300) if card.price_source else ''}"
 
 
 def _problem_row(card: ModelCard) -> PickRow:

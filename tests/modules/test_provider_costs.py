@@ -1,0 +1,147 @@
+"""What a turn costs by the vendors' rules, each example worked by hand.
+
+Anthropic (Pricing, prompt caching): a cache read costs what its list says, a write that lives five
+minutes 1.25 times the input price, one that lives an hour 2 times; thinking is output. OpenAI
+(Pricing): cached input has its own price, reasoning is output, and the prices of long requests
+hold for those with more than 272 000 input tokens.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from amplifier_tui.base.prices import ListPrice, list_prices
+from amplifier_tui.modules._provider import models
+from amplifier_tui.modules.provider_anthropic.models import fallback_models as claude_models
+from amplifier_tui.modules.provider_openai.models import fallback_models as gpt_models
+from tests.modules.provider_anthropic.support import claude
+from tests.modules.provider_faults import Asked
+from tests.modules.provider_openai.support import gpt
+from tests.modules.provider_support import ask
+from tests.servers import Usage, reply
+
+SONNET, ASTRA = "claude-sonnet-5-5", "gpt-6-astra"
+LISTED = {
+    SONNET: (ListPrice(0, "2", "10", "0.1", "2.5"),),
+    ASTRA: (
+        ListPrice(0, "10", "50", "1", "12.5"),
+        ListPrice(272_000, "20", "75", "2", "25"),
+    ),
+}
+OPUS, HAIKU, GPT = "claude-opus-4-5", "claude-haiku-4-5", "gpt-5.1"
+HOUR = {"prompt_caching": "1h"}
+
+EXAMPLES = [
+    # 1 000 x $5 + 500 x $25 = $0.005 + $0.0125
+    ("anthropic", OPUS, {}, Usage(1_000, 500), "0.0175"),
+    # 1 000 x $5 + 100 000 read x $0.50 + 200 x $25 = $0.005 + $0.05 + $0.005
+    ("anthropic", OPUS, {}, Usage(101_000, 200, cache_read=100_000), "0.06"),
+    # 2 000 x $5 + 8 000 written x $6.25 + 400 x $25 = $0.01 + $0.05 + $0.01
+    ("anthropic", OPUS, {}, Usage(10_000, 400, cache_write=8_000), "0.07"),
+    # The same for an hour: 8 000 x $10 = $0.08
+    ("anthropic", OPUS, HOUR, Usage(10_000, 400, cache_write=8_000), "0.1"),
+    # 5 000 x $2 + 40 000 read x $0.10 + 5 000 written x $2.50 + 1 000 x $10
+    #   = $0.01 + $0.004 + $0.0125 + $0.01
+    (
+        "anthropic",
+        SONNET,
+        {},
+        Usage(50_000, 1_000, cache_read=40_000, cache_write=5_000),
+        "0.0365",
+    ),
+    # The same for an hour: 5 000 x $4 = $0.02
+    (
+        "anthropic",
+        SONNET,
+        HOUR,
+        Usage(50_000, 1_000, cache_read=40_000, cache_write=5_000),
+        "0.044",
+    ),
+    # 2 000 x $2 + 3 000 x $10, of which 2 500 are thinking = $0.004 + $0.03
+    ("anthropic", SONNET, {}, Usage(2_000, 3_000, reasoning=2_500), "0.034"),
+    # 12 x $1 + 3 x $5
+    ("anthropic", HAIKU, {}, Usage(12, 3), "0.000027"),
+    # 4 000 x $1.25 + 6 000 cached x $0.125 + 1 000 x $10 = $0.005 + $0.00075 + $0.01
+    ("responses", GPT, {}, Usage(10_000, 1_000, cache_read=6_000), "0.01575"),
+    # 1 000 x $1.25 + 2 000 x $10, of which 1 500 are reasoning = $0.00125 + $0.02
+    ("chat", GPT, {}, Usage(1_000, 2_000, reasoning=1_500), "0.02125"),
+    # 3 000 x $10 + 12 000 cached x $1 + 5 000 written x $12.50 + 800 x $50
+    #   = $0.03 + $0.012 + $0.0625 + $0.04
+    (
+        "responses",
+        ASTRA,
+        {},
+        Usage(20_000, 800, cache_read=12_000, cache_write=5_000),
+        "0.1445",
+    ),
+    # 272 000 x $10 + 1 000 x $50 = $2.72 + $0.05: not yet a long request
+    ("responses", ASTRA, {}, Usage(272_000, 1_000), "2.77"),
+    # 1 x $20 + 272 000 cached x $2 + 1 000 x $75 = $0.00002 + $0.544 + $0.075
+    ("responses", ASTRA, {}, Usage(272_001, 1_000, cache_read=272_000), "0.61902"),
+    ("chat", "nobody-knows-it", {}, Usage(1_000, 500), None),
+]
+
+
+@pytest.fixture(autouse=True)
+def listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vendors' lists, also for the server of the test."""
+
+    async def prices(
+        asked: Iterable[tuple[str, str]],
+    ) -> dict[tuple[str, str], tuple[ListPrice, ...]]:
+        return {pair: LISTED.get(pair[1], ()) for pair in asked}
+
+    monkeypatch.setattr(models, "list_prices", prices)
+
+
+@pytest.mark.parametrize(("api", "model", "config", "used", "dollars"), EXAMPLES)
+async def test_a_turn_costs_what_the_vendors_rules_say(
+    api: str, model: str, config: dict[str, Any], used: Usage, dollars: str | None
+) -> None:
+    answer = reply("Hi.", usage=used)
+    anthropic = api == "anthropic"
+    opened = claude(answer, config=config) if anthropic else gpt(answer, api=api)
+    async with opened as (provider, _, heard):
+        response = await provider.complete(ask(model=model))
+    assert response.usage is not None
+    expected = None if dollars is None else Decimal(dollars)
+    assert response.usage.cost_usd == expected
+    told = heard.of("llm:response")[0]["cost_usd"]
+    assert (None if told is None else Decimal(told)) == expected
+
+
+async def test_the_parts_of_a_continued_answer_are_paid_for_together() -> None:
+    first = reply("Half and ", stop="length", usage=Usage(1_000, 500))
+    async with claude(first, reply("half.", usage=Usage(1_500, 100))) as (provider, _, _heard):
+        response = await provider.complete(ask(model=OPUS))
+    assert response.usage is not None
+    # $0.0175, and 1 500 x $5 + 100 x $25 = $0.01
+    assert response.usage.cost_usd == Decimal("0.0275")
+
+
+async def test_what_a_server_says_itself_counts() -> None:
+    answer = Asked("chat", stream=False).replaced(
+        reply("Hi."), '"prompt_tokens"', '"cost":0.00125,"prompt_tokens"'
+    )
+    async with gpt(answer, api="chat", config={"stream": False}) as (provider, _, _heard):
+        response = await provider.complete(ask(model=GPT))
+    assert response.usage is not None
+    assert response.usage.cost_usd == Decimal("0.00125")
+
+
+async def test_the_providers_own_tables_agree_with_the_list_and_say_of_when_they_are() -> None:
+    own = {("anthropic", each.id): each.pricing for each in claude_models() if each.pricing}
+    own |= {("openai", each.id): each.pricing for each in gpt_models() if each.pricing}
+    found = await list_prices(own)
+    for pair, pricing in own.items():
+        price = found[pair][0]
+        cached = float(price.cache_read or 0)
+        assert (pricing.input_per_million, pricing.output_per_million) == (
+            float(price.input),
+            float(price.output),
+        ), pair
+        assert pricing.cache_read_per_million == cached, pair
+        assert pricing.source == f"table of provider-{pair[0]}, as of 2026-11"
+        assert price.source.startswith("genai-prices "), price.source
