@@ -26,9 +26,6 @@ from amplifier_tui.host.cards import ModuleDetails as ModuleDetails
 from amplifier_tui.host.cards import ModuleSetting as ModuleSetting
 from amplifier_tui.host.cards import PastCall as PastCall
 from amplifier_tui.host.cards import PlannedModule as PlannedModule
-from amplifier_tui.host.cards import RewindFile as RewindFile
-from amplifier_tui.host.cards import RewindPoint as RewindPoint
-from amplifier_tui.host.cards import RewindPreview as RewindPreview
 from amplifier_tui.host.cards import RuleCard as RuleCard
 from amplifier_tui.host.cards import SearchFound as SearchFound
 from amplifier_tui.host.cards import SearchHit as SearchHit
@@ -47,6 +44,9 @@ from amplifier_tui.host.requests import ModelChoice as ModelChoice
 from amplifier_tui.host.requests import OpenRequest as OpenRequest
 from amplifier_tui.host.requests import SpendLimit as SpendLimit
 from amplifier_tui.host.requests import form_of as form_of
+from amplifier_tui.host.rewind_cards import RewindFile as RewindFile
+from amplifier_tui.host.rewind_cards import RewindPoint as RewindPoint
+from amplifier_tui.host.rewind_cards import RewindPreview as RewindPreview
 
 
 class SessionClient(TurnClient, PermissionClient, ContextClient, ModuleClient, Protocol):

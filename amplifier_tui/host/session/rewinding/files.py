@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.host.cards import RewindFile
+from amplifier_tui.host.rewind_cards import RewindFile
 from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot, snapshot_of, unified
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 

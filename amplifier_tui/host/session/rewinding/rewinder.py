@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import StoredRows
-from amplifier_tui.host.cards import RewindPoint, RewindPreview
 from amplifier_tui.host.events import Level, RewindScope, Rewound
 from amplifier_tui.host.messages import typed_prompt
+from amplifier_tui.host.rewind_cards import RewindPoint, RewindPreview
 from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.conversation import SessionConversation
 from amplifier_tui.host.session.rewinding.files import FileHistory, FilesError

@@ -1,0 +1,62 @@
+"""What a front end is told where the user wants to go back: to where, and what of files."""
+
+from typing import Literal
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewindPoint:
+    """A prompt that the session can go back before.
+
+    Attributes:
+        turn: Its number, as `TurnStarted` has it.
+        at: When it was sent, in Unix seconds; 0 when unknown.
+        files: How many files changed in its turn, as far as that was seen.
+    """
+
+    turn: int
+    prompt: str
+    at: float = 0.0
+    files: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewindFile:
+    """What going back means for a file.
+
+    Attributes:
+        path: Relative to the workspace.
+        action: It gets its earlier content, or goes, as it did not exist.
+        added: Lines that it gets, and `removed` those that it loses.
+        conflict: Why it stays as it is unless it is named in `overwrite`; empty where it does not.
+        problem: Why it can't be put back; empty where it can.
+        command: The command that changed it; empty where a tool named the file.
+    """
+
+    path: str
+    action: Literal["restored", "removed"] = "restored"
+    added: int = 0
+    removed: int = 0
+    conflict: str = ""
+    problem: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewindPreview:
+    """What going back before a turn would do.
+
+    Attributes:
+        turns: How many turns are taken back.
+        files: Those that change, or would if nothing were in the way.
+        unseen: What else may have changed and stays as it is, a sentence each.
+        problem: Why files can't be put back at all; empty where they can.
+    """
+
+    turn: int
+    prompt: str = ""
+    turns: int = 0
+    files: tuple[RewindFile, ...] = ()
+    unseen: tuple[str, ...] = ()
+    problem: str = ""
