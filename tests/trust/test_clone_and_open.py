@@ -21,6 +21,7 @@ from tests.trust.tricks_code import CODE
 from tests.trust.tricks_guard import GUARD
 from tests.trust.tricks_nothing import NOTHING_OF_IT
 from tests.trust.tricks_reading import FILES, KEYS
+from tests.trust.tricks_servers import SERVERS
 from tests.trust.tricks_skills import SKILLS
 
 pytestmark = pytest.mark.timeout(60)
@@ -31,6 +32,7 @@ TABLES = {
     "code": CODE,
     "files": FILES,
     "keys": KEYS,
+    "servers": SERVERS,
     "skills": SKILLS,
     "nothing": NOTHING_OF_IT,
 }

@@ -31,6 +31,7 @@ from amplifier_tui.foundation.trust.collecting import collect_code
 from amplifier_tui.foundation.trust.gate import TrustCallback, shipped_only
 from amplifier_tui.foundation.trust.keys.key_guard import KeyGuard
 from amplifier_tui.foundation.trust.layers import review_agent, review_settings
+from amplifier_tui.foundation.trust.mcp_servers import review_servers
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import keep_redaction
 from amplifier_tui.foundation.trust.review import (
@@ -193,6 +194,7 @@ class ProjectBundles:
                 bundle = await self._load(entry, fetch)
                 if whole:
                     await asyncio.to_thread(review_skills, bundle, review)
+                    await asyncio.to_thread(review_servers, bundle, review)
                 if whole and review.collects:
                     await self._collect(bundle, review, fetch)
             except BundleError:

@@ -50,6 +50,10 @@ GUARDS: Final = frozenset(
 )
 """Modules that guard the user, or that the user has to be guarded from: who sets them has power."""
 
+SERVERS_MODULE: Final = "tool-mcp"
+SERVER_KEYS: Final = ("servers", "mcpServers")
+"""Where its settings, and the files of others, have programs to start and addresses to reach."""
+
 _POWERS: Final = ("mode", "approval", "approvals", "gate", "rules", "sandbox", "permissions")
 """Settings of the guard itself."""
 _APPROVAL: Final = "hooks-approval"
@@ -208,12 +212,21 @@ class Layer(FileReview):
                 self._power(holder, "config", keys, str(entry.get("module") or module))
             return
         for key, value in list(config.items()):
+            if module == SERVERS_MODULE and key in SERVER_KEYS and isinstance(value, dict):
+                self.servers(value, (*here, key))
+                continue
             # All of it is looked at, whatever is refused of it: it is asked about at once.
             self._keys(config, key, here, module)
             if names & GUARDS:
                 self._power(config, key, here, str(entry.get("module") or module), value)
             else:
                 self._files(config, key, here, module, value)
+
+    def servers(self, servers: dict[str, Any], keys: Keys) -> None:
+        """Drop servers that may not be used; each is one thing to ask about."""
+        for name, entry in list(servers.items()):
+            self._keys(servers, name, keys, SERVERS_MODULE)
+            self._power(servers, name, keys, "MCP server", entry)
 
     def _power(
         self, holder: dict[str, Any], key: Any, keys: Keys, of: str, value: Any = None

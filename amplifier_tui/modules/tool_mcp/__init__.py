@@ -10,6 +10,9 @@ A server gets this program's environment without its secrets, and the variables 
 its tools do is known to nobody here, whatever they say of themselves: every call is asked about,
 unless a rule says otherwise.
 
+The host adds the servers of the user's ``mcp.json`` in the Amplifier home, and, as far as the user
+allows them, those of the project's ``.mcp.json``.
+
 When telling a model of all tools would cost more than `max_schema_tokens`, it is given the tool
 ``tool_search`` instead, which finds tools by words and loads them.
 

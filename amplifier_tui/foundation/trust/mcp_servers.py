@@ -1,0 +1,91 @@
+"""Which MCP servers a session may start or reach: those of the project are asked about, each."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from amplifier_tui.base.files import read_regular
+from amplifier_tui.foundation.bundle.entries import entries_of
+from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.io import Keys, YamlDocument
+from amplifier_tui.foundation.trust.layers import SERVER_KEYS, SERVERS_MODULE, Layer, plain_id
+from amplifier_tui.foundation.trust.review import TrustReview
+
+OF_PROJECT: Final = (".mcp.json", ".amplifier/mcp.json")
+"""Where the servers of a project are, those with the last word last."""
+OF_USER: Final = "mcp.json"
+"""Where the user's are, in the Amplifier home; the project's of the same names don't count."""
+
+_MOST_BYTES: Final = 256 * 1024
+_OTHERS_FORMS: Final = (
+    (re.compile(r"\$\{([A-Za-z_]\w*):-"), r"${\1:"),
+    (re.compile(r"\$\{env:([A-Za-z_]\w*)\}"), r"${\1}"),
+)
+"""How others write variables, and how they are written here."""
+
+
+def review_servers(bundle: BundleData, review: TrustReview) -> None:
+    """Give each entry of the built-in module the servers of the files, in place. Blocking."""
+    entries = [
+        each
+        for each in entries_of(bundle)
+        if plain_id(each.module) == SERVERS_MODULE and not each.data.get("source")
+    ]
+    if not entries:
+        return
+    servers: dict[str, Any] = {}
+    places = [review.places.project / name for name in OF_PROJECT]
+    for path in (*places, review.places.home / OF_USER):
+        servers.update(_servers_of(path, review))
+    for entry in entries:
+        config = entry.data.get("config") or {}
+        if servers and isinstance(config, dict):
+            given = [config[key] for key in SERVER_KEYS if isinstance(config.get(key), dict)]
+            kept = {key: value for key, value in config.items() if key not in SERVER_KEYS}
+            own = {name: each for named in given for name, each in named.items()}
+            entry.data["config"] = {**kept, SERVER_KEYS[0]: {**servers, **own}}
+
+
+def _servers_of(path: Path, review: TrustReview) -> dict[str, Any]:
+    """Return the servers of one file, as far as they may be used."""
+    owner = review.places.owner_of(path)
+    layer = Layer(review, owner, path, partial(_line, path), path.name)
+    try:
+        data = json.loads(read_regular(path, _MOST_BYTES).decode("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        why = getattr(error, "strerror", None) or f"it is no JSON: {error}"
+        layer.leave_out("power", f"MCP servers of {path.name}", (), str(why))
+        return {}
+    for key in reversed(SERVER_KEYS):
+        servers = data.get(key) if isinstance(data, Mapping) else None
+        if isinstance(servers, dict):
+            servers = {str(name): _in_our_form(entry) for name, entry in servers.items()}
+            if not owner.is_trusted:
+                layer.servers(servers, (key,))
+            return servers
+    return {}
+
+
+def _in_our_form(value: Any) -> Any:
+    if isinstance(value, str):
+        for pattern, ours in _OTHERS_FORMS:
+            value = pattern.sub(ours, value)
+        return value
+    if isinstance(value, dict):
+        return {key: _in_our_form(item) for key, item in value.items()}
+    return [_in_our_form(item) for item in value] if isinstance(value, list) else value
+
+
+def _line(path: Path, keys: Keys) -> int | None:
+    try:
+        # JSON is YAML, but for some with tabs.
+        return YamlDocument(read_regular(path, _MOST_BYTES).decode("utf-8-sig")).line_of(keys)
+    except (OSError, ValueError, yaml.YAMLError):
+        return None
