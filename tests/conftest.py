@@ -19,9 +19,11 @@ from tests.homes import home_variables
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# How long an example takes says nothing on a machine that does something else as well.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# How long an example takes says nothing on a machine that does something else as well. Most of them
+# are drawn in the benchmark (`tests.bench.properties`), where a property has time for them.
+settings.register_profile("suite", deadline=None, max_examples=30)
+settings.register_profile("deep", deadline=None, max_examples=1_000)
+settings.load_profile("suite")
 
 _KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL")
 _PLUGINS = ("hypothesispytest", "anyio", "xdist", "xdist.looponfail")

@@ -9,9 +9,9 @@ import click
 import pytest
 
 from amplifier_tui.cli.group import build
+from tests.source import trees
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "amplifier_tui"
 COMMAND = re.compile(r"(?<!/)\bamplifier-tui ((?:[a-z][a-z-]*\b ?)+)(?![=:.])")
 PAGE = re.compile(r"`([\w./-]+\.md)`")
 DESIGN = re.compile(r"\b(?:kernel|foundation|context|ui) reference\b|\b[Ss]ections? \d")
@@ -26,8 +26,8 @@ NO_PAGES = {
 @cache
 def docstrings() -> list[tuple[str, str]]:
     found = []
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path, tree in trees().values():
+        for node in ast.walk(tree):
             if isinstance(
                 node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
             ) and (text := ast.get_docstring(node)):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "amplifier_tui"
+from tests.source import SOURCE, trees
 
 LONGEST = 450
 """Lines of a file."""
@@ -70,18 +70,6 @@ MECHANISMS: dict[str, tuple[str, dict[str, str]]] = {
 """What stands once, on the ground floor: how it looks, and the files that may look like it."""
 
 
-@cache
-def trees() -> dict[str, tuple[Path, ast.Module]]:
-    """The modules by their dotted name, without `amplifier_tui`."""
-    found = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = (path, ast.parse(path.read_text()))
-    return found
-
-
-@cache
 @cache
 def arrows() -> dict[str, set[str]]:
     """Which modules each module imports, wherever in the file, type checking included."""
@@ -180,7 +168,7 @@ def test_each_mechanism_of_the_ground_floor_stands_once(mechanism: str) -> None:
     pattern, allowed = MECHANISMS[mechanism]
     found = {
         str(path.relative_to(SOURCE))
-        for path, _ in trees().values()
+        for path in SOURCE.rglob("*.py")
         if re.search(pattern, path.read_text()) and path.relative_to(SOURCE).parts[0] != "base"
     }
     assert found - allowed.keys() == set()

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.context.adr.history import FileHistoryProvider
@@ -37,11 +37,9 @@ ROWS = st.lists(
     min_size=1,
     max_size=6,
 )
-few = settings(max_examples=60, deadline=None)
 STORED = ("contents", "author_name", "message_id", "additional_properties")
 
 
-@few
 @given(rows=ROWS, limit=st.sampled_from([20, 200, 10_000]))
 async def test_rows_of_any_shape_are_kept_shown_and_compacted(
     rows: list[dict[str, Any]], limit: int
@@ -58,7 +56,6 @@ async def test_rows_of_any_shape_are_kept_shown_and_compacted(
     assert await manager.get_messages() == rows
 
 
-@few
 @given(ROWS)
 def test_rows_of_any_shape_are_messages_and_come_back_as_they_were(
     rows: list[dict[str, Any]],
@@ -73,7 +70,6 @@ def test_rows_of_any_shape_are_messages_and_come_back_as_they_were(
         assert kernel["role"] == row["role"]
 
 
-@few
 @given(
     st.lists(
         st.one_of(JSON, st.fixed_dictionaries({"role": JSON}, optional=dict.fromkeys(STORED, JSON)))
@@ -90,7 +86,6 @@ async def test_a_history_file_of_any_shape_can_be_read(
     assert all(isinstance(message.text, str) for message in messages)
 
 
-@few
 @given(st.lists(JSON, max_size=5), st.binary(max_size=30))
 def test_a_ledger_file_of_any_shape_can_be_read(
     tmp_path_factory: pytest.TempPathFactory, lines: list[Any], end: bytes

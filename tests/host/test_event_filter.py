@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.host.events.filtering import parse_filter
@@ -92,7 +92,6 @@ def test_an_unknown_key_is_a_name_to_look_for() -> None:
     assert wanted.matches(traced(1, "approval:required"))
 
 
-@settings(deadline=None)
 @given(st.text(max_size=30), st.text(max_size=10), st.text(max_size=10))
 def test_no_text_breaks_the_filter(text: str, event: str, source: str) -> None:
     wanted = parse_filter(text)

@@ -178,9 +178,7 @@ def _modelled(model: dict[str, list[str]], step: Any) -> list[str] | None:
     return [*lines, "@@", *(f"-{line}" for line in old), *(f"+{line}" for line in content)]
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(start=st.dictionaries(NAMES, TEXTS), steps=st.lists(STEPS, min_size=1, max_size=6))
 async def test_any_patch_does_what_a_simple_model_does_or_nothing(
     tmp_path_factory: pytest.TempPathFactory, start: dict[str, list[str]], steps: list[Any]

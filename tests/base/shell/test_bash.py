@@ -338,7 +338,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=9).map("".join))
 def test_no_line_does_what_was_not_read(line: str) -> None:
     assert unexplained(line) == []

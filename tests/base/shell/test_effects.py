@@ -222,7 +222,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(sorted(option_tables())), st.lists(WORDS, max_size=6))
 def test_an_acting_option_anywhere_in_a_line_is_never_let_through(
     name: str, words: list[str]
@@ -233,7 +233,7 @@ def test_an_acting_option_anywhere_in_a_line_is_never_let_through(
         assert not any(word.split("=")[0] in acting for word in words)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=60))
 def test_no_text_breaks_the_reading(text: str) -> None:
     line = read_shell_line(text)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.context.adr.groups import (
@@ -213,7 +213,6 @@ STRATEGIES = [
 ]
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows=ledgers(), strategy=st.sampled_from(STRATEGIES))
 async def test_no_strategy_splits_a_call_from_its_results_or_leaves_out_the_system(
     rows: list[dict], strategy

@@ -1,6 +1,6 @@
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.context.adr.groups import EXCLUDED_KEY
@@ -36,7 +36,6 @@ async def manager_with(strategy, rows: list[Row], limit: int = 10_000) -> Sessio
     return manager
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows=ledgers(), strategy=st.sampled_from(STRATEGIES), limit=st.integers(200, 5_000))
 async def test_the_rules_of_every_plan_hold_for_strategies_too(
     rows: list[Row], strategy, limit: int

@@ -4,7 +4,7 @@ import copy
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.context.compaction.choices import Choices
@@ -66,7 +66,6 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(ledgers(), STEPS)
 async def test_request_ledger_and_a_fresh_resume_agree_whatever_is_done(
     rows: list[Row], steps: list[tuple[Any, ...]]

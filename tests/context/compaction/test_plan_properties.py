@@ -5,7 +5,7 @@ from random import Random
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.base.tokens import message_tokens
@@ -31,7 +31,6 @@ from tests.context.support import (
 )
 
 limits = st.integers(20, 20_000)
-many = settings(max_examples=60, deadline=None)
 
 
 def planned(rows: list[Row], limit: int, *, force: bool = False) -> tuple[list, Plan]:
@@ -40,14 +39,12 @@ def planned(rows: list[Row], limit: int, *, force: bool = False) -> tuple[list, 
     return list(ready), plan(ready, budget(limit), {}, force=force)
 
 
-@many
 @given(ledgers(), limits)
 def test_calls_and_results_stay_together(rows: list[Row], limit: int) -> None:
     ready, made = planned(rows, limit)
     assert unpaired(project(ready, made.decisions)) == (set(), set())
 
 
-@many
 @given(ledgers(broken=True), limits)
 def test_calls_and_results_of_a_broken_conversation_are_brought_together(
     rows: list[Row], limit: int
@@ -56,7 +53,6 @@ def test_calls_and_results_of_a_broken_conversation_are_brought_together(
     assert unpaired(project(ready, made.decisions)) == (set(), set())
 
 
-@many
 @given(ledgers(), limits)
 def test_system_rows_and_the_users_first_and_last_message_stay_as_they_are(
     rows: list[Row], limit: int
@@ -70,7 +66,6 @@ def test_system_rows_and_the_users_first_and_last_message_stay_as_they_are(
         assert any(row is entry.message for row in view)
 
 
-@many
 @given(ledgers(), limits, st.booleans())
 def test_it_gets_under_the_target_unless_the_floor_forbids_it(
     rows: list[Row], limit: int, force: bool
@@ -85,7 +80,6 @@ def test_it_gets_under_the_target_unless_the_floor_forbids_it(
         assert not made.actions
 
 
-@many
 @given(ledgers(), limits)
 def test_compacting_again_changes_nothing(rows: list[Row], limit: int) -> None:
     ready, made = planned(rows, limit)
@@ -96,7 +90,6 @@ def test_compacting_again_changes_nothing(rows: list[Row], limit: int) -> None:
         assert again.decisions == made.decisions
 
 
-@many
 @given(ledgers(), limits)
 def test_a_compacted_view_is_not_compacted_further(rows: list[Row], limit: int) -> None:
     ready, made = planned(rows, limit)
@@ -109,7 +102,6 @@ def test_a_compacted_view_is_not_compacted_further(rows: list[Row], limit: int) 
     assert project(read_entries(view, names), again.decisions) == view
 
 
-@many
 @given(ledgers(), limits, st.booleans())
 def test_the_numbers_of_a_plan_are_those_of_the_view(
     rows: list[Row], limit: int, force: bool
@@ -124,7 +116,6 @@ def test_the_numbers_of_a_plan_are_those_of_the_view(
     assert dropped or marker == 0
 
 
-@many
 @given(ledgers(), ledgers(), limits)
 def test_decisions_stay_as_the_conversation_grows(
     rows: list[Row], more: list[Row], limit: int
@@ -226,7 +217,6 @@ async def test_the_preview_is_what_a_compaction_then_does_on_1000_random_ledgers
     assert sum(reasons.values()) == LEDGERS // PARTS
 
 
-@many
 @given(rows=ledgers(), limit=limits)
 async def test_what_is_stored_is_never_changed(rows: list[Row], limit: int) -> None:
     manager = SessionContextManager(BudgetPolicy(max_tokens=limit))
@@ -239,7 +229,6 @@ async def test_what_is_stored_is_never_changed(rows: list[Row], limit: int) -> N
     assert await manager.get_messages() == rows
 
 
-@many
 @given(rows=ledgers(), limit=limits)
 async def test_a_view_only_grows_until_it_is_compacted_again(rows: list[Row], limit: int) -> None:
     manager = SessionContextManager(BudgetPolicy(max_tokens=limit))

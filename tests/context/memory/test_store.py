@@ -109,7 +109,7 @@ async def test_memories_are_for_their_owner_only(store: MemoryStore) -> None:
     assert store.path.stat().st_mode & 0o077 == 0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(text=st.text(max_size=60), query=st.text(max_size=60))
 async def test_any_text_can_be_kept_and_any_query_asked(
     tmp_path_factory: pytest.TempPathFactory, text: str, query: str

@@ -1,6 +1,6 @@
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.base.tokens import message_tokens, text_tokens
@@ -206,7 +206,6 @@ rows_of_a_turn = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3_000), rows_of_a_turn), min_size=1, max_size=12),
     st.integers(500, 20_000),

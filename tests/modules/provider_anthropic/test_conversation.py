@@ -385,7 +385,7 @@ async def test_json_without_a_schema_is_a_degradation_and_with_one_a_format() ->
     assert sent["output_config"]["format"] == {"type": "json_schema", "schema": schema}
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(HISTORIES, st.sampled_from([None, 3000]))
 def test_whatever_the_history_the_request_is_one_the_api_accepts(
     messages: list[Message], budget: int | None
@@ -394,7 +394,7 @@ def test_whatever_the_history_the_request_is_one_the_api_accepts(
     json.dumps(sent, ensure_ascii=False).encode()
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(HISTORIES, st.data())
 def test_what_is_remembered_of_a_request_changes_nothing_in_the_next_ones(
     messages: list[Message], data: st.DataObject

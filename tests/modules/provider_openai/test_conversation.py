@@ -316,7 +316,7 @@ async def test_a_raw_session_shows_the_request_without_secrets() -> None:
 
 
 @pytest.mark.parametrize("build", [chat, responses])
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(HISTORIES, st.sampled_from([{}, LOCAL]))
 def test_whatever_the_history_the_request_is_one_the_api_accepts(
     build: Any, messages: list[Message], config: dict[str, Any]

@@ -155,7 +155,7 @@ parts = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(parts, max_size=8).map("/".join), st.booleans())
 def test_no_path_leads_out_of_the_workspace(path: str, absolute: bool):
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.modules._shared.text_file import TextFile, decode, save
@@ -134,7 +134,6 @@ def test_what_is_outside_of_the_passage_stays_as_it_is(text: str, old: str):
     assert removed.replace("\r\n", "\n") == old
 
 
-@settings(max_examples=40)
 @given(st.binary(max_size=200))
 def test_any_content_that_is_loaded_is_written_back_as_it_was(data: bytes):
     try:

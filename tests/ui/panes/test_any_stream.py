@@ -1,4 +1,4 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -16,7 +16,6 @@ def check(row: list[Piece], width: int) -> None:
     assert width < 8 or cell_len(line) <= width
 
 
-@settings(max_examples=100, deadline=None)
 @given(STREAM, st.integers(1, 200))
 def test_any_stream_can_be_drawn_at_any_width(events: list[HostEvent], width: int) -> None:
     state = new_state(*events)

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -110,7 +110,6 @@ def test_an_impossible_time_is_no_time(at: float) -> None:
 TEXT = st.text(max_size=40)
 
 
-@settings(deadline=None)
 @given(
     TEXT,
     TEXT,

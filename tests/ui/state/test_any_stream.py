@@ -1,7 +1,7 @@
 import copy
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.host import events as host
@@ -11,8 +11,6 @@ from tests.ui.state.make import NOW
 from tests.ui.state.replica import Replica
 from tests.ui.state.streams import COVERED, STREAM
 
-QUICK = settings(max_examples=150, deadline=None)
-
 
 def test_the_random_streams_hold_every_kind_of_event() -> None:
     kinds = {kind for kind in vars(host).values() if isinstance(kind, type)}
@@ -20,7 +18,6 @@ def test_the_random_streams_hold_every_kind_of_event() -> None:
     assert kinds == COVERED
 
 
-@QUICK
 @given(STREAM, st.data())
 def test_a_transcript_that_follows_the_changes_equals_the_entries(
     events: list[host.HostEvent], data: st.DataObject
@@ -36,7 +33,6 @@ def test_a_transcript_that_follows_the_changes_equals_the_entries(
         assert len(keys) == len(set(keys))
 
 
-@QUICK
 @given(STREAM, STREAM)
 def test_earlier_events_are_put_in_front_of_whatever_is_there(
     events: list[host.HostEvent], earlier: list[host.HostEvent]
@@ -62,7 +58,6 @@ def _shown(section: Any) -> Any:
     return copy.deepcopy(section.list.entries)
 
 
-@QUICK
 @given(STREAM)
 def test_a_version_moves_exactly_when_its_section_changes(events: list[host.HostEvent]) -> None:
     state = SessionState(clock=lambda: NOW)
@@ -81,7 +76,6 @@ def test_a_version_moves_exactly_when_its_section_changes(events: list[host.Host
             assert taken or changed or section.version == version, type(section).__name__
 
 
-@QUICK
 @given(STREAM)
 def test_the_same_events_give_the_same_conversation_whole_or_one_by_one(
     events: list[host.HostEvent],

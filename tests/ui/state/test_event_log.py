@@ -1,4 +1,4 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.host.events import HookTraced
@@ -94,7 +94,6 @@ def test_clearing_an_empty_log_is_no_change() -> None:
     assert log.version == 0
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -1,6 +1,6 @@
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.ui.panes.json_tree import (
@@ -110,7 +110,6 @@ def test_a_value_of_another_type_differs() -> None:
     assert len(differences([1], {"0": 1})) == 1
 
 
-@settings(deadline=None)
 @given(JSON, JSON)
 def test_only_what_is_equal_has_no_differences(before: object, after: object) -> None:
     assert differences(before, before) == []
@@ -118,7 +117,6 @@ def test_only_what_is_equal_has_no_differences(before: object, after: object) ->
     assert bool(differences(before, after)) != same
 
 
-@settings(deadline=None)
 @given(JSON, st.lists(st.integers(0, 30), max_size=10))
 def test_folding_anything_in_any_order_keeps_the_tree_whole(
     value: object, toggles: list[int]

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -158,7 +158,6 @@ def test_the_context_number_takes_the_colour_of_its_pressure(total: int, tone: s
     assert context.pieces[1][0].startswith("≈")
 
 
-@settings(max_examples=150, deadline=None)
 @given(STREAM, st.integers(1, 200))
 def test_the_row_never_overflows_and_segments_never_overlap(
     events: list[HostEvent], width: int

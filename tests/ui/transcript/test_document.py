@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.ui.state.conversation.entries import (
@@ -46,7 +46,6 @@ STEPS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(STEPS)
 def test_heights_are_real_after_measuring_whatever_happened(steps: list[tuple[str, int]]) -> None:
     made = document(60)

@@ -1,4 +1,4 @@
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.ui.state.conversation.entries import TextEntry, UserEntry
@@ -35,7 +35,6 @@ def test_a_new_window_is_at_the_end() -> None:
     assert "unique 49" in "\n".join(visible(made, pager))
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(-15, 15), min_size=1, max_size=40))
 def test_scrolling_over_unmeasured_text_moves_by_exactly_the_rows_asked_for(
     steps: list[int],
@@ -55,7 +54,6 @@ def test_scrolling_over_unmeasured_text_moves_by_exactly_the_rows_asked_for(
             assert after[-step:] == before[: 20 + step]
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 100), st.sampled_from([40, 60, 100, 120, 200]))
 def test_a_resize_keeps_the_entry_at_the_top(percent: int, width: int) -> None:
     made, pager = filled(40)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.ui.transcript.markdown import split as markdown_split
@@ -76,7 +76,6 @@ def body(lines: list[str], indent: int = 4) -> list[str]:
     return [line[indent:] for line in lines[1:]]
 
 
-@settings(max_examples=150, deadline=None)
 @given(text=DOCUMENT, sizes=SIZES, width=st.sampled_from([40, 80, 120]))
 def test_streamed_lines_are_the_lines_of_the_whole_text(
     text: str, sizes: list[int], width: int
@@ -88,7 +87,6 @@ def test_streamed_lines_are_the_lines_of_the_whole_text(
         assert body(texts_of(made), column.text) == one_shot(text, column.measure)
 
 
-@settings(max_examples=100, deadline=None)
 @given(text=DOCUMENT, width=st.sampled_from([40, 80, 120]))
 def test_a_stored_text_in_pieces_has_the_lines_of_the_whole(text: str, width: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -99,7 +97,6 @@ def test_a_stored_text_in_pieces_has_the_lines_of_the_whole(text: str, width: in
         assert body(lines, column.text) == one_shot(text, column.measure)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     text=st.text(alphabet="ab \n#-*`>|~_[](){}\\1.:\t漢🙂\x1b\r\u202e&;=<", max_size=300),
     sizes=st.lists(st.integers(1, 30), max_size=60),
