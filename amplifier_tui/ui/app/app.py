@@ -20,8 +20,8 @@ from amplifier_tui.ui.app.actions import (
     modules,
     permissions,
     program,
-    rewind,
     session,
+    sessions,
     setup,
     shell,
     turn,
@@ -76,7 +76,7 @@ _SCREEN_MODULES = (
     "amplifier_tui.ui.transcript.view",
     "amplifier_tui.ui.widgets.status_bar",
     *(row.module for row in PANES),
-    "amplifier_tui.ui.session.link",
+    "amplifier_tui.ui.session.tabs.tabs",
 )
 """What the first frame does without."""
 
@@ -143,12 +143,17 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_search = session.search
     action_left_open = session.left_open
     action_new_session = session.new_session
+    action_session_beside = sessions.open_beside
+    action_show_session = sessions.show
+    action_next_session = sessions.step
+    action_waiting_session = sessions.show_waiting
+    action_close_session = sessions.close
     action_demo = session.demo
     action_rename = session.rename
     action_fork = session.fork
-    action_rewind = rewind.rewind
-    action_undo = rewind.undo
-    action_redo = rewind.redo
+    action_rewind = turn.rewind
+    action_undo = turn.undo
+    action_redo = turn.redo
     action_show_diff = view.show_diff
     action_report = session.report
     action_retry = turn.retry_last
@@ -250,7 +255,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         opening = asyncio.create_task(self._open_session())
         for name in _SCREEN_MODULES:
             await asyncio.to_thread(import_module, name)
-        from amplifier_tui.ui.session.link import SessionLink
+        from amplifier_tui.ui.session.tabs.tabs import SessionTabs
         from amplifier_tui.ui.state.session import SessionState
 
         self.state = SessionState()
@@ -265,8 +270,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
             leave.write_report(error)
         else:
             resend = partial(turn.send, self)
-            self.link = SessionLink(self.main, self.client, self.state, resend, self.early)
-            self.link.follow()
+            self.tabs = SessionTabs(
+                self.main, self.client, self.state, self.early, resend, self.take_session
+            )
         await program.load_keys(self)
         if self.link is not None:
             await self.link.wait_until_open(OPENING_PATIENCE)
@@ -343,7 +349,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         session.fork(self, event.entry)
 
     def _on_rewind_requested(self, event: RewindRequested) -> None:
-        rewind.rewind_at(self, event.entry)
+        turn.rewind_at(self, event.entry)
 
     async def _on_action_wanted(self, event: ActionWanted) -> None:
         await self.run_by_id(event.action, event.argument)

@@ -13,13 +13,13 @@ from textual.message import Message
 from textual.signal import Signal
 from textual.widgets import Static
 
+from amplifier_tui.ui.app.conversation_screen import ConversationScreen
 from amplifier_tui.ui.app.rail import Rail
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.panes.table import BY_NAME, PANES, ShowsState
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import PromptArea, PromptNotes, shell_rows, waiting_rows
-from amplifier_tui.ui.terminal.textual_costs import SettledScreen
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.panes.agents import AgentStrip
     from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
-    from amplifier_tui.ui.transcript.agent_view import AgentView
     from amplifier_tui.ui.transcript.view import TranscriptView
     from amplifier_tui.ui.widgets.question_strip import QuestionStrip
+    from amplifier_tui.ui.widgets.session_strip import SessionStrip
     from amplifier_tui.ui.widgets.status_bar import StatusBar
 
 MID = 100
@@ -49,7 +49,7 @@ class PanesChanged(Message):
     """Other panes are shown than before."""
 
 
-class MainScreen(SettledScreen[None]):
+class MainScreen(ConversationScreen):
     """Lays out and routes keys. The first frame has the prompt alone; `furnish` mounts the rest."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
@@ -61,12 +61,10 @@ class MainScreen(SettledScreen[None]):
         self.foot_changed = Signal[None](self, "foot-changed")
         """Told when the rows below a dialog become more or fewer."""
         self._notes = PromptNotes()
-        self.transcript: TranscriptView | None = None
         self.status: StatusBar | None = None
         self.strip: QuestionStrip | None = None
+        self.sessions: SessionStrip | None = None
         self.agents: AgentStrip | None = None
-        self.agent_view: AgentView | None = None
-        """The conversation of an agent, while it is in the place of the main one."""
         self.shown = set(BY_NAME)
         self._panes: dict[str, Widget] = {}
         self._drawer: str | None = None
@@ -89,12 +87,14 @@ class MainScreen(SettledScreen[None]):
         from amplifier_tui.ui.prompt.completion import Completer, CompletionPopup
         from amplifier_tui.ui.transcript.view import TranscriptView
         from amplifier_tui.ui.widgets.question_strip import QuestionStrip
+        from amplifier_tui.ui.widgets.session_strip import SessionStrip
         from amplifier_tui.ui.widgets.status_bar import StatusBar
 
         self._state = state
         self.transcript = TranscriptView()
         self.status = StatusBar()
         self.strip = QuestionStrip()
+        self.sessions = SessionStrip()
         self.agents = AgentStrip()
         popup = CompletionPopup()
         stage = Vertical(self.transcript, id="stage")
@@ -106,6 +106,7 @@ class MainScreen(SettledScreen[None]):
         async with self.batch():
             await self.query_one("#status-place").remove()
             await self.mount(self.status, after=self.prompt)
+            await self.mount(self.sessions, before=0)
             await self.mount(popup, self.agents, self.strip, self._notes, before=self.prompt)
             await self.query_one("#body").mount(left, stage, right)
             await right.mount(*self._panes.values())
@@ -120,6 +121,27 @@ class MainScreen(SettledScreen[None]):
                 lambda: () if self._state is None else self._state.commands.cards,
             )
         )
+
+    def show_session(self, state: SessionState, view: TranscriptView | None) -> TranscriptView:
+        """Show another session, and its conversation, which is made the first time.
+
+        Returns:
+            What draws the conversation.
+        """
+        from amplifier_tui.ui.transcript.view import TranscriptView
+
+        self._remove_agent()
+        if self.transcript is not None:
+            self.transcript.display = False
+        if view is None:
+            view = TranscriptView()
+            view.use_keys(self.keymap.way_to)
+            self.query_one("#stage").mount(view)
+        view.display = True
+        self._state, self.transcript = state, view
+        if not self._is_beside():
+            self.prompt.input.focus()
+        return view
 
     def show(self, changes: list[EntryChange]) -> None:
         """Draw the state; each widget looks at its own version and does nothing in vain."""
@@ -155,11 +177,6 @@ class MainScreen(SettledScreen[None]):
         hint = f"{left}{self.queue_way} lists"
         waiting = waiting_rows(state.queue.items, state.queue.steering, hint)
         self._notes.show_rows([*waiting, *shell_rows(self.prompt.input.text)])
-
-    @property
-    def conversation(self) -> TranscriptView | None:
-        """The conversation on screen: the main one, or an agent's."""
-        return self.agent_view.transcript if self.agent_view is not None else self.transcript
 
     def open_agent(self, lane: str) -> None:
         """Show the conversation of an agent in the place of the main one."""
@@ -400,32 +417,6 @@ class MainScreen(SettledScreen[None]):
     def action_stop(self) -> None:
         """Stop the running turn, whatever has the focus."""
         self.post_message(StopRequested())
-
-    def action_page_up(self) -> None:
-        """Scroll the conversation up by a page."""
-        if self.conversation is not None:
-            self.conversation.scroll_page_up(animate=False)
-
-    def action_page_down(self) -> None:
-        """Scroll the conversation down by a page."""
-        if self.conversation is not None:
-            self.conversation.scroll_page_down(animate=False)
-
-    def action_top(self) -> None:
-        """Scroll to the first message."""
-        if self.conversation is not None:
-            self.conversation.scroll_home(animate=False)
-
-    def action_bottom(self) -> None:
-        """Scroll to the newest message and follow what comes."""
-        if self.conversation is not None:
-            self.conversation.follow = True
-            self.conversation.scroll_end(animate=False)
-
-    def action_expand(self) -> None:
-        """Expand the details of all tool calls, or collapse them."""
-        if self.conversation is not None:
-            self.conversation.toggle_all()
 
     def _on_prompt_area_look_changed(self) -> None:
         self.show([])

@@ -43,13 +43,13 @@ class Quitting:
 
     def quit(self) -> None:
         """Close the session and end, unless it works and the user says no; asked again, at once."""
-        state = self._app.state
+        work = self._app.tabs.work() if self._app.tabs is not None else []
         if self._leaving:
             self._app.exit(Farewell())
-        elif state is not None and (work := state.activity.work):
+        elif work:
             from amplifier_tui.ui.dialogs.questions import Confirm
 
-            question = f"{work} is running. To quit stops it; what it did so far is kept."
+            question = running_words(work, "To quit")
             self._app.ask(Confirm(question, "Quit"), lambda yes: self._close() if yes else None)
         else:
             self._close()
@@ -60,15 +60,19 @@ class Quitting:
 
     def release(self, timeout: float) -> None:
         """Close the session in so many seconds if the app ended without; called after `run`."""
-        client = self._app.client
-        if client is not None and not self._closed_in_order:
+        if self._closed_in_order:
+            return
+        tabs, client = self._app.tabs, self._app.client
+        clients = [link.tab.client for link in tabs.links] if tabs is not None else [client]
+        for closing in [each.close() for each in clients if each is not None]:
             try:
-                client.close().result(timeout)
+                closing.result(timeout)
             except Exception:
-                _log.exception("The session did not close after the screen had ended")
+                _log.exception("A session did not close after the screen had ended")
 
     def _close(self) -> None:
-        self._app.say("Closing the session…")
+        several = self._app.tabs is not None and len(self._app.tabs.links) > 1
+        self._app.say("Closing the sessions…" if several else "Closing the session…")
         self._leave("")
 
     def _leave(self, problem: str) -> None:
@@ -79,8 +83,16 @@ class Quitting:
 
     async def _end(self, problem: str) -> None:
         farewell = Farewell()
-        if self._app.link is not None:
-            farewell = await self._app.link.close(CLOSE_TIMEOUT)
+        if self._app.tabs is not None:
+            farewell = await self._app.tabs.close_all(CLOSE_TIMEOUT)
             self._closed_in_order = True
         problems = " ".join(part for part in (problem, farewell.problem) if part)
-        self._app.exit(Farewell(farewell.last_answer, farewell.resume_command, problems))
+        self._app.exit(farewell._replace(problem=problems))
+
+
+def running_words(work: list[str], doing: str) -> str:
+    """Return the question before what runs is stopped; `doing` says what stops it."""
+    if len(work) == 1:
+        return f"{work[0]} is running. {doing} stops it; what it did so far is kept."
+    listed = "\n".join(work)
+    return f"These are running:\n{listed}\n{doing} stops them; what they did so far is kept."

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.app.themes import Roles
     from amplifier_tui.ui.keys.keymap import Keymap
     from amplifier_tui.ui.session.link import SessionLink
+    from amplifier_tui.ui.session.tabs.tabs import SessionTabs
     from amplifier_tui.ui.state.session import SessionState
 
 P = ParamSpec("P")
@@ -53,6 +54,8 @@ class SessionApp(App[Farewell]):
         """None until it is connected."""
         self.link: SessionLink | None = None
         """Joins client and state; None until both are there."""
+        self.tabs: SessionTabs | None = None
+        """All sessions of the window: client, state and link are of the one that is shown."""
         self.early: list[tuple[str, bool]] = []
         """What was sent before a session is open, each with whether it is to be queued."""
         self.writer = ThreadPoolExecutor(1, "remember")
@@ -62,6 +65,10 @@ class SessionApp(App[Farewell]):
     def keymap(self) -> Keymap:
         """The keys in force."""
         return self.main.keymap
+
+    def take_session(self, link: SessionLink) -> None:
+        """Have actions work on a session of the window: the one that is shown."""
+        self.link, self.client, self.state = link, link.tab.client, link.tab.state
 
     def say(self, text: str, level: Level = "info") -> None:
         """Show a line in the status bar and keep it in the notice history."""

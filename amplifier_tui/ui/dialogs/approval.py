@@ -40,6 +40,8 @@ SHORT = 30
 class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
     """Asks about one request of an agent (`lane`), at its place in the queue.
 
+    `session` names the session where it is not the one that is shown.
+
     Args:
         hold: Stops the clock of the request with this id.
         client: Takes the arguments that the user gives a call.
@@ -90,6 +92,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         request: ApprovalRequested,
         *,
         lane: str,
+        session: str,
         place: QueuePlace,
         hold: Callable[[str], None],
         client: SessionClient,
@@ -103,6 +106,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         self._worded = words.has_question(request)
         self.set_class(self._worded, "-worded")
         self._lane = lane
+        self._session = session
         self._place = place
         self._hold = hold
         self.set_up_reading(request.diff, client, keymap, made=False)
@@ -122,7 +126,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
     def _content(self) -> ComposeResult:
         with Horizontal(id="head"):
             yield Static(words.head(self.request), id="who")
-            yield Static(words.place(self._place, self._lane), id="place")
+            yield Static(words.place(self._place, self._lane, self._session), id="place")
         yield Static(words.wanted(self.request), id="wanted")
         yield Static(self._problem, id="problem")
         yield Reader(self._rows, self._text, self._lead, id="payload")
@@ -151,7 +155,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         """The queue behind this request has changed."""
         self._place = place
         if self.query("#place"):
-            self.query_one("#place", Static).update(words.place(place, self._lane))
+            self.query_one("#place", Static).update(words.place(place, self._lane, self._session))
             self._show_state()
 
     @property

@@ -66,9 +66,10 @@ def _action(request: ApprovalRequested) -> Content:
     return Content.assemble((bold, "bold"), action[len(bold) :])
 
 
-def place(at: QueuePlace, lane: str) -> Content:
-    """Return the right end of the first row: `1 of 3 · main`."""
-    return Content.styled(f"{at.n} of {at.of} · {one_line(lane, 24)}", "$text-muted")
+def place(at: QueuePlace, lane: str, session: str = "") -> Content:
+    """Return the right end of the first row: `1 of 3 · main`, before it a session not shown."""
+    whose = (f"{one_line(session, 24)}   ", "$accent bold") if session else ""
+    return Content.assemble(whose, (f"{at.n} of {at.of} · {one_line(lane, 24)}", "$text-muted"))
 
 
 def diff_rows(diff: str) -> list[DiffRow]:
@@ -167,8 +168,13 @@ def countdown(
     return Content.styled(elapsed(remaining) + ("" if short else " then deny"), "$text-muted")
 
 
-def strip(request: ApprovalRequested, count: int, held: bool, key: str, width: int) -> Content:
-    """Return the row of `width` cells that says what waits: `count` requests, `key` opens one."""
+def strip(
+    request: ApprovalRequested, count: int, held: bool, key: str, width: int, *, whose: str = ""
+) -> Content:
+    """Return the row of `width` cells that says what waits: `count` requests, `key` opens one.
+
+    `whose` names a session that is not shown.
+    """
     glyph, colour = RISK[request.risk]
     parts = [Content.styled(f"{count} wait", "$text-warning")] if count > 1 else []
     if request.timeout is not None:
@@ -179,6 +185,7 @@ def strip(request: ApprovalRequested, count: int, held: bool, key: str, width: i
     what = request.tool if command and width < TINY else asked
     left = Content.assemble(
         (f"{glyph} ", f"{colour} bold"),
+        (f"{one_line(whose, 24)}: " if whose else "", "$accent bold"),
         one_line(what, 300) or "A question",
         (f"  {visible(command)[0]}" if command else "", "$text-muted"),
     )

@@ -12,7 +12,7 @@ from amplifier_tui.host.events import CommandCard
 from amplifier_tui.ui.dialogs.parts.picker import Picker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.keys.action import Action
+from amplifier_tui.ui.keys.action import DIGITS, Action
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, groups
 from amplifier_tui.ui.keys.keymap import Keymap, show_key, show_keys
 from amplifier_tui.ui.keys.keymap_file import pane_actions
@@ -68,7 +68,7 @@ class Help(CommandPalette):
 
 
 class LeaderPopup(Sheet[str]):
-    """Takes one key and returns the id of its action; None for any other key."""
+    """Takes one key and returns the id of its action, and what it takes; None for any other key."""
 
     DEFAULT_CSS = """
     LeaderPopup > #sheet { padding: 1 2; }
@@ -95,8 +95,12 @@ class LeaderPopup(Sheet[str]):
 
     def take(self, key: str) -> None:
         """Close with what the key means, or with nothing."""
+        by_digit = self._chords.get(DIGITS)
         action = self._chords.get(key)
-        self.finish(action.id if action is not None else None)
+        if action is None and by_digit is not None and key in "123456789":
+            self.finish(f"{by_digit.id} {key}")
+        else:
+            self.finish(action.id if action is not None else None)
 
     def on_click(self) -> None:
         """A click closes it."""

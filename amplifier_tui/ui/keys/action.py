@@ -36,6 +36,10 @@ LEADER = "app.leader"
 """Id of the action that opens the leader popup."""
 
 
+DIGITS = "1…9"
+"""In the place of a chord: each digit is one, and is what the action takes."""
+
+
 class Action(NamedTuple):
     """One thing a user can do.
 

@@ -2,6 +2,10 @@
 
 HELP: dict[str, str] = {
     "session.bundles": "Open another bundle; the conversation comes along.",
+    "session.beside": "Both work on; with a bundle's name, that bundle.",
+    "session.show": "By its number in the strip; without one, the next.",
+    "session.waiting": "F8 answers what waits without going there.",
+    "session.close": "It stays stored; asks first where something runs.",
     "session.demo": "A scripted agent in a sample project; no key, nothing sent anywhere.",
     "skills.list": "What modules offer by `/name`: skills, and prompts of servers.",
     "session.search": "Titles, prompts, answers and calls; opens the session at the place.",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from amplifier_tui.ui.keys.action import LEADER, Action, rows
+from amplifier_tui.ui.keys.action import DIGITS, LEADER, Action, rows
 from amplifier_tui.ui.panes.table import PANES
 
 _IN_SESSION = (
@@ -56,6 +56,34 @@ _ROWS = (
         ),
         Action("session.left_open", "Sessions left open", "app.left_open", "", "J", "left-open"),
         Action("session.new", "New session", "app.new_session", "", "n", "new"),
+        Action(
+            "session.beside",
+            "New session beside this one",
+            "app.session_beside",
+            "",
+            "plus",
+            "beside",
+            "bundle",
+        ),
+        Action("session.show", "Go to a session", "app.show_session", "", DIGITS, "go", "number"),
+        Action("session.next", "Next session", "app.next_session", "", "full_stop", "next"),
+        Action(
+            "session.previous",
+            "Previous session",
+            "app.next_session(-1)",
+            "",
+            "comma",
+            "previous",
+        ),
+        Action(
+            "session.waiting",
+            "Next session that waits for you",
+            "app.waiting_session",
+            "",
+            "0",
+            "waiting",
+        ),
+        Action("session.close", "Close this session", "app.close_session", "", "minus", "close"),
         Action("session.demo", "Try the offline demo", "app.demo", "", "w", "demo"),
         Action("session.rename", "Name this session", "app.rename", "", "j", "rename", "title"),
         Action("session.fork", "Fork this session", "app.fork", "", "f", "fork"),
@@ -65,8 +93,10 @@ _ROWS = (
         Action(
             "session.report", "What is missing, and why", "app.report", "", "O", "report,missing"
         ),
-        Action("setup.key", "Paste an API key", "app.paste_key", "", "4", "key", "variable"),
-        Action("setup.local", "Use a model on this machine", "app.use_local", "", "5", "local"),
+        Action(
+            "setup.key", "Paste an API key", "app.paste_key", "", "number_sign", "key", "variable"
+        ),
+        Action("setup.local", "Use a model on this machine", "app.use_local", "", "at", "local"),
         Action("app.quit", "Quit", "app.leave", "", "q", "quit,exit"),
     ),
     *rows(
@@ -85,7 +115,7 @@ _ROWS = (
         Action(
             "turn.unqueue", "Take back the last queued prompt", "app.unqueue", "", "d", "unqueue"
         ),
-        Action("turn.queue", "What is queued, to change it", "app.queue", "", "6", "queue"),
+        Action("turn.queue", "What is queued, to change it", "app.queue", "", "ampersand", "queue"),
         Action("turn.send", "Send what is queued first", "app.send_queued", "", "Y", "send"),
         Action(
             "shell.run", "Run a command", "app.shell", "", "exclamation_mark", "shell", "command"
@@ -123,9 +153,13 @@ _ROWS = (
         Action(
             "model.back", "Go back to the model before", "app.model_back", "", "K", "model-back"
         ),
-        Action("limit.set", "Limit what is spent", "app.limit", "", "1", "limit", "limit"),
-        Action("limit.once", "Send what waits at the limit", "app.limit_once", "", "2", "once"),
-        Action("limit.raise", "Double the limit", "app.limit_raise", "", "3", "double-limit"),
+        Action(
+            "limit.set", "Limit what is spent", "app.limit", "", "dollar_sign", "limit", "limit"
+        ),
+        Action("limit.once", "Send what waits at the limit", "app.limit_once", "", "colon", "once"),
+        Action(
+            "limit.raise", "Double the limit", "app.limit_raise", "", "asterisk", "double-limit"
+        ),
         Action("plan.ask", "Do the plan, asking", "app.do_plan", "", "p", "do"),
         Action("plan.edits", "Do the plan, edits go through", "app.do_edits", "", "P", "do-edits"),
         Action("plan.dismiss", "Go on planning", "app.dismiss_plan", "", "G", "go-on-planning"),
@@ -184,7 +218,14 @@ _ROWS = (
             "context",
             "pin|drop|shorten|show item",
         ),
-        Action("context.items", "The biggest items of the context", "app.items", "", "8", "items"),
+        Action(
+            "context.items",
+            "The biggest items of the context",
+            "app.items",
+            "",
+            "percent_sign",
+            "items",
+        ),
         Action(
             "memory.remember", "Remember something", "app.remember", "", "R", "remember", "text"
         ),

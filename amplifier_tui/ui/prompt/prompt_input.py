@@ -1,7 +1,9 @@
 """The text the user is writing: editing, sending, history, large pastes."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from rich.text import Text
 from textual import events
@@ -22,6 +24,14 @@ CHIP_LINES = 8
 """A paste with more lines than this becomes a chip."""
 CHIP_CHARACTERS = 1_000
 """So does one with more characters than this."""
+
+
+class Draft(NamedTuple):
+    """A draft that was put aside: its text, the large pastes in it, and where the cursor was."""
+
+    text: str = ""
+    pastes: Mapping[str, str] = MappingProxyType({})
+    cursor: tuple[int, int] = (0, 0)
 
 
 class PromptInput(TextArea, inherit_bindings=False):
@@ -105,6 +115,21 @@ class PromptInput(TextArea, inherit_bindings=False):
         shown = seen + self.chips.add(text[len(seen) :]) if is_large(text) else text
         self.replace(shown, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
+
+    def put_aside(self) -> Draft:
+        """Empty the draft and return what it was."""
+        draft = Draft(self.text, self.chips.texts, self.cursor_location)
+        self.take_up(Draft())
+        return draft
+
+    def take_up(self, draft: Draft) -> None:
+        """Go on with a draft that was put aside."""
+        self.past.leave()
+        self.cleared = False
+        self.chips = Chips()
+        self.chips.texts |= draft.pastes
+        self.load_text(draft.text)
+        self.move_cursor(draft.cursor)
 
     def clear_draft(self) -> None:
         """Empty the draft, undoably."""

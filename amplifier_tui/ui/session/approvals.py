@@ -10,38 +10,67 @@ from typing import TYPE_CHECKING
 from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.client import Decision, SessionClient
+    from amplifier_tui.host.client import Decision
     from amplifier_tui.host.events import ApprovalRequested
     from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
     from amplifier_tui.ui.session.keyboard import Keyboard
-    from amplifier_tui.ui.state.session import SessionState
+    from amplifier_tui.ui.session.tabs.tab import SessionTab
 
 
 class ApprovalDialogs:
-    """Opens and closes approval dialogs, as its queue decides."""
+    """Opens and closes the approval dialogs of all sessions of the window, as its queue decides.
+
+    Args:
+        tabs: Returns the sessions, the one that is shown first.
+    """
 
     def __init__(
-        self, screen: MainScreen, client: SessionClient, state: SessionState, keyboard: Keyboard
+        self, screen: MainScreen, keyboard: Keyboard, tabs: Callable[[], Sequence[SessionTab]]
     ) -> None:
         self._screen = screen
-        self._client = client
-        self._state = state
         self._keyboard = keyboard
+        self._tabs = tabs
+        self._owners: dict[str, SessionTab] = {}
+        """Whose the pending requests are, by their id."""
         self.queue = DialogQueue(self)
         self._dialog: ApprovalDialog | None = None
+        self._asking: SessionTab | None = None
+        """Whose the request in the dialog is."""
         self._held: set[str] = set()
+        self._seen: list[int] = []
+
+    def sync(self) -> None:
+        """Take the requests that wait in all sessions; cheap when they are the same."""
+        tabs = self._tabs()
+        seen = [part for tab in tabs for part in (id(tab), tab.state.approvals.version)]
+        if seen != self._seen:
+            self._seen = seen
+            owned = [(tab, r) for tab in tabs for r in tab.state.approvals.pending]
+            self._owners = {request.request_id: tab for tab, request in owned}
+            self.queue.sync([request for _, request in owned])
+
+    def owner(self, request: ApprovalRequested) -> SessionTab | None:
+        """Return the session that a request is of."""
+        return self._owners.get(request.request_id)
+
+    def is_seen(self, request: ApprovalRequested) -> bool:
+        """Whether the session of a request is shown, so that its dialog opens by itself."""
+        owner = self.owner(request)
+        return owner is not None and owner.shown
 
     def open(self, request: ApprovalRequested, place: QueuePlace) -> None:
         """Show a request."""
         from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 
+        self._asking = tab = self._owners[request.request_id]
         self._dialog = ApprovalDialog(
             request,
-            lane=self._state.lanes.name_of(request.agent),
+            lane=tab.state.lanes.name_of(request.agent),
+            session=tab.named(""),
             place=place,
             hold=self._hold,
-            client=self._client,
+            client=tab.client,
             held=request.request_id in self._held,
             keymap=self._screen.keymap,
             is_first_click=self._keyboard.is_first_click,
@@ -56,7 +85,7 @@ class ApprovalDialogs:
             from amplifier_tui.ui.dialogs.approval_words import outcome_words
 
             dialog.withdraw()
-            answers = self._state.approvals.recent
+            answers = self._asking.state.approvals.recent if self._asking is not None else ()
             answer = next((a for a in reversed(answers) if a.request_id == request_id), None)
             self._screen.say(*outcome_words(dialog.request, answer))
 
@@ -74,12 +103,16 @@ class ApprovalDialogs:
             self._screen.strip.show("approvals", None)
         else:
             held = request.request_id in self._held
-            draw = partial(strip, request, count, held, self._screen.keymap.way_to("approval.show"))
+            key = self._screen.keymap.way_to("approval.show")
+            owner = self.owner(request)
+            whose = owner.named("") if owner is not None else ""
+            draw = partial(strip, request, count, held, key, whose=whose)
             self._screen.strip.show("approvals", draw, request.risk)
 
     def _hold(self, request_id: str) -> None:
         self._held.add(request_id)
-        self._client.hold(request_id)
+        if (owner := self._owners.get(request_id)) is not None:
+            owner.client.hold(request_id)
 
     def show_place(self, place: QueuePlace) -> None:
         """Show how many wait."""
@@ -88,7 +121,8 @@ class ApprovalDialogs:
 
     def decide(self, request_id: str, decision: Decision) -> None:
         """Send an answer."""
-        self._client.decide(request_id, decision)
+        if (owner := self._owners.get(request_id)) is not None:
+            owner.client.decide(request_id, decision)
 
     def after(self, seconds: float, call: Callable[[], None]) -> None:
         """Call back on the UI loop."""
@@ -109,7 +143,8 @@ class DialogQueue:
     """Decides when an approval dialog opens and closes, and what becomes of the answer.
 
     One at a time, first come first served, while the user does not type. It never reopens what was
-    put off, and closes what is resolved elsewhere.
+    put off, closes what is resolved elsewhere, and opens what an unseen session asks only when the
+    user wants to answer.
     """
 
     def __init__(self, dialogs: ApprovalDialogs) -> None:
@@ -117,6 +152,8 @@ class DialogQueue:
         self._pending: list[ApprovalRequested] = []
         self._answered: set[str] = set()
         self._later: set[str] = set()
+        self._wanted: set[str] = set()
+        """Those the user wanted to answer, wherever they come from."""
         self._open = ""
         self._ticking = False
 
@@ -126,11 +163,12 @@ class DialogQueue:
         return [r for r in self._pending if r.request_id not in self._answered]
 
     def sync(self, pending: Sequence[ApprovalRequested]) -> None:
-        """Take the pending requests of the session, oldest first."""
+        """Take the pending requests, those of the session that is shown first, oldest first."""
         self._pending = list(pending)
         known = {request.request_id for request in pending}
         self._answered &= known
         self._later &= known
+        self._wanted &= known
         if self._open and self._open not in known:
             gone, self._open = self._open, ""
             self._dialogs.close(gone)
@@ -141,6 +179,7 @@ class DialogQueue:
     def show(self) -> bool:
         """Bring back what was put off and show the oldest request; False when none waits."""
         self._later.clear()
+        self._wanted = {request.request_id for request in self.waiting}
         if not self._open and self.waiting:
             self._show(self.waiting[0])
         return bool(self.waiting)
@@ -151,10 +190,11 @@ class DialogQueue:
             self._open = ""
         request = next((r for r in self.waiting if r.request_id == answer.request_id), None)
         if request is not None and answer.decision is None:
+            self._wanted.discard(answer.request_id)
             if not answer.typing:
                 self._later.add(answer.request_id)
         elif request is not None and answer.decision is not None:
-            same = [r for r in self.waiting if same_request(r, request)]
+            same = self._like(request)
             for each in same if answer.identical else [request]:
                 self._answered.add(each.request_id)
                 self._dialogs.decide(each.request_id, answer.decision)
@@ -164,8 +204,19 @@ class DialogQueue:
         waiting = self.waiting
         for n, request in enumerate(waiting, start=1):
             if request.request_id == request_id:
-                return QueuePlace(n, len(waiting), sum(same_request(r, request) for r in waiting))
+                return QueuePlace(n, len(waiting), len(self._like(request)))
         return QueuePlace()
+
+    def _like(self, request: ApprovalRequested) -> list[ApprovalRequested]:
+        """Return the requests of the same session that ask for exactly the same."""
+        owner = self._dialogs.owner(request)
+        waiting = (r for r in self.waiting if self._dialogs.owner(r) is owner)
+        return [r for r in waiting if same_request(r, request)]
+
+    def _opens(self, request: ApprovalRequested) -> bool:
+        if request.request_id in self._later:
+            return False
+        return request.request_id in self._wanted or self._dialogs.is_seen(request)
 
     def _show(self, request: ApprovalRequested) -> None:
         self._dialogs.show_waiting(None, 0)
@@ -177,7 +228,7 @@ class DialogQueue:
         if self._open:
             return
         waiting = self.waiting
-        queue = [r for r in waiting if r.request_id not in self._later]
+        queue = [r for r in waiting if self._opens(r)]
         wait = self._dialogs.opens_in() if queue and not at_once else 0
         if queue and not wait:
             self._show(queue[0])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import MAIN_LANE, Failed, SessionOpened, TurnEnded, TurnStarted
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import HostEvent
-    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.session.tabs.tab import SessionTab
     from amplifier_tui.ui.state.conversation.entries import UserEntry
-    from amplifier_tui.ui.state.session import SessionState
 
 
 @dataclass(slots=True)
@@ -28,10 +27,11 @@ class _Fork:
 class Forks:
     """Asks for forks, one at a time, when no turn runs."""
 
-    def __init__(self, screen: MainScreen, client: SessionClient, state: SessionState) -> None:
-        self._screen = screen
-        self._client = client
-        self._state = state
+    def __init__(self, tab: SessionTab) -> None:
+        self._tab = tab
+        self._screen = tab.screen
+        self._client = tab.client
+        self._state = tab.state
         self._fork: _Fork | None = None
 
     def begin(self, before: UserEntry | None) -> None:
@@ -69,7 +69,7 @@ class Forks:
             case SessionOpened() if event.session_id != fork.left:
                 self._fork = None
                 if fork.sent:
-                    self._opened(fork)
+                    self._tab.when_shown(partial(self._opened, fork))
             case TurnStarted() | Failed() if fork.sent:
                 # It was refused: what opens next is no fork.
                 self._fork = None
@@ -92,4 +92,4 @@ class Forks:
             else:
                 prompt.restore(fork.prompt)
         prompt.input.focus()
-        self._screen.say(words)
+        self._tab.say(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
@@ -10,24 +11,21 @@ from amplifier_tui.host.events import MAIN_LANE, Rewound, SessionOpened, TurnEnd
 from amplifier_tui.ui.state.conversation.entries import UserEntry
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import HostEvent, Level
-    from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.rewind.sheet import RewindChoice
     from amplifier_tui.ui.session.forks import Forks
+    from amplifier_tui.ui.session.tabs.tab import SessionTab
     from amplifier_tui.ui.state.conversation.entries import ConversationEntry
-    from amplifier_tui.ui.state.session import SessionState
 
 
 class GoingBack:
-    """Goes back in the session on screen, when no turn runs."""
+    """Goes back in a session, when no turn runs there."""
 
-    def __init__(
-        self, screen: MainScreen, client: SessionClient, state: SessionState, forks: Forks
-    ) -> None:
-        self._screen = screen
-        self._client = client
-        self._state = state
+    def __init__(self, tab: SessionTab, forks: Forks) -> None:
+        self._tab = tab
+        self._screen = tab.screen
+        self._client = tab.client
+        self._state = tab.state
         self._forks = forks
         self._waiting: int | None = None
         """The turn to go back before, once the running one has ended."""
@@ -80,7 +78,7 @@ class GoingBack:
         prompts = (e for e in reversed(self._state.entries) if isinstance(e, UserEntry))
         prompt = next((each for each in prompts if each.begins_turn), None)
         if prompt is None:
-            self._screen.say("There is no turn to take back.")
+            self._tab.say("There is no turn to take back.")
         elif self._state.activity.running:
             self.begin(prompt.turn)
         else:
@@ -93,7 +91,7 @@ class GoingBack:
             preview = await asyncio.wrap_future(self._client.preview_rewind(turn))
         except Exception as error:
             # Whatever the disk said, or that the session was closed meanwhile.
-            self._screen.say(one_line(str(error), 300), "warning")
+            self._tab.say(one_line(str(error), 300), "warning")
             return
         if is_plain(preview) and not self._state.activity.running:
             self._client.rewind(turn, "both")
@@ -105,11 +103,11 @@ class GoingBack:
         match event:
             case TurnEnded() if event.agent == MAIN_LANE and self._waiting is not None:
                 turn, self._waiting = self._waiting, None
-                self._open(turn)
+                self._tab.when_shown(partial(self._open, turn))
             case SessionOpened():
                 self._waiting, self._filled = None, ""
             case Rewound():
-                self._done(event)
+                self._tab.when_shown(partial(self._done, event))
             case _:
                 pass
 
@@ -145,7 +143,7 @@ class GoingBack:
             diff = await asyncio.wrap_future(self._client.rewind_diff(turn, path))
         except Exception as error:
             # Whatever the disk said.
-            self._screen.say(f"{one_line(path, 80)}: {one_line(str(error), 300)}", "warning")
+            self._tab.say(f"{one_line(path, 80)}: {one_line(str(error), 300)}", "warning")
             return
         entry = ToolEntry(key="rewind", tool=path, diff=diff)
         sheet = DiffSheet(entry, self._client, self._screen.keymap, made=False)
@@ -170,4 +168,4 @@ class GoingBack:
                 self._filled = event.prompt
         draft.focus()
         level: Level = "warning" if event.kept or event.failed else "info"
-        self._screen.say(done_words(event, kept), level)
+        self._tab.say(done_words(event, kept), level)

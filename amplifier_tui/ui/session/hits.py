@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,9 @@ from amplifier_tui.ui.state.conversation.entries import TextEntry
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from amplifier_tui.host.client import SearchHit, SessionClient
+    from amplifier_tui.host.client import SearchHit
     from amplifier_tui.host.events import HostEvent
-    from amplifier_tui.ui.app.main_screen import MainScreen
-    from amplifier_tui.ui.state.session import SessionState
+    from amplifier_tui.ui.session.tabs.tab import SessionTab
 
 FARTHEST = 5_000
 """Stored rows that are fetched at most to come to a place."""
@@ -33,16 +33,11 @@ class HitOpener:
         fetch: Shows so many more of the stored rows.
     """
 
-    def __init__(
-        self,
-        screen: MainScreen,
-        client: SessionClient,
-        state: SessionState,
-        fetch: Callable[[int], Awaitable[None]],
-    ) -> None:
-        self._screen = screen
-        self._client = client
-        self._state = state
+    def __init__(self, tab: SessionTab, fetch: Callable[[int], Awaitable[None]]) -> None:
+        self._tab = tab
+        self._screen = tab.screen
+        self._client = tab.client
+        self._state = tab.state
         self._fetch = fetch
         self._hit: SearchHit | None = None
 
@@ -50,13 +45,13 @@ class HitOpener:
         """Open a hit."""
         card = hit.card
         if card.session_id == self._state.facts.session_id:
-            self._screen.run_worker(self._show(hit), group="hit", exclusive=True)
+            self._show_soon(hit)
         elif not card.cwd:
-            self._screen.say("Nobody knows which folder that session is of.", "warning")
+            self._tab.say("Nobody knows which folder that session is of.", "warning")
         elif not os.path.isdir(card.cwd):
             # Not `Path.is_dir`, which raises where a name is too long or a folder above is closed.
             words = f"Its folder is gone, it can't be opened: {one_line(card.cwd, 200)}"
-            self._screen.say(words, "warning")
+            self._tab.say(words, "warning")
         else:
             self._hit = hit
             self._client.open(OpenRequest(cwd=Path(card.cwd), resume=card.session_id))
@@ -68,7 +63,10 @@ class HitOpener:
             return
         self._hit = None
         if isinstance(event, SessionOpened) and event.session_id == hit.card.session_id:
-            self._screen.run_worker(self._show(hit), group="hit", exclusive=True)
+            self._tab.when_shown(partial(self._show_soon, hit))
+
+    def _show_soon(self, hit: SearchHit) -> None:
+        self._screen.run_worker(self._show(hit), group="hit", exclusive=True)
 
     async def _show(self, hit: SearchHit) -> None:
         if hit.row < 0:
@@ -76,7 +74,7 @@ class HitOpener:
         facts = self._state.facts
         missing = facts.earlier - hit.row
         if missing > FARTHEST:
-            self._screen.say(f"It is {missing:,} rows further up: too far to go there at once.")
+            self._tab.say(f"It is {missing:,} rows further up: too far to go there at once.")
             return
         if missing > 0:
             await self._fetch(missing + _BEFORE)
@@ -88,7 +86,7 @@ class HitOpener:
         if facts.session_id == hit.card.session_id and not any(
             map(self._screen.show_entry, places)
         ):
-            self._screen.say("The place was taken back or is not shown.", "warning")
+            self._tab.say("The place was taken back or is not shown.", "warning")
 
     def _key(self, hit: SearchHit) -> str:
         """Return the key of the entry that shows the row; empty where none does."""

@@ -1,10 +1,9 @@
-"""Joins the session to the screen: events to the state and its widgets, the user's words back."""
+"""Joins a session to the screen: events to the state and its widgets, the user's words back."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -19,6 +18,7 @@ from amplifier_tui.host.events import (
     Failed,
     LimitAsked,
     ModelChanged,
+    Notice,
     QuestionsAsked,
     SessionOpened,
     TerminalWanted,
@@ -28,32 +28,28 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
-from amplifier_tui.ui.session.approvals import ApprovalDialogs
+from amplifier_tui.ui.session.feed import Feed
 from amplifier_tui.ui.session.forks import Forks
 from amplifier_tui.ui.session.going_back import GoingBack
 from amplifier_tui.ui.session.hits import HitOpener
-from amplifier_tui.ui.session.keyboard import Keyboard
 from amplifier_tui.ui.session.questions import AskDialogs
 from amplifier_tui.ui.session.trust import TrustDialogs
 from amplifier_tui.ui.state.conversation.entries import NO_MODEL
 from amplifier_tui.ui.state.formats import plural
-from amplifier_tui.ui.terminal import guard, leave
+from amplifier_tui.ui.terminal import leave
 from amplifier_tui.ui.terminal.leave import Farewell
 from amplifier_tui.ui.widgets.messages import ActionWanted, ModelChosen, TerminalNeeded
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import HostEvent
-    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.session.keyboard import Keyboard
+    from amplifier_tui.ui.session.tabs.tab import SessionTab
     from amplifier_tui.ui.state.conversation.entries import EntryChange
-    from amplifier_tui.ui.state.session import SessionState
 
 _log = logging.getLogger(__name__)
 
 EARLIER_PAGE = 200
 """Stored rows fetched at a time when the user scrolls up to them."""
-BATCH = 1_000
-"""Events applied in one go; a backlog is worked off in steps so that keys get their turn."""
 OPENING_FRAME = 0.15
 """Seconds between two looks at a session that opens: each takes the interpreter from it."""
 
@@ -61,41 +57,45 @@ _SHOWN_AT_ONCE = (SessionOpened, Failed, ApprovalRequested, QuestionsAsked, Trus
 
 
 class SessionLink:
-    """Owns the client while the program runs.
+    """Follows one session, whether it is shown or not.
 
     Args:
         send: Sends a text of the user, a slash command too, as if it was sent now.
         early: What was sent before a session is open, each with whether it is to be queued.
+        changed: Called after every batch.
+        look_back: Whether to say, once it is open, which sessions a crash has cut off.
     """
 
     def __init__(
         self,
-        screen: MainScreen,
-        client: SessionClient,
-        state: SessionState,
+        tab: SessionTab,
+        keyboard: Keyboard,
         send: Callable[..., Awaitable[None]],
         early: list[tuple[str, bool]],
+        changed: Callable[[], None],
+        *,
+        look_back: bool = False,
     ) -> None:
-        self._screen = screen
-        self._app = screen.app
-        self._client = client
-        self._state = state
-        self._feed = Feed(client, self.take)
+        self.tab = tab
+        self._screen = tab.screen
+        self._app = tab.screen.app
+        self._client = tab.client
+        self._state = tab.state
+        self._feed = Feed(tab.client, self.take)
         self._send = send
-        self.keyboard = Keyboard(screen)
-        self.approvals = ApprovalDialogs(screen, client, state, self.keyboard)
-        self.trust = TrustDialogs(screen, client, self.keyboard)
-        self.questions = AskDialogs(screen, client, self.keyboard, state)
-        self.forks = Forks(screen, client, state)
-        self.going_back = GoingBack(screen, client, state, self.forks)
-        self.hits = HitOpener(screen, client, state, self._fetch_earlier)
-        self._approvals_seen = -1
+        self._changed = changed
+        self._look_back = look_back
+        self.keyboard = keyboard
+        self.trust = TrustDialogs(tab, keyboard)
+        self.questions = AskDialogs(tab, keyboard)
+        self.forks = Forks(tab)
+        self.going_back = GoingBack(tab, self.forks)
+        self.hits = HitOpener(tab, self._fetch_earlier)
         self.opening = False
         """Whether the first session is still to come."""
         self._compacting = False
         self._settled = asyncio.Event()
         self._early = early
-        self._title = ""
         self._fetching = False
         self._changes: list[EntryChange] = []
         """What the state says that is still to be drawn."""
@@ -104,9 +104,14 @@ class SessionLink:
     def follow(self) -> None:
         """Follow the session that was asked for."""
         self.opening = True
-        if self._screen.transcript is not None:
-            self._screen.watch(self._screen.transcript, "scroll_y", self._scrolled, init=False)
         self._feed.start()
+
+    def shown(self) -> None:
+        """Take note that the session has come to the screen, for the first time or again."""
+        self.trust.shown()
+        self.questions.shown()
+        if not self.opening:
+            self._send_early()
 
     async def wait_until_open(self, timeout: float) -> None:
         """Wait until the session is open or has failed to, but no longer than `timeout` seconds."""
@@ -121,7 +126,7 @@ class SessionLink:
             # The loop would only log it: a screen that no longer follows must say so.
             _log.exception("A batch of events could not be shown")
             report = leave.write_report(error)
-            self._screen.say(f"Something could not be shown. Report: {report}", "error")
+            self.tab.say(f"Something could not be shown. Report: {report}", "error")
 
     def _take(self, events: list[HostEvent]) -> None:
         state = self._state
@@ -130,7 +135,7 @@ class SessionLink:
         if urgent or not (self.opening and events):
             changes, self._changes = self._changes, []
             self._showing = False
-            self._screen.show(changes)
+            self.tab.show(changes)
         elif not self._showing:
             self._showing = True
             self._screen.set_timer(OPENING_FRAME, partial(self.take, []))
@@ -139,12 +144,9 @@ class SessionLink:
         for event in events:
             if not event.replayed:
                 self._react(event)
-        if state.approvals.version != self._approvals_seen:
-            self._approvals_seen = state.approvals.version
-            self.approvals.queue.sync(state.approvals.pending)
         self.questions.sync(next(iter(state.questions.pending), None))
         self.trust.sync(state.trust.pending)
-        self._show_title()
+        self._changed()
 
     def _react(self, event: HostEvent) -> None:
         self.forks.take(event)
@@ -158,16 +160,21 @@ class SessionLink:
             case ModelChanged() if event.chosen:
                 self._model_chosen(event)
             case TerminalWanted():
-                self._screen.post_message(TerminalNeeded(event))
+                needed = TerminalNeeded(event)
+                self.tab.when_shown(lambda: self._screen.post_message(needed))
+            case Notice():
+                self.tab.pass_on(event)
             case Compacted() | TurnStarted():
                 self._compacting = False
             case TurnEnded() if event.agent == "main":
+                self.tab.turn_ended()
                 if not self._app.app_focus:
                     self._app.bell()
-                # After the screen has drawn the end of the turn.
-                self._app.set_timer(0.5, pace.turn_ended)
+                if self.tab.shown:
+                    # After the screen has drawn the end of the turn.
+                    self._app.set_timer(0.5, pace.turn_ended)
             case ApprovalRequested() | QuestionsAsked() | TrustAsked() | LimitAsked():
-                if not self._app.app_focus:
+                if not (self._app.app_focus and self.tab.shown):
                     self._app.bell()
             case _:
                 pass
@@ -176,14 +183,25 @@ class SessionLink:
         first, self.opening = self.opening, False
         self._compacting = False
         self._settled.set()
-        self._screen.prompt.set_root(Path(event.cwd))
-        for text, queue in self._early:
-            self._app.call_next(partial(self._send, text, queue=queue))
-        self._early.clear()
-        if first:
+        if self.tab.shown:
+            self._screen.prompt.set_root(Path(event.cwd))
+        self._send_early()
+        if first and self._look_back:
             self._screen.run_worker(self._look_for_left_open(), group="left-open")
-        else:
+        elif not first:
             self._app.set_timer(0.5, pace.session_changed)
+
+    def _send_early(self) -> None:
+        """Send what was sent before the session was open; unseen, commands of the screen wait."""
+        early = self._early[:]
+        self._early.clear()
+        for text, queue in early:
+            if self.tab.shown:
+                self._app.call_next(partial(self._send, text, queue=queue))
+            elif text.startswith("/"):
+                self._early.append((text, queue))
+            else:
+                self.submit(text, queue=queue)
 
     async def _look_for_left_open(self) -> None:
         """Say once which sessions a crash has cut off."""
@@ -200,34 +218,22 @@ class SessionLink:
             self._screen.say(f"{count} {verb} open when the program ended: {way}", "warning")
 
     def _failed(self, event: Failed) -> None:
-        prompt = self._screen.prompt
         idle = self._app.screen is self._screen and not self.keyboard.question_wait()
-        if event.kind == NO_MODEL and idle:
+        if event.kind == NO_MODEL and idle and self.tab.shown:
             self._screen.post_message(ActionWanted("model.choose"))
         if self.opening:
             # Nothing is open: what was sent in the meantime goes back to its writer.
             self.opening = False
             self._settled.set()
-            prompt.restore("\n\n".join(text for text, _ in self._early))
+            self.tab.restore("\n\n".join(text for text, _ in self._early))
             self._early.clear()
         else:
-            prompt.restore(event.prompt)
+            self.tab.restore(event.prompt)
 
     def _model_chosen(self, event: ModelChanged) -> None:
         effort = f", effort {event.effort}" if event.effort else ""
-        self._screen.say(f"{event.model}{effort} answers from the next request on.")
+        self.tab.say(f"{event.model}{effort} answers from the next request on.")
         self._screen.post_message(ModelChosen(self._state.facts.bundle, event))
-
-    def _show_title(self) -> None:
-        facts = self._state.facts
-        running = "◐ " if self._state.activity.running else ""
-        state = self._state
-        waits = state.approvals.pending or state.questions.pending or state.trust.pending
-        glyph = "! " if waits else running
-        title = f"{glyph}{one_line(facts.title or facts.bundle or 'amplifier', 60)}"
-        if title != self._title:
-            self._title = title
-            guard.set_title(self._app, title)
 
     def submit(self, text: str, *, queue: bool) -> bool:
         """Send a prompt the way the moment asks for; with `queue`, for after the running turn.
@@ -258,10 +264,6 @@ class SessionLink:
         self._compacting = True
         self._client.compact(instructions)
 
-    def show_what_waits(self) -> bool:
-        """Show the question that waits for the user; False when there is none."""
-        return self.trust.show() or self.approvals.queue.show() or self.questions.show()
-
     def stop(self) -> None:
         """Stop the user's own command; else the turn, and asked again, at once."""
         activity = self._state.activity
@@ -280,7 +282,7 @@ class SessionLink:
         self._client.interrupt(immediate)
         # The screen says so before the engine does.
         said = CancelRequested(session_id=self._state.facts.session_id, immediate=immediate)
-        self._screen.show(self._state.apply([said]))
+        self.tab.show(self._state.apply([said]))
 
     async def close(self, timeout: float) -> Farewell:
         """Close the session in so many seconds and say what there is to say."""
@@ -297,7 +299,8 @@ class SessionLink:
         facts = self._state.facts
         return Farewell(facts.last_answer, facts.resume_command, problem)
 
-    def _scrolled(self, scroll_y: float) -> None:
+    def scrolled(self, scroll_y: float) -> None:
+        """Fetch what was said before, at the top of the conversation."""
         if scroll_y < 1 and self._state.facts.earlier > 0 and not self._fetching:
             self._fetching = True
             self._screen.run_worker(self._fetch_earlier(), group="earlier")
@@ -308,77 +311,10 @@ class SessionLink:
         try:
             events = await asyncio.wrap_future(self._client.history(before, rows))
         except Exception as error:
-            self._screen.say(f"The earlier part cannot be read: {one_line(str(error))}", "warning")
+            self.tab.say(f"The earlier part cannot be read: {one_line(str(error))}", "warning")
             return
         finally:
             self._fetching = False
         if facts.session_id == session and facts.earlier == before:
             facts.earlier = max(0, before - rows)
-            self._screen.show(self._state.prepend(events))
-
-
-class Feed:
-    """Drains the client when it has something new; `sink` gets each batch, on the UI loop."""
-
-    def __init__(self, client: SessionClient, sink: Callable[[list[HostEvent]], None]) -> None:
-        self._client = client
-        self._sink = sink
-        self._loop: asyncio.AbstractEventLoop | None = None
-        # A callback scheduled from the engine thread would run in that thread's context, where
-        # Textual does not know its app.
-        self._context = contextvars.copy_context()
-        self._woken = False
-        self._next = 0.0
-        self._period = pace.stream_period()
-
-    def start(self) -> None:
-        """Begin; called on the UI loop, inside the app."""
-        self._loop = asyncio.get_running_loop()
-        self._context = contextvars.copy_context()
-        self._client.set_waker(self._wake)
-        self._wake()
-
-    def stop(self) -> None:
-        """Take no more events."""
-        self._loop = None
-        self._client.set_waker(None)
-
-    def flush(self) -> None:
-        """Hand over everything that is there, now."""
-        while events := self._client.drain(BATCH):
-            self._sink(events)
-
-    def _wake(self) -> None:
-        """Ask for a batch; called from any thread, often."""
-        loop = self._loop
-        if loop is None or self._woken:
-            return
-        self._woken = True
-        try:
-            loop.call_soon_threadsafe(self._schedule, context=self._context)
-        except RuntimeError:
-            # The loop closed between the check and the call: the program is ending.
-            self._loop = None
-
-    def _schedule(self) -> None:
-        if self._loop is not None:
-            self._loop.call_at(
-                max(self._next, self._loop.time()), self._drain, context=self._context
-            )
-
-    def _drain(self) -> None:
-        loop = self._loop
-        if loop is None:
-            return
-        # Reset first: what arrives while this batch is applied wakes again.
-        self._woken = False
-        began = loop.time()
-        events = self._client.drain(BATCH)
-        if events:
-            self._sink(events)
-        # A batch that took long is followed by a longer pause, in which keys are handled.
-        self._next = began + max(self._period, (loop.time() - began) * 2)
-        if len(events) >= BATCH and not self._woken:
-            # There may be more, and nobody wakes for that.
-            self._woken = True
-            self._schedule()
+            self.tab.show(self._state.prepend(events))

@@ -13,13 +13,9 @@ if TYPE_CHECKING:
 
     from textual.content import Content
 
-    from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import QuestionsAsked
-    from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
     from amplifier_tui.ui.dialogs.ask.form import AskForm
-    from amplifier_tui.ui.session.keyboard import Keyboard
-    from amplifier_tui.ui.state.session import SessionState
 
 
 class AskDialogs(WaitingDialog["QuestionsAsked"]):
@@ -28,12 +24,6 @@ class AskDialogs(WaitingDialog["QuestionsAsked"]):
     KIND = "ask"
     RISK = "low"
     _form: AskForm | None = None
-
-    def __init__(
-        self, screen: MainScreen, client: SessionClient, keyboard: Keyboard, state: SessionState
-    ) -> None:
-        super().__init__(screen, client, keyboard)
-        self._state = state
 
     def _forget(self) -> None:
         self._form = None
@@ -50,7 +40,7 @@ class AskDialogs(WaitingDialog["QuestionsAsked"]):
         from amplifier_tui.ui.dialogs.ask.form import asker
 
         main = asked.agent == MAIN_LANE
-        return asker("" if main else self._state.lanes.name_of(asked.agent))
+        return self._tab.named(asker("" if main else self._tab.state.lanes.name_of(asked.agent)))
 
     def _strip(self, asked: QuestionsAsked, key: str) -> Callable[[int], Content]:
         from amplifier_tui.ui.dialogs.ask.form import strip

@@ -11,24 +11,27 @@ if TYPE_CHECKING:
 
     from textual.content import Content
 
-    from amplifier_tui.host.client import SessionClient
-    from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
     from amplifier_tui.ui.session.keyboard import Keyboard
+    from amplifier_tui.ui.session.tabs.tab import SessionTab
 
 AskedT = TypeVar("AskedT")
 
 
 class WaitingDialog(ABC, Generic[AskedT]):
-    """Opens the dialog while the user does not type, and closes it when nobody waits any more."""
+    """Opens the dialog while the user does not type, and closes it when nobody waits any more.
+
+    That of a session that is not shown opens only when the user asks for it.
+    """
 
     KIND: ClassVar[str]
     """Name of its row above the prompt."""
     RISK: ClassVar[str]
 
-    def __init__(self, screen: MainScreen, client: SessionClient, keyboard: Keyboard) -> None:
-        self._screen = screen
-        self._client = client
+    def __init__(self, tab: SessionTab, keyboard: Keyboard) -> None:
+        self._tab = tab
+        self._screen = tab.screen
+        self._client = tab.client
         self._keyboard = keyboard
         self._asked: AskedT | None = None
         self._waits = self._later = False
@@ -53,11 +56,15 @@ class WaitingDialog(ABC, Generic[AskedT]):
             self._open(self._asked)
         return self._waits
 
+    def shown(self) -> None:
+        """Take note that the session has come to the screen."""
+        self._consider()
+
     def _consider(self) -> None:
         """Open the dialog now, or show above the prompt that it waits, and look again."""
         if self._asked is None or self._dialog is not None or not self._waits:
             self._show_waiting(None)
-        elif self._later:
+        elif self._later or not self._tab.shown:
             self._show_waiting(self._asked)
         elif wait := self._keyboard.question_wait():
             self._show_waiting(self._asked)
@@ -75,7 +82,7 @@ class WaitingDialog(ABC, Generic[AskedT]):
         if self._screen.strip is not None:
             key = self._screen.keymap.way_to("approval.show")
             draw = self._strip(asked, key) if asked is not None else None
-            self._screen.strip.show(self.KIND, draw, self.RISK)
+            self._screen.strip.show(f"{self.KIND} {id(self._tab)}", draw, self.RISK)
 
     def _open(self, asked: AskedT) -> None:
         self._show_waiting(None)

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 class Farewell(NamedTuple):
     """How the program ended: the agent's last words, how to open the session again (empty when
-    nothing was said in it), and why, when not because the user wanted to.
+    nothing was said in it), and why, when not because the user wanted to. `also` opens the other
+    sessions of the window again.
     """
 
     last_answer: str = ""
     resume_command: str = ""
     problem: str = ""
+    also: tuple[str, ...] = ()
 
 
 def farewell_text(farewell: Farewell, columns: int = 80, rows: int = 24) -> str:
@@ -37,6 +39,8 @@ def farewell_text(farewell: Farewell, columns: int = 80, rows: int = 24) -> str:
     after = [clean(farewell.problem)] if farewell.problem else []
     if farewell.resume_command:
         after.append(f"Resume with: {clean(farewell.resume_command)}")
+    if farewell.also:
+        after.append("\n".join(("The others:", *map(clean, farewell.also))))
     lines = _wrapped(clean(farewell.last_answer).strip(), columns)
     if not lines:
         return "\n\n".join(after)

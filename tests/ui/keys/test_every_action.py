@@ -14,6 +14,9 @@ MAIN = [action for action in ACTIONS if action.scope in ("screen", "prompt")]
 MOVING = {f"view.{name}" for name in ("up", "down", "top", "bottom", "expand")} | {"turn.back"}
 """They say nothing where there is nowhere to go."""
 
+ENDING = "session.close app.quit"
+"""They end what the others act on."""
+
 WORKED = [
     opened(),
     make(events.ModuleMounted, module_id="tool-bash", kind="tool", provides=("bash",)),
@@ -32,8 +35,7 @@ async def silent(actions: list[Action], happened: list[events.HostEvent]) -> set
     found: set[str] = set()
     client = FakeClient(on_open=happened, silent=not happened)
     async with running(client, size=(80, 24), opened=bool(happened)) as drive:
-        # The last one ends the app.
-        for action in sorted(actions, key=lambda action: action.id == "app.quit"):
+        for action in sorted(actions, key=lambda action: ENDING.find(action.id)):
             prompt = await at_rest(drive, "a\nb" if action.scope == "prompt" else "")
             before = seen(drive)
             if action.scope == "prompt":
@@ -52,6 +54,8 @@ async def at_rest(drive: Driver, draft: str) -> PromptInput:
     while app.screen is not app.main:
         app.pop_screen()
         await drive.settle()
+    if app.tabs is not None:
+        app.tabs.show(app.tabs.links[0])
     prompt, transcript = app.main.prompt.input, app.main.transcript
     assert app.state is not None and transcript is not None
     if app.main.focused_pane():
@@ -71,7 +75,7 @@ async def at_rest(drive: Driver, draft: str) -> PromptInput:
 def seen(drive: Driver) -> tuple[object, ...]:
     """Return what an action can change."""
     app = drive.app
-    focus = (app.screen, app.focused, app.clipboard, drive.draft)
+    focus = (app.screen, app.focused, app.clipboard, drive.draft, id(app.client))
     return (*focus, len(drive.client.calls), app.return_value, drive.text())
 
 

@@ -22,6 +22,7 @@ class FakeDialogs:
         self.closed: list[str] = []
         self.strip: tuple[str, int] = ("", 0)
         self.draft = ""
+        self.unseen: set[str] = set()
         self._rule = OpeningRule()
         self._timers: list[tuple[float, Callable[[], None]]] = []
 
@@ -49,6 +50,12 @@ class FakeDialogs:
 
     def decide(self, request_id: str, decision: Decision) -> None:
         self.decided.append((request_id, decision))
+
+    def owner(self, request: ApprovalRequested) -> str:
+        return request.session_id
+
+    def is_seen(self, request: ApprovalRequested) -> bool:
+        return request.session_id not in self.unseen
 
     def after(self, seconds: float, call: Callable[[], None]) -> None:
         self._timers.append((self.now + seconds, call))
@@ -208,3 +215,30 @@ def test_whatever_happens_only_open_requests_are_decided_and_each_once(steps: li
     assert len(decided) == len(set(decided))
     dialogs.wait(10)
     assert not queue.show() or dialogs.shown
+
+
+def test_what_an_unseen_session_asks_waits_until_the_user_wants_to_answer() -> None:
+    queue, dialogs = queue_with()
+    dialogs.unseen = {"other"}
+    queue.sync([ask("r1", session_id="other"), ask("r2", session_id="other", payload="x")])
+    dialogs.wait(60)
+    assert not dialogs.shown and dialogs.strip == ("r1", 2)
+    assert queue.show() and dialogs.shown == "r1"
+    dialogs.shown = ""
+    queue.answered(DialogAnswer("r1", Decision(allow=True)))
+    assert dialogs.shown == "r2", "those that waited then come one after the other"
+    dialogs.shown = ""
+    queue.answered(DialogAnswer("r2", None))
+    queue.sync([ask("r2", session_id="other", payload="x"), ask("r3", session_id="other")])
+    dialogs.wait(60)
+    assert not dialogs.shown and dialogs.strip == ("r2", 2)
+
+
+def test_the_shown_session_asks_first_and_all_identical_are_those_of_one_session() -> None:
+    queue, dialogs = queue_with()
+    dialogs.unseen = {"other"}
+    queue.sync([ask("r1"), ask("r2"), ask("r3", session_id="other")])
+    assert dialogs.shown == "r1" and dialogs.place == QueuePlace(1, 3, 2)
+    dialogs.shown = ""
+    queue.answered(DialogAnswer("r1", Decision(allow=True), identical=True))
+    assert [request_id for request_id, _ in dialogs.decided] == ["r1", "r2"]

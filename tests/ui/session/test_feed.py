@@ -2,7 +2,7 @@ import asyncio
 import threading
 
 from amplifier_tui.host.events import HostEvent, Notice
-from amplifier_tui.ui.session.link import BATCH, Feed
+from amplifier_tui.ui.session.feed import BATCH, Feed
 from tests.ui.fake_client import FakeClient
 
 

@@ -81,6 +81,11 @@ class Desk:
         self.decided.append((request_id, decision.allow))
         self.pending = [r for r in self.pending if r.request_id != request_id]
 
+    def owner(self, request: ApprovalRequested) -> None: ...
+
+    def is_seen(self, request: ApprovalRequested) -> bool:
+        return True
+
     def after(self, seconds: float, call: Callable[[], object]) -> None:
         self.clock.after(seconds, call)
 
@@ -218,7 +223,8 @@ class Hands:
     async def do(self, step: Step) -> None:
         """Do one step; only `answer` means to decide."""
         drive = self.drive
-        waiting = [r.request_id for r in drive.app.link.approvals.queue.waiting]
+        assert drive.app.tabs is not None
+        waiting = [r.request_id for r in drive.app.tabs.approvals.queue.waiting]
         if step.kind == "wait":
             await self.wait(step.seconds)
         elif step.kind == "key" and step.text == "ctrl+u":

@@ -20,7 +20,8 @@ class Waiting(WaitingDialog[str]):
         app = SimpleNamespace(push_screen=self._push)
         screen = SimpleNamespace(strip=None, app=app)
         keyboard = SimpleNamespace(question_wait=lambda: 0)
-        super().__init__(cast("Any", screen), cast("Any", None), cast("Any", keyboard))
+        self.tab = SimpleNamespace(screen=screen, client=None, shown=True)
+        super().__init__(cast("Any", self.tab), cast("Any", keyboard))
 
     def _push(self, dialog: Dialog, closed: Callable[[Any], None]) -> None:
         assert self._asked is not None
@@ -51,3 +52,18 @@ def test_an_answer_that_comes_after_the_next_question_leaves_that_one_open() -> 
         waiting.closed["two"]("no")
         assert waiting.answered[-1] == ("two", "no")
         assert not waiting.show()
+
+
+def test_the_question_of_a_session_that_is_not_shown_opens_when_the_user_wants_to_answer() -> None:
+    for comes_back in (True, False):
+        waiting = Waiting()
+        waiting.tab.shown = False
+        waiting.sync("one")
+        assert not waiting.closed
+        if comes_back:
+            waiting.tab.shown = True
+            waiting.shown()
+        else:
+            assert waiting.show()
+        waiting.closed["one"]("yes")
+        assert waiting.answered == [("one", "yes")]

@@ -25,7 +25,8 @@ def leader(app: SessionApp) -> None:
     async def chosen(action_id: str | None) -> None:
         app.main.prompt.input.in_chord = False
         if action_id is not None:
-            await app.run_by_id(action_id)
+            name, _, argument = action_id.partition(" ")
+            await app.run_by_id(name, argument)
 
     app.push_screen(LeaderPopup(app.keymap), chosen)
 

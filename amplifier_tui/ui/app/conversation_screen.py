@@ -1,0 +1,50 @@
+"""A screen with a conversation on it, which is scrolled while the prompt has the focus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amplifier_tui.ui.terminal.textual_costs import SettledScreen
+
+if TYPE_CHECKING:
+    from amplifier_tui.ui.transcript.agent_view import AgentView
+    from amplifier_tui.ui.transcript.view import TranscriptView
+
+
+class ConversationScreen(SettledScreen[None]):
+    """Knows which conversation is on screen, once there is one."""
+
+    transcript: TranscriptView | None = None
+    agent_view: AgentView | None = None
+    """The conversation of an agent, while it is in the place of the main one."""
+
+    @property
+    def conversation(self) -> TranscriptView | None:
+        """The conversation on screen: the main one, or an agent's."""
+        return self.agent_view.transcript if self.agent_view is not None else self.transcript
+
+    def action_page_up(self) -> None:
+        """Scroll the conversation up by a page."""
+        if self.conversation is not None:
+            self.conversation.scroll_page_up(animate=False)
+
+    def action_page_down(self) -> None:
+        """Scroll the conversation down by a page."""
+        if self.conversation is not None:
+            self.conversation.scroll_page_down(animate=False)
+
+    def action_top(self) -> None:
+        """Scroll to the first message."""
+        if self.conversation is not None:
+            self.conversation.scroll_home(animate=False)
+
+    def action_bottom(self) -> None:
+        """Scroll to the newest message and follow what comes."""
+        if self.conversation is not None:
+            self.conversation.follow = True
+            self.conversation.scroll_end(animate=False)
+
+    def action_expand(self) -> None:
+        """Expand the details of all tool calls, or collapse them."""
+        if self.conversation is not None:
+            self.conversation.toggle_all()

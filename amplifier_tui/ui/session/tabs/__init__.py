@@ -1,0 +1,1 @@
+"""The sessions that are open in the window, side by side."""

@@ -1,0 +1,197 @@
+"""All sessions of the window: which is shown, opening one beside another, closing one."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.app import pace
+from amplifier_tui.ui.session.approvals import ApprovalDialogs
+from amplifier_tui.ui.session.keyboard import Keyboard
+from amplifier_tui.ui.session.link import SessionLink
+from amplifier_tui.ui.session.tabs.tab import SessionTab
+from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.terminal import guard
+from amplifier_tui.ui.terminal.leave import Farewell
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from amplifier_tui.host.client import OpenRequest, SessionClient
+    from amplifier_tui.ui.app.main_screen import MainScreen
+
+MOST: Final = 9
+"""Sessions of a window: each has a digit, and an engine thread of its own."""
+
+
+class SessionTabs:
+    """Shows one of several sessions; the others work on unseen.
+
+    Args:
+        client: That of the first session, which was asked for already.
+        state: What the screen shows of it.
+        early: What was sent before it is open, each with whether it is to be queued.
+        send: Sends a text of the user as if it was sent now.
+        comes: Called with the one that is shown from now on.
+    """
+
+    def __init__(
+        self,
+        screen: MainScreen,
+        client: SessionClient,
+        state: SessionState,
+        early: list[tuple[str, bool]],
+        send: Callable[..., Awaitable[None]],
+        comes: Callable[[SessionLink], None],
+    ) -> None:
+        self._screen = screen
+        self._send = send
+        self._comes = comes
+        self._keyboard = Keyboard(self._screen)
+        self.approvals = ApprovalDialogs(self._screen, self._keyboard, self._shown_first)
+        self.links: list[SessionLink] = []
+        self._title = ""
+        tab = SessionTab(self._screen, client, state)
+        tab.shown, tab.view = True, self._screen.transcript
+        self._shown = self._add(tab, early, look_back=True)
+        comes(self._shown)
+        self._watch(self._shown)
+        self._shown.follow()
+
+    @property
+    def shown(self) -> SessionLink:
+        """The session on screen."""
+        return self._shown
+
+    def open_beside(self, request: OpenRequest, *, show: bool = True) -> bool:
+        """Open a session beside the others; False where there are as many as there can be."""
+        if len(self.links) >= MOST:
+            close = self._screen.keymap.way_to("session.close")
+            self._screen.say(f"{MOST} sessions are open, which is all there can be: {close}.")
+            return False
+        client = self._shown.tab.client.beside()
+        link = self._add(SessionTab(self._screen, client, SessionState()), [])
+        link.follow()
+        client.open(request)
+        if show:
+            self.show(link)
+        else:
+            self.changed()
+        return True
+
+    def show(self, link: SessionLink) -> None:
+        """Bring a session to the screen; what was written for the one before stays with it."""
+        before = self._shown
+        if link is before:
+            return
+        tab, prompt = link.tab, self._screen.prompt
+        with self._screen.app.batch_update():
+            before.tab.shown = False
+            before.tab.draft = prompt.input.put_aside()
+            self._shown = link
+            first = tab.view is None
+            tab.view = self._screen.show_session(tab.state, tab.view)
+            self._comes(link)
+            if first:
+                self._watch(link)
+            if tab.state.facts.cwd:
+                prompt.set_root(Path(tab.state.facts.cwd))
+            prompt.input.take_up(tab.draft)
+            tab.come_forward()
+            self._screen.show([])
+        tab.do_what_waited()
+        link.shown()
+        self.changed()
+
+    def step(self, step: int) -> bool:
+        """Show the next session, or the one so many further; False where there is one only."""
+        at = self.links.index(self._shown)
+        self.show(self.links[(at + step) % len(self.links)])
+        return len(self.links) > 1
+
+    def show_waiting(self) -> bool:
+        """Show the next session that waits for the user; False where no other one does."""
+        at = self.links.index(self._shown)
+        others = [*self.links[at + 1 :], *self.links[:at]]
+        found = next((link for link in others if link.tab.look.status == "waits"), None)
+        if found is not None:
+            self.show(found)
+        return found is not None
+
+    def find(self, session_id: str) -> SessionLink | None:
+        """Return the one that has a stored session open."""
+        ids = ((link, link.tab.state.facts) for link in self.links)
+        return next((link for link, facts in ids if facts.session_id == session_id), None)
+
+    async def close(self, link: SessionLink, timeout: float) -> None:
+        """Close one of several sessions, in so many seconds at most, and show its neighbour."""
+        at = self.links.index(link)
+        self.links.remove(link)
+        if link is self._shown:
+            self.show(self.links[min(at, len(self.links) - 1)])
+        if link.tab.view is not None:
+            link.tab.view.remove()
+        self.changed()
+        farewell = await link.close(timeout)
+        again = f" {farewell.resume_command} opens it again." if farewell.resume_command else ""
+        self._screen.say(f"Closed.{again} {farewell.problem}".rstrip())
+        pace.session_changed()
+
+    async def close_all(self, timeout: float) -> Farewell:
+        """Close every session, all at once, and say what there is to say."""
+        first = self._shown
+        others = [link for link in self.links if link is not first]
+        ended = await asyncio.gather(*(link.close(timeout) for link in (first, *others)))
+        last, rest = ended[0], ended[1:]
+        problems = " ".join(each.problem for each in ended if each.problem)
+        also = tuple(each.resume_command for each in rest if each.resume_command)
+        return last._replace(problem=problems, also=also)
+
+    def work(self) -> list[str]:
+        """Return what runs, one line each, named where there is more than one session."""
+        found = [(link.tab, link.tab.state.activity.work) for link in self.links]
+        several = len(self.links) > 1
+        return [f"{tab.look.name}: {work}" if several else work for tab, work in found if work]
+
+    def show_what_waits(self) -> bool:
+        """Show what waits for the user, first in the session on screen; False when nothing does."""
+        links = sorted(self.links, key=lambda link: link is not self._shown)
+        shown = links[0]
+        if shown.trust.show() or self.approvals.queue.show() or shown.questions.show():
+            return True
+        return any(link.trust.show() or link.questions.show() for link in links[1:])
+
+    def changed(self) -> None:
+        """Show what the sessions do, and ask what they want to ask."""
+        self.approvals.sync()
+        looks = [link.tab.look for link in self.links]
+        if self._screen.sessions is not None:
+            self._screen.sessions.show_sessions(looks)
+        glyph = "! " if any(look.status == "waits" for look in looks) else ""
+        state = self._shown.tab.state
+        running = "◐ " if state.activity.running else ""
+        name = state.facts.title or state.facts.bundle or "amplifier"
+        title = f"{glyph or running}{one_line(name, 60)}"
+        if title != self._title:
+            self._title = title
+            guard.set_title(self._screen.app, title)
+
+    def _shown_first(self) -> list[SessionTab]:
+        shown = self._shown.tab
+        return [shown, *(link.tab for link in self.links if link.tab is not shown)]
+
+    def _add(
+        self, tab: SessionTab, early: list[tuple[str, bool]], *, look_back: bool = False
+    ) -> SessionLink:
+        link = SessionLink(
+            tab, self._keyboard, self._send, early, self.changed, look_back=look_back
+        )
+        self.links.append(link)
+        return link
+
+    def _watch(self, link: SessionLink) -> None:
+        view = link.tab.view
+        if view is not None:
+            self._screen.watch(view, "scroll_y", link.scrolled, init=False)

@@ -1,0 +1,143 @@
+"""Several sessions in one window: each keeps its conversation, draft, place and work."""
+
+from dataclasses import replace
+
+from amplifier_tui.host.events import HostEvent, Notice
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.questions import Confirm
+from amplifier_tui.ui.session.tabs.tabs import MOST
+from tests.ui.driving import Driver, running
+from tests.ui.fake_client import FakeClient, opened
+from tests.ui.requests import ask
+from tests.ui.state.make import delta, ended, make, started, turn, turn_ended
+
+
+async def tell(drive: Driver, client: FakeClient, *happened: HostEvent) -> None:
+    """Have this happen in a session that need not be shown, and wait until it is taken."""
+    assert drive.app.tabs is not None
+    link = next(link for link in drive.app.tabs.links if link.tab.client is client)
+    client.push(*(replace(event, session_id=client.session) for event in happened))
+    link._feed.flush()
+    await drive.settle()
+
+
+async def beside(drive: Driver) -> FakeClient:
+    """Open a session beside the others; it is shown."""
+    await drive.press("ctrl+x", "plus")
+    client = drive.client.others[-1]
+    await tell(drive, client)
+    assert drive.app.client is client
+    return client
+
+
+def talk(name: str, rows: int = 60) -> tuple[HostEvent, ...]:
+    text = "\n\n".join(f"{name} {n}" for n in range(rows))
+    return turn(1, f"about {name}"), ended("b1", text), turn_ended()
+
+
+async def test_to_and_fro_each_session_keeps_draft_place_and_conversation() -> None:
+    async with running(size=(80, 24)) as drive:
+        app = drive.app
+        await drive.push(*talk("apples"))
+        assert app.main.transcript is not None
+        app.main.transcript.follow = False
+        app.main.transcript.scroll_to(y=30, animate=False)
+        await drive.write("a draft of one")
+        other = await beside(drive)
+        assert "1 · about apples" in drive.text() and "2 ·" in drive.text()
+        assert other.named("open")[0][0].bundle == "coding" and drive.draft == ""
+        await tell(drive, other, *talk("pears", 3))
+        assert "pears 2" in drive.text() and "apples 3" not in drive.text()
+        await drive.write("two")
+        await drive.press("ctrl+x", "1")
+        assert app.client is drive.client and drive.draft == "a draft of one"
+        assert app.main.transcript.scroll_offset.y == 30 and "pears 2" not in drive.text()
+        await drive.press("ctrl+x", "full_stop")
+        assert drive.draft == "two" and "pears 2" in drive.text()
+        await drive.press("enter")
+        assert other.named("submit") == [("two",)] and not drive.client.named("submit")
+
+
+async def test_a_session_works_on_unseen_and_the_strip_says_what_it_does() -> None:
+    async with running(size=(100, 30)) as drive:
+        other = await beside(drive)
+        first = drive.client
+        await tell(drive, first, turn(1, "count"), started("b1"), delta("b1", "ichi "))
+        assert "1 ◐ count" in drive.text() and "ichi" not in drive.text()
+        await tell(drive, first, ended("b1", "ichi ni san"), turn_ended())
+        assert "1 ✓ count" in drive.text()
+        await drive.press("ctrl+x", "1")
+        assert "1 · count" in drive.text() and "ichi ni san" in drive.text()
+        await tell(drive, other, make(Notice, level="warning", text="low disk"))
+        assert "coding: low disk" in drive.text()
+
+
+async def test_what_an_unseen_session_asks_is_named_and_answered_without_going_there() -> None:
+    async with running(size=(80, 24)) as drive:
+        other = await beside(drive)
+        await drive.press("ctrl+x", "1")
+        await tell(drive, other, turn(1, "clean up"), ask())
+        assert "2 ! clean up" in drive.text() and "clean up: " in drive.text().split("›")[0]
+        assert not isinstance(drive.app.screen, ApprovalDialog)
+        await drive.press("f8")
+        dialog = await drive.dialog(ApprovalDialog)
+        assert "clean up   1 of 1" in drive.text()
+        dialog.dismiss()
+        await drive.closed()
+        await drive.press("ctrl+x", "0")
+        assert drive.app.client is other
+
+
+async def test_closing_asks_only_where_something_runs_and_shows_the_neighbour() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.press("ctrl+x", "minus")
+        assert "It is the only session" in drive.text()
+        await drive.write("mine")
+        other = await beside(drive)
+        await tell(drive, other, turn(1, "work"))
+        await drive.press("ctrl+x", "minus")
+        await drive.dialog(Confirm)
+        await drive.press("y")
+        await drive.closed()
+        await drive.until(lambda: other.named("close"))
+        assert drive.app.client is drive.client and drive.draft == "mine"
+        assert "2 " not in drive.text().splitlines()[0]
+        third = await beside(drive)
+        await drive.press("ctrl+x", "minus")
+        await drive.until(lambda: third.named("close"))
+
+
+async def test_quitting_names_what_runs_and_closes_every_session() -> None:
+    async with running(size=(80, 24)) as drive:
+        other = await beside(drive)
+        await tell(drive, drive.client, turn(1, "count"))
+        await tell(drive, other, turn(1, "clean up"))
+        await drive.app.run_by_id("app.quit")
+        await drive.dialog(Confirm)
+        await drive.until(lambda: "count: A turn" in drive.text())
+        assert "clean up: A turn" in drive.text()
+        await drive.press("y")
+        await drive.until(lambda: drive.client.named("close") and other.named("close"))
+
+
+async def test_what_is_sent_while_a_session_opens_unseen_is_sent_to_that_one() -> None:
+    async with running(size=(80, 24)) as drive:
+        assert drive.app.tabs is not None
+        await beside(drive)
+        link = drive.app.tabs.shown
+        link.opening = True
+        await drive.write("for two")
+        await drive.press("enter")
+        await drive.press("ctrl+x", "1")
+        client = drive.client.others[0]
+        await tell(drive, client, opened())
+        assert client.named("submit") == [("for two",)] and not drive.client.named("submit")
+
+
+async def test_no_more_sessions_are_opened_than_there_are_digits() -> None:
+    async with running(size=(40, 12)) as drive:
+        for _ in range(MOST):
+            await drive.press("ctrl+x", "plus")
+        assert drive.app.tabs is not None and len(drive.app.tabs.links) == MOST
+        assert "9 sessions are open" in drive.text()
+        assert drive.text().splitlines()[0].startswith(" 1 ")
