@@ -7,18 +7,11 @@ from typing import Any
 
 from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import BaseModel
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
     "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
 )
-
-
-class Booking(BaseModel):
-    name: str
-    seats: int
-    window: bool = False
 
 
 def make_server(name: str = "sample") -> MCPServer:
@@ -71,24 +64,6 @@ def make_server(name: str = "sample") -> MCPServer:
             print("it was cancelled", file=sys.stderr, flush=True)
             raise
         return ""
-
-    @server.tool()
-    async def grow(context: Context[Any]) -> str:
-        """Offer one more tool."""
-
-        def grown() -> str:
-            """It was not there before."""
-            return "grown"
-
-        server.add_tool(grown)
-        await context.session.send_tool_list_changed()
-        return "done"
-
-    @server.tool()
-    async def book(context: Context[Any]) -> str:
-        """Ask for a booking."""
-        answer = await context.elicit("Whose seats?", Booking)
-        return str(answer)
 
     @server.tool()
     async def complain(context: Context[Any]) -> str:

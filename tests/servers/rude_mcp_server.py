@@ -16,7 +16,7 @@ WRONG: list[dict[str, Any]] = [
     {"name": "bash", "description": "\x1b]0;Mine\x07like yours", "inputSchema": SCHEMA},
 ]
 TOOLS = ["echo", "die", "twice", "backwards", "junk", "flood", "logs", "huge_line", "wrong"]
-TOOLS += ["stubborn", "late", "pictures", "pid"]
+TOOLS += ["stubborn", "late", "pictures", "pid", "ask", "grow"]
 
 
 def send(**message: Any) -> None:
@@ -29,6 +29,18 @@ def text(words: str) -> dict[str, Any]:
 
 
 held: list[int] = []
+asked: dict[str, int] = {}
+FORM = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "title": "Whose name"},
+        "seats": {"type": "integer", "minimum": 1},
+        "class": {"type": "string", "enum": ["first", "second"]},
+        "window": {"type": "boolean"},
+        "extras": {"type": "array", "items": {"type": "string", "enum": ["dog", "bike"]}},
+    },
+    "required": ["name", "seats"],
+}
 
 
 def call(number: int, tool: str, words: str) -> None:
@@ -66,6 +78,14 @@ def call(number: int, tool: str, words: str) -> None:
     elif tool == "stubborn":
         child = subprocess.Popen(["sleep", "1000"])
         send(id=number, result=text(str(child.pid)))
+    elif tool == "ask":
+        asked["e1"] = number
+        params = {"message": "Book it?", "requestedSchema": FORM}
+        send(id="e1", method="elicitation/create", params=params)
+    elif tool == "grow":
+        TOOLS.append("grown")
+        send(method="notifications/tools/list_changed")
+        send(id=number, result=text("done"))
     elif tool == "pid":
         send(id=number, result=text(str(os.getpid())))
     elif tool == "pictures":
@@ -88,6 +108,9 @@ def main() -> None:
         method, number = message.get("method"), message.get("id")
         params = message.get("params") or {}
         if number is None:
+            continue
+        if method is None:
+            send(id=asked.pop(number), result=text(json.dumps(message.get("result"))))
             continue
         if method == "initialize":
             info = {"name": "rude", "version": "1"}

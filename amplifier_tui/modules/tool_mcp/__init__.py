@@ -1,10 +1,11 @@
 """tool-mcp: the tools of MCP servers, beside those of the session.
 
-A server is a program that is spoken to over its stdin and stdout. It is started when one of its
-tools is called first, again when it died (after a pause that grows), and ends with the session; the
-agents a session starts use the same servers. What a server offers is kept in the Amplifier home's
-cache, so that only one that is new has to be started to find that out. Its tools are called
-``mcp__server__tool``.
+A server is a program that is spoken to over its stdin and stdout, or is reached over HTTP. It is
+started when one of its tools is called first, again when it died (after a pause that grows), and
+ends with the session; the agents a session starts use the same servers. What a server offers is
+kept in the Amplifier home's cache, so that only one that is new has to be started to find that out.
+Its tools are called ``mcp__server__tool``; its prompts are commands of the user,
+``/server:prompt words``. What it asks is asked in a dialog, under its name.
 
 A server gets this program's environment without its secrets, and the variables its entry sets. What
 its tools do is known to nobody here, whatever they say of themselves: every call is asked about,
@@ -18,9 +19,9 @@ When telling a model of all tools would cost more than `max_schema_tokens`, it i
 
 Config:
     servers: The servers by name (also ``mcpServers``). Each has ``command`` with ``args``, ``env``
-        and ``cwd``; and ``enabled``, ``disabled``, ``enabled_tools``, ``disabled_tools`` (names,
-        with ``*``), ``startup_timeout`` (seconds, default 30), ``tool_timeout`` (seconds without a
-        sign of life, default 300).
+        and ``cwd``, or ``url`` with ``headers`` (streamable HTTP); and ``enabled``, ``disabled``,
+        ``enabled_tools``, ``disabled_tools`` (names, with ``*``), ``startup_timeout`` (seconds,
+        default 30), ``tool_timeout`` (seconds without a sign of life, default 300).
     max_schema_tokens: Most tokens the model is told of tools in each request. Default 10000.
     max_result_chars: Most characters of a result. Default 40000.
     first_wait: Seconds the first turn waits for servers of which nothing is known yet. Default 5.
@@ -30,6 +31,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from amplifier_tui.base.capabilities.mcp import CAPABILITY
+from amplifier_tui.base.prompt_commands import CHANNEL
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import HookResult
@@ -74,6 +76,8 @@ async def mount(
         return HookResult(action="continue")
 
     coordinator.hooks.register(events.PROMPT_SUBMIT, first, name="tool-mcp")
+    if is_own:
+        coordinator.register_contributor(CHANNEL, "tool-mcp", known.commands)
     names = [PROGRESS, LOG_EVENT]
     coordinator.register_contributor("observability.events", "tool-mcp", lambda: names)
 

@@ -21,6 +21,11 @@ def tool_name(server: str, tool: str) -> str:
     return f"{name[: LONGEST - 9]}_{digest}"
 
 
+def command_name(prompt: str) -> str:
+    """Return a prompt's name as that of a command."""
+    return _OTHERS.sub("_", prompt).strip("_")[:64] or "prompt"
+
+
 def plain_name(server: str) -> str:
     """Return a server's name as a part of tools' names and of mentions."""
     return _OTHERS.sub("_", server).strip("_")[:32] or "server"

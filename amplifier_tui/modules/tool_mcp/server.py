@@ -198,7 +198,12 @@ class McpServer:
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(settings.startup_timeout):
-                    transport = protocol.stdio_streams(settings, self._folder, self._callbacks())
+                    if settings.transport == "http":
+                        transport = protocol.http_streams(settings)
+                    else:
+                        transport = protocol.stdio_streams(
+                            settings, self._folder, self._callbacks()
+                        )
                     connection = protocol.connected(transport, self.name, self._callbacks())
                     client = await stack.enter_async_context(connection)
                     await self._take(client, settings)

@@ -6,19 +6,21 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.capabilities.mcp import ServerStatus
 from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.jsonl import read_object, write_object
+from amplifier_tui.base.prompt_commands import COMMANDS_CHANGED, PromptCommand
 from amplifier_tui.base.text import one_line
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules._shared.session_paths import amplifier_home, working_dir
 from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules.tool_mcp.listing import Listing, read_listing
-from amplifier_tui.modules.tool_mcp.names import plain_name
+from amplifier_tui.modules.tool_mcp.names import command_name, plain_name
 from amplifier_tui.modules.tool_mcp.server import McpServer
 from amplifier_tui.modules.tool_mcp.settings import McpSettings, read_server
 
@@ -40,6 +42,7 @@ class McpServers:
         self.settings = settings
         self._coordinator = coordinator
         self._folder = working_dir(coordinator)
+        self._cache = amplifier_home() / "cache" / "mcp"
         self._followers: list[Callable[[], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(_AT_ONCE)
@@ -125,6 +128,26 @@ class McpServers:
         client = await self._client(name)
         return await self._asked(name, client.read(uri))
 
+    def commands(self) -> list[PromptCommand]:
+        """Return the prompts of all servers, as commands of the user."""
+        return [
+            PromptCommand(
+                plain_name(server.name),
+                command_name(info.name),
+                info.description,
+                " ".join(info.arguments),
+                partial(self._expanded, server.name, info.name),
+            )
+            for server in self.servers.values()
+            for info in (server.listing or Listing()).prompts
+        ]
+
+    async def _expanded(self, server: str, prompt: str, words: str) -> str:
+        try:
+            return await self.prompt(server, prompt, words.split())
+        except LookupError as error:
+            raise ValueError(str(error)) from error
+
     async def prompt(self, name: str, prompt: str, words: Sequence[str]) -> str:
         """Return the text of a prompt of a server; see `ServersControl`."""
         client = await self._client(name)
@@ -135,8 +158,9 @@ class McpServers:
         if len(words) < info.needed:
             wanted = " ".join(info.arguments[: info.needed])
             raise LookupError(f"{prompt} needs: {wanted}.")
-        split = [*words[: len(info.arguments) - 1], " ".join(words[len(info.arguments) - 1 :])]
-        given = dict(zip(info.arguments, split, strict=False)) if info.arguments else {}
+        last = max(0, len(info.arguments) - 1)
+        split = [*words[:last], " ".join(words[last:])]
+        given = {key: text for key, text in zip(info.arguments, split, strict=False) if text}
         return await self._asked(name, client.prompt(prompt, given))
 
     def _named(self, name: str) -> McpServer:
@@ -167,6 +191,7 @@ class McpServers:
             follower()
         if server.state == "ready" and server.listing is not None:
             self._begin(asyncio.to_thread(self._keep, server, server.listing))
+            self._begin(self._coordinator.hooks.emit(COMMANDS_CHANGED, {}))
 
     def _place(self, server: McpServer) -> Path:
         """Where it is kept what a server offers. Values that may be secret are left out."""
@@ -175,7 +200,7 @@ class McpServers:
         names = (sorted(server.settings.env), sorted(server.settings.headers))
         text = json.dumps([server.name, str(self._folder), known, names], sort_keys=True)
         digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
-        return amplifier_home() / "cache" / "mcp" / f"{digest}.json"
+        return self._cache / f"{digest}.json"
 
     def _kept(self, server: McpServer) -> Listing | None:
         try:

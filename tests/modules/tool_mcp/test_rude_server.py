@@ -1,6 +1,7 @@
 """Servers that misbehave: what they do is said, and the session goes on."""
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,6 +10,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from amplifier_tui.base.capabilities.questions import (
+    QuestionAnswer,
+    QuestionsOutcome,
+    QuestionsReply,
+)
 from amplifier_tui.modules.tool_mcp import server as serving
 from tests.modules.tool_bash.support import gone
 from tests.modules.tool_mcp.support import ROOT, Session
@@ -75,6 +81,36 @@ async def test_answers_out_of_order_go_to_their_calls(rude: Session) -> None:
     second = asyncio.create_task(rude.call("echo", "rude", text="now"))
     assert (await second).output == "now"
     assert (await first).output == "held back"
+
+
+async def test_what_it_asks_is_asked_in_the_users_dialog(rude: Session) -> None:
+    first = (QuestionAnswer(text="Ada"), QuestionAnswer(text="many"), QuestionAnswer((1,)))
+    rude.replies = [
+        QuestionsReply("answered", (*first, QuestionAnswer((0,)))),
+        QuestionsReply("answered", (QuestionAnswer((1,)),)),
+        QuestionsReply("answered", (QuestionAnswer(text="2"),)),
+    ]
+    answer = json.loads(str((await rude.call("ask", "rude")).output))
+    wanted = {"name": "Ada", "seats": 2, "class": "second", "window": True, "extras": ["bike"]}
+    assert answer == {"action": "accept", "content": wanted}
+    assert rude.asked[0].question == "The MCP server rude asks: Book it? — Whose name."
+    assert [option.label for option in rude.asked[2].options] == ["first", "second"]
+    assert rude.asked[4].multi_select
+    assert rude.asked[5].question.startswith("The MCP server rude asks: It must be a number.")
+
+
+@pytest.mark.parametrize(("outcome", "action"), [("declined", "decline"), ("withdrawn", "cancel")])
+async def test_what_the_user_does_not_answer_it_is_told(
+    rude: Session, outcome: QuestionsOutcome, action: str
+) -> None:
+    rude.replies = [QuestionsReply(outcome)]
+    answer = json.loads(str((await rude.call("ask", "rude")).output))
+    assert answer["action"] == action
+
+
+async def test_a_tool_it_has_from_now_on_is_there(rude: Session) -> None:
+    await rude.call("grow", "rude")
+    await rude.until(lambda: "mcp__rude__grown" in rude.tools)
 
 
 async def test_only_some_of_very_many_log_messages_are_events(rude: Session) -> None:

@@ -10,6 +10,14 @@ from amplifier_tui.modules.tool_mcp.protocol.client import (
     connected,
     reason,
 )
+from amplifier_tui.modules.tool_mcp.protocol.http import http_streams
 from amplifier_tui.modules.tool_mcp.protocol.stdio import stdio_streams
 
-__all__ = ["CallFailedError", "ServerClient", "connected", "reason", "stdio_streams"]
+__all__ = [
+    "CallFailedError",
+    "ServerClient",
+    "connected",
+    "http_streams",
+    "reason",
+    "stdio_streams",
+]

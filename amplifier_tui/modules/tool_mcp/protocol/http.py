@@ -1,0 +1,78 @@
+"""A server that is reached over streamable HTTP."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+
+from amplifier_tui.modules.tool_mcp.protocol.stdio import LONGEST_MESSAGE
+from amplifier_tui.modules.tool_mcp.settings import ServerSettings
+
+_CONNECT: Final = 15.0
+_SILENCE: Final = 600.0
+"""Seconds a stream may be silent."""
+
+
+@asynccontextmanager
+async def http_streams(
+    settings: ServerSettings, auth: httpx2.Auth | None = None
+) -> AsyncIterator[tuple[Any, Any]]:
+    """Exchange messages with a server at an address. It is told when this ends.
+
+    Redirects are followed on the same server only, so that headers with keys go nowhere else.
+    """
+    assert settings.url is not None
+    client = httpx2.AsyncClient(
+        headers=settings.headers,
+        auth=auth,
+        timeout=httpx2.Timeout(_CONNECT, read=_SILENCE),
+        transport=_Bounded(httpx2.AsyncHTTPTransport()),
+    )
+    async with (
+        client,
+        streamable_http_client(
+            settings.url, http_client=client, max_sse_event_size=LONGEST_MESSAGE
+        ) as streams,
+    ):
+        yield streams
+
+
+class _Bounded(httpx2.AsyncBaseTransport):
+    """Ends answers that are longer than a message may be; a stream of events has its own limit."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await self._inner.handle_async_request(request)
+        if "text/event-stream" in response.headers.get("content-type", ""):
+            return response
+        stream = response.stream
+        assert isinstance(stream, httpx2.AsyncByteStream)
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=_Counted(stream),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Counted(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in self._inner:
+            size += len(piece)
+            if size > LONGEST_MESSAGE:
+                raise httpx2.ReadError(f"an answer of more than {LONGEST_MESSAGE:,} bytes")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
