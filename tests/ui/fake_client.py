@@ -12,6 +12,8 @@ from amplifier_tui.host.client import (
     CallExplanation,
     CompactionPreview,
     Decision,
+    ExportedFile,
+    ExportRequest,
     ItemCard,
     MemoryCard,
     ModelCard,
@@ -64,7 +66,8 @@ class FakeClient:
         remembered: What `memories` answers; an exception makes it fail.
         left: What `left_open` answers.
         found: What `search` answers; an exception makes it fail.
-        points: What `rewind_points` answers; an exception makes it fail.
+        exported: What `export` answers.
+    points: What `rewind_points` answers; an exception makes it fail.
         rewound: What `preview_rewind` answers; an exception makes it fail.
         details: What `module_details` answers by key.
         listed: What `items` answers; an exception makes it fail.
@@ -95,6 +98,9 @@ class FakeClient:
     remembered: tuple[MemoryCard, ...] | Exception = ()
     offered: tuple[ModelCard, ...] | Exception = ()
     left: tuple[SessionCard, ...] = ()
+    exported: ExportedFile = field(
+        default_factory=lambda: ExportedFile(path="/there/out.html", count=3)
+    )
     points: tuple[RewindPoint, ...] | Exception = ()
     rewound: RewindPreview | Exception = field(
         default_factory=lambda: RewindPreview(turn=1, unseen=("what `make` changed",))
@@ -204,6 +210,10 @@ class FakeClient:
     def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
         self.calls.append(("dismiss_left_open", session_ids))
         self.left = tuple(card for card in self.left if card.session_id not in session_ids)
+
+    def export(self, request: ExportRequest) -> Future[ExportedFile]:
+        self.calls.append(("export", request))
+        return _done(self.exported)
 
     def rewind_points(self) -> Future[tuple[RewindPoint, ...]]:
         self.calls.append(("rewind_points",))

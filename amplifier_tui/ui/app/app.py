@@ -156,6 +156,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_redo = turn.redo
     action_show_diff = view.show_diff
     action_report = session.report
+    action_export = session.export
     action_retry = turn.retry_last
     action_retry_without = turn.retry_without
     action_unqueue = turn.unqueue
@@ -376,7 +377,10 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         view.show_events(self, event.entry)
 
     def _on_export_requested(self, event: ExportRequested) -> None:
-        view.export_events(self, event.rows)
+        if event.entry is not None:
+            session.export_from(self, event.entry)
+        else:
+            session.export_events(self, event.events)
 
     def _on_inspect_requested(self, event: InspectRequested) -> None:
         view.inspect(self, event.seq)

@@ -75,6 +75,17 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         scope="rewind",
     ),
     *rows(
+        "Export",
+        Action("export.write", "Write it", "write", "enter"),
+        Action("export.next", "Change", "step(1)", "space,right,l"),
+        Action("export.previous", "Change back", "step(-1)", "left,h"),
+        Action("export.edit", "Edit the file's name, or the filter", "edit", "e"),
+        Action("export.up", "Up", "move(-1)", "up,k"),
+        Action("export.down", "Down", "move(1)", "down,j"),
+        Action("export.close", "Close", "close", "escape"),
+        scope="export",
+    ),
+    *rows(
         "Trust",
         Action("trust.use", "Use it", "use", "u"),
         Action("trust.session", "For this session", "use_once", "s"),

@@ -43,6 +43,7 @@ _NAMES = {
     "pagedown": "pgdn",
     "question_mark": "?",
     "exclamation_mark": "!",
+    "greater_than_sign": ">",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "slash": "/",

@@ -12,6 +12,7 @@ _IN_SESSION = (
         "session.undo",
         "session.redo",
         "session.report",
+        "session.export",
         "agents.show",
         "agents.tell",
         "agents.stop",
@@ -90,6 +91,15 @@ _ROWS = (
         Action("session.rewind", "Go back", "app.rewind", "", "Z", "rewind", "turn"),
         Action("session.undo", "Take back the last turn", "app.undo", "", "X", "undo"),
         Action("session.redo", "Bring back what was taken back", "app.redo", "", "C", "redo"),
+        Action(
+            "session.export",
+            "Export this session",
+            "app.export",
+            "",
+            "greater_than_sign",
+            "export",
+            "file",
+        ),
         Action(
             "session.report", "What is missing, and why", "app.report", "", "O", "report,missing"
         ),

@@ -43,10 +43,7 @@ class GoingBack:
 
     def begin_at(self, entry: ConversationEntry) -> None:
         """Go back before the turn that an entry is of."""
-        entries = self._state.entries
-        at = next((i for i, known in enumerate(entries) if known is entry), -1)
-        prompts = (e for e in reversed(entries[: at + 1]) if isinstance(e, UserEntry))
-        prompt = next((each for each in prompts if each.begins_turn), None)
+        prompt = self._state.prompt_of(entry)
         if prompt is None:
             self.choose()
         else:
@@ -75,8 +72,7 @@ class GoingBack:
 
     def undo(self) -> None:
         """Take back the last turn; without a question where nothing of the user's is touched."""
-        prompts = (e for e in reversed(self._state.entries) if isinstance(e, UserEntry))
-        prompt = next((each for each in prompts if each.begins_turn), None)
+        prompt = self._state.prompt_of()
         if prompt is None:
             self._tab.say("There is no turn to take back.")
         elif self._state.activity.running:

@@ -6,14 +6,15 @@ from amplifier_tui.ui.state.formats import plural
 
 
 def exported(file: ExportedFile, form: ExportForm) -> str:
-    """Return what became of it: `12 messages written to …, 3 secrets taken out`."""
+    """Return what became of it: `12 messages written, 3 secrets taken out: /…`."""
     if file.problem:
         return f"{one_line(file.path, 200)}: {file.problem}"
     what = plural(file.count, "event" if form in ("jsonl", "csv") else "message")
-    said = f"{what} written to {one_line(file.path, 1_000)}, {secrets_out(file.secrets)}"
+    # The numbers first: where there is no room for a long path, its end is cut.
+    said = f"{what} written, {secrets_out(file.secrets)}"
     if file.unreadable:
-        said += f"; {plural(file.unreadable, 'row')} could not be read and are not in it"
-    return said
+        said += f", {plural(file.unreadable, 'unreadable row')} left out"
+    return f"{said}: {one_line(file.path, 1_000)}"
 
 
 def secrets_out(count: int) -> str:

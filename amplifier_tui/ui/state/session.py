@@ -18,7 +18,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.ui.state.activity import Activity
 from amplifier_tui.ui.state.conversation.conversation import ConversationState
-from amplifier_tui.ui.state.conversation.entries import ConversationEntry, EntryChange
+from amplifier_tui.ui.state.conversation.entries import ConversationEntry, EntryChange, UserEntry
 from amplifier_tui.ui.state.conversation.lane_lines import LaneLines
 from amplifier_tui.ui.state.instruments.budget import BudgetState
 from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
@@ -96,6 +96,15 @@ class SessionState:
     def lanes(self) -> LaneLines:
         """The sub-agents."""
         return self.conversation.lanes
+
+    def prompt_of(self, entry: ConversationEntry | None = None) -> UserEntry | None:
+        """Return the prompt of the turn that an entry is of; without an entry, of the last turn."""
+        entries = self.entries
+        if entry is not None:
+            at = next((i for i, known in enumerate(entries) if known is entry), -1)
+            entries = entries[: at + 1]
+        prompts = (each for each in reversed(entries) if isinstance(each, UserEntry))
+        return next((each for each in prompts if each.begins_turn), None)
 
     def look_at(self, moment: float | None) -> None:
         """Show modules and context as they were at a moment; None for now."""

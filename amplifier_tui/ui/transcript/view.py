@@ -36,6 +36,7 @@ from amplifier_tui.ui.widgets.messages import (
     CopyRequested,
     EntryActivated,
     EventsRequested,
+    ExportRequested,
     ForkRequested,
     LinkClicked,
     RetryRequested,
@@ -98,6 +99,7 @@ class TranscriptView(DocumentView, can_focus=True):
         Binding("o", "agent", "The agent's own conversation", id="transcript.agent"),
         Binding("d", "diff", "Its change in full", id="transcript.diff"),
         Binding("f", "fork", "Fork before this", id="transcript.fork", tooltip=_FORK),
+        Binding("e", "export", "Export from here", id="transcript.export"),
     ]
 
     def __init__(self, *, clock: Callable[[], float] = time.time, home: str = MAIN_LANE) -> None:
@@ -378,6 +380,11 @@ class TranscriptView(DocumentView, can_focus=True):
             self.action_retry()
         elif entry is not None:
             self.post_message(RewindRequested(entry))
+
+    def action_export(self) -> None:
+        """Write the conversation to a file, from the turn of the entry under the cursor on."""
+        if (entry := self.cursor) is not None:
+            self.post_message(ExportRequested(entry))
 
     def action_retry_without(self) -> None:
         """Go on without the context source that failed, if the cursor is on its error."""

@@ -3,7 +3,7 @@
 from textual.message import Message
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.host.events import HookTraced, ModelChanged, TerminalWanted
+from amplifier_tui.host.events import ModelChanged, TerminalWanted
 from amplifier_tui.ui.state.conversation.entries import ConversationEntry, ErrorEntry, UserEntry
 
 
@@ -31,9 +31,10 @@ class EventsRequested(Message):
 
 @dataclass
 class ExportRequested(Message):
-    """Write the events that are shown to a file."""
+    """Write the conversation from the turn of an entry on, or the events that pass a filter."""
 
-    rows: list[HookTraced]
+    entry: ConversationEntry | None = None
+    events: str = ""
 
 
 @dataclass

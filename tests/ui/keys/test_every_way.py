@@ -20,6 +20,7 @@ from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
 from amplifier_tui.ui.dialogs.commands import CommandPalette, Help
 from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
+from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
 from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
@@ -166,6 +167,7 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
         "approval": (ask(), "", ApprovalDialog),
         "ask": (questions(), "", AskDialog),
         "diff": (changed, "view.diff", DiffSheet),
+        "export": (None, "session.export", ExportSheet),
         "rewind": (said, "session.undo", RewindSheet),
         "trust": (many(), "", TrustDialog),
         "picker": (None, "app.palette", CommandPalette),

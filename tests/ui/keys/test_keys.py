@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from amplifier_tui.paths import user_config_dir
 from amplifier_tui.ui.dialogs.commands import Help
+from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
 from amplifier_tui.ui.keys.action import OVERLAPPING
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, show_key
@@ -60,6 +61,7 @@ def test_every_action_runs_something_that_exists() -> None:
         "ask": AskDialog,
         "diff": DiffSheet,
         "rewind": RewindSheet,
+        "export": ExportSheet,
         "trust": TrustDialog,
         "picker": Picker,
         "rules": RuleList,

@@ -1,22 +1,17 @@
 # From an event to its moment: in the conversation, in modules and context, in a file.
 
-import csv
-import json
-from pathlib import Path
 
 import pytest
 
 from amplifier_tui.host.events import (
     BudgetChanged,
-    HandlerTrace,
     HostEvent,
     ModuleMounted,
     ModuleUnmounted,
     SourceUsage,
 )
-from amplifier_tui.ui.dialogs.questions import AskLine, Confirm
+from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
 from amplifier_tui.ui.panes.events.pane import EventLogPane
-from amplifier_tui.ui.state.instruments.event_export import write_events
 from amplifier_tui.ui.state.session import SessionState
 from tests.ui.driving import Driver, running
 from tests.ui.state.make import make, tool, tool_ended, traced, turn
@@ -67,28 +62,9 @@ def test_an_event_and_its_entry_find_each_other() -> None:
     assert at == 2.0 and state.log.index_at(2.5) == 0
 
 
-def test_exported_events_are_whole_and_hold_no_secret(tmp_path: Path) -> None:
-    key = "sk-ant-api03-" + "A1b2C3d4" * 10
-    handler = HandlerTrace(name="h", verdict="deny", ms=1.0, reason="=1+1")
-    rows = [
-        traced(1, "tool:pre", data=json.dumps({"command": f"login {key}"}), handlers=(handler,)),
-        traced(2, "tool:post", source="=cmd", data='{"cut'),
-    ]
-    write_events(tmp_path / "e.jsonl", rows)
-    written = [json.loads(line) for line in (tmp_path / "e.jsonl").read_text().splitlines()]
-    assert [row["seq"] for row in written] == [1, 2]
-    assert written[0]["data"] == {"command": "login [REDACTED]"}
-    assert written[0]["handlers"][0]["why"] == "=1+1" and written[1]["data"] == '{"cut'
-    write_events(tmp_path / "e.csv", rows)
-    text = (tmp_path / "e.csv").read_text()
-    table = list(csv.DictReader(text.splitlines()))
-    assert key not in text and table[0]["handlers"] == "h deny"
-    assert table[1]["source"] == "'=cmd"
-
-
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_one_goes_from_an_event_to_its_moment_and_back(
-    size: tuple[int, int], tmp_path: Path
+    size: tuple[int, int],
 ) -> None:
     async with running(size=size) as driver:
         await driver.push(*STORY)
@@ -109,49 +85,16 @@ async def test_one_goes_from_an_event_to_its_moment_and_back(
         await driver.press("escape")
         assert "as of" not in driver.text() and "tool-dice" not in driver.text()
         await _events(driver)
-        file = tmp_path / "out.jsonl"
-        await driver.press("x")
-        line = await driver.dialog(AskLine)
-        line.query_one("Input").value = str(file)
+        await driver.press("slash")
+        await driver.write("tool:*")
+        await driver.press("enter", "x")
+        await driver.dialog(ExportSheet)
+        assert "the event log as JSON lines" in driver.text() and "tool:*" in driver.text()
         await driver.press("enter")
         await driver.closed()
-        await driver.until(lambda: "3 events are written to" in driver.text())
-        assert len(file.read_text().splitlines()) == 3
-
-
-async def test_events_are_written_where_that_is_possible_and_replace_nothing_unasked(
-    tmp_path: Path,
-) -> None:
-    file, folder = tmp_path / "mine.jsonl", tmp_path / "folder"
-    file.write_text("mine")
-    folder.mkdir()
-
-    async def export(to: str) -> None:
-        await driver.press("x")
-        line = await driver.dialog(AskLine)
-        line.query_one("Input").value = to
-        await driver.press("enter")
-
-    async with running(size=(160, 36)) as driver:
-        await driver.push(*STORY)
-        await _events(driver)
-        await export("~nobody-of-that-name/x")
-        await driver.until(lambda: "there is no such user" in driver.text())
-        for refused in (str(folder), str(tmp_path / "a\0b"), str(file / "under")):
-            driver.app.say("")
-            await export(refused)
-            await driver.until(lambda: "The events can't be written" in driver.text())
-        assert "are written to" not in driver.text()
-        await export(str(file))
-        await driver.dialog(Confirm)
-        await driver.press("escape")
-        await driver.closed()
-        assert file.read_text() == "mine"
-        await export(str(file))
-        await driver.dialog(Confirm)
-        await driver.press("y")
-        await driver.until(lambda: "3 events are written to" in driver.text())
-        assert len(file.read_text().splitlines()) == 3
+        (request,) = [call[1] for call in driver.client.calls if call[0] == "export"]
+        assert (request.form, request.events) == ("jsonl", "tool:*")
+        await driver.until(lambda: "3 events written, no secrets found" in driver.text())
 
 
 def _pane(driver: Driver) -> EventLogPane:

@@ -1,17 +1,19 @@
-"""Actions on the session: opening, naming, copying, compacting, memories."""
+"""Actions on the session: opening, naming, copying, exporting, compacting, memories."""
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.session_app import in_open_session, in_session
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.client import SessionClient
+    from amplifier_tui.host.client import ExportRequest, SessionClient
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.dialogs.compaction import CompactChoice
-    from amplifier_tui.ui.state.conversation.entries import UserEntry
+    from amplifier_tui.ui.state.conversation.entries import ConversationEntry, UserEntry
     from amplifier_tui.ui.state.session import SessionState
 
 _EVERYWHERE = "--everywhere"
@@ -119,6 +121,86 @@ def fork(
     """Go on in a copy of the conversation, or of what came before a prompt."""
     if app.link is not None:
         app.link.forks.begin(before)
+
+
+@in_open_session
+def export(app: SessionApp, client: SessionClient, state: SessionState, path: str = "") -> None:
+    """Write the conversation to a file, in the form its name ends like; without it, ask."""
+    from amplifier_tui.host.client import ExportRequest, form_of
+
+    if path:
+        _begin_export(app, client, ExportRequest(path=path, form=form_of(path)))
+    else:
+        _ask_export(app, client, _export_at_first(state))
+
+
+@in_open_session
+def export_from(
+    app: SessionApp, client: SessionClient, state: SessionState, entry: ConversationEntry
+) -> None:
+    """Ask how to write the conversation from the turn of an entry on."""
+    prompt = state.prompt_of(entry)
+    turn = prompt.turn if prompt is not None else 1
+    _ask_export(app, client, replace(_export_at_first(state), from_turn=turn))
+
+
+@in_open_session
+def export_events(app: SessionApp, client: SessionClient, state: SessionState, events: str) -> None:
+    """Ask how to write the events that pass a filter."""
+    from amplifier_tui.ui.dialogs.export.options import file_name
+
+    path = file_name(f"events {state.facts.title}", state.facts.session_id, "jsonl")
+    _ask_export(
+        app, client, replace(_export_at_first(state), form="jsonl", path=path, events=events)
+    )
+
+
+def _export_at_first(state: SessionState) -> ExportRequest:
+    from amplifier_tui.host.client import ExportRequest
+    from amplifier_tui.ui.dialogs.export.options import file_name
+
+    path = file_name(state.facts.title, state.facts.session_id, "html")
+    return ExportRequest(path=path, form="html")
+
+
+def _ask_export(
+    app: SessionApp, client: SessionClient, request: ExportRequest, problem: str = ""
+) -> None:
+    from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
+
+    sheet = ExportSheet(request, client.rewind_points, app.main.keymap, problem)
+    app.ask(sheet, lambda chosen: _begin_export(app, client, chosen))
+
+
+def _begin_export(app: SessionApp, client: SessionClient, request: ExportRequest) -> None:
+    app.run_worker(_write_export(app, client, request))
+
+
+async def _write_export(app: SessionApp, client: SessionClient, request: ExportRequest) -> None:
+    from amplifier_tui.ui.dialogs.questions import Confirm
+    from amplifier_tui.ui.state.exports import exported
+
+    done = await asyncio.wrap_future(client.export(request))
+    said = exported(done, request.form)
+    if done.exists:
+        question = f"{one_line(done.path, 1_000)} is there already."
+        again = replace(request, replace=True)
+        app.ask(
+            Confirm(question, "Replace it"), lambda yes: _answer_replace(app, client, again, yes)
+        )
+    elif done.problem:
+        _ask_export(app, client, request, said)
+    else:
+        app.say(said, "warning" if done.unreadable else "info")
+
+
+def _answer_replace(
+    app: SessionApp, client: SessionClient, request: ExportRequest, yes: bool
+) -> None:
+    if yes:
+        _begin_export(app, client, request)
+    else:
+        _ask_export(app, client, replace(request, replace=False))
 
 
 @in_open_session

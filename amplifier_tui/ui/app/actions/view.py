@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.events import HookTraced
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.dialogs.sheets import EventSheet
     from amplifier_tui.ui.state.conversation.entries import ConversationEntry
@@ -111,48 +108,6 @@ def show_events(app: SessionApp, entry: ConversationEntry) -> None:
     if isinstance(pane, EventLogPane):
         pane.update_from(state)
         app.call_after_refresh(pane.view.go_to, index)
-
-
-def export_events(app: SessionApp, rows: list[HookTraced]) -> None:
-    """Ask for a file and write events to it."""
-    if not rows or app.state is None:
-        app.say("There is no event to write.")
-        return
-    from amplifier_tui.ui.dialogs.questions import AskLine, Confirm
-    from amplifier_tui.ui.state.instruments.event_export import write_events
-
-    folder = Path(app.state.facts.directory or app.cwd)
-    path = folder / f"events-{rows[0].seq}-{rows[-1].seq}.jsonl"
-
-    def chosen(line: str) -> None:
-        try:
-            file = app.cwd / Path(line).expanduser()
-        except RuntimeError:
-            app.say(f"{one_line(line)}: there is no such user; choose another file.", "warning")
-        else:
-            app.run_worker(export(file))
-
-    async def export(file: Path) -> None:
-        if await asyncio.to_thread(_would_replace, file):
-            question = f"{one_line(str(file))} is there already."
-            app.ask(Confirm(question, "Replace it"), lambda yes: replace(file) if yes else None)
-        else:
-            await write(file)
-
-    def replace(file: Path) -> None:
-        app.run_worker(write(file))
-
-    async def write(file: Path) -> None:
-        writing = app.writer.submit(write_events, file, rows)
-        if await app.written(writing, "The events can't be written"):
-            app.say(f"{len(rows)} events are written to {one_line(str(file))}")
-
-    label = f"Write {len(rows)} events to (.jsonl or .csv)"
-    app.ask(AskLine(label, str(path), limit=4_096), chosen)
-
-
-def _would_replace(file: Path) -> bool:
-    return os.path.exists(file) and not os.path.isdir(file)
 
 
 def inspect(app: SessionApp, seq: int) -> None:

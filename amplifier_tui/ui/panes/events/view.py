@@ -337,10 +337,7 @@ class EventLogView(LineView[int]):
 
     def action_export(self) -> None:
         """Write the events that pass the filter to a file."""
-        held = self._index.log.slice(self._index.log.first, self._index.next)
-        matches = None if self.filter.empty else self.filter.matches
-        rows = [row for _, row in held if matches is None or matches(row)]
-        self.post_message(ExportRequested(rows))
+        self.post_message(ExportRequested(events=self.filter.text))
 
     def go_to(self, index: int) -> None:
         """Put the cursor on a row of the ring, or where it would be."""

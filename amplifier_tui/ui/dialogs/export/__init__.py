@@ -1,0 +1,1 @@
+"""The dialog that writes a session to a file."""
