@@ -6,12 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.kernel.llm_errors import ConfigurationError
 from amplifier_tui.kernel.message_models import Usage
 from amplifier_tui.kernel.models import Pricing
 from amplifier_tui.kernel.utils.conversation import clean_name, valid_unicode
 from amplifier_tui.kernel.utils.llm_calls import usage_cost
 from amplifier_tui.kernel.utils.retry import one_line, retry_after
 from amplifier_tui.kernel.utils.tool_calls import parse_tool_arguments
+from amplifier_tui.modules._provider import sdk
+from amplifier_tui.modules.provider_anthropic import mount as mount_claude
+from amplifier_tui.modules.provider_openai import mount as mount_gpt
+from tests.modules.provider_support import coordinator_of
 
 
 @pytest.mark.parametrize(
@@ -85,3 +90,14 @@ def test_arguments_are_read_or_explained_and_never_raise(raw: str) -> None:
 
 def test_what_python_alone_takes_for_json_is_refused() -> None:
     assert parse_tool_arguments('{"a": NaN}', "bash")[1] is not None
+
+
+@pytest.mark.parametrize(("mount", "package"), [(mount_claude, "anthropic"), (mount_gpt, "openai")])
+async def test_without_its_sdk_a_provider_says_what_to_install(
+    mount: Any, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sdk, "find_spec", lambda _: None)
+    coordinator = coordinator_of()
+    with pytest.raises(ConfigurationError, match=rf"pip install 'amplifier-tui\[{package}\]'"):
+        await mount(coordinator, {"api_key": "sk-test"})
+    assert not coordinator.get("providers")

@@ -20,6 +20,7 @@ from tests.servers import (
     openai_responses,
 )
 from tests.servers.connection import Connection, HttpRequest
+from tests.servers.dialects import Dialect
 from tests.servers.flags import Flag, Gate
 from tests.servers.replies import (
     Cut,
@@ -65,7 +66,8 @@ class LoopbackServer:
     """The server. Use it as a context manager, `with` or `async with`.
 
     `replies` is a `Script` or its entries. `strict` answers 400 to requests the vendor would
-    refuse. `reasoning_field` is the name Chat Completions uses for reasoning text.
+    refuse. `reasoning_field` is the name Chat Completions uses for reasoning text; a `dialect` has
+    more that is the server's own.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class LoopbackServer:
         models: list[str] | None = None,
         models_fail: bool = False,
         reasoning_field: str = "reasoning_content",
+        dialect: Dialect | None = None,
         port: int = 0,
     ) -> None:
         self.script = replies if isinstance(replies, Script) else Script(replies)
@@ -86,7 +89,7 @@ class LoopbackServer:
         self.port = port
         self._strict = strict
         self._models_fail = models_fail
-        self._reasoning_field = reasoning_field
+        self._dialect = dialect or Dialect(reasoning_field=reasoning_field)
         self._arrivals: list[Flag] = []
         self._lock = threading.Lock()
         self._vendors = {"anthropic", "openai"}
@@ -230,6 +233,8 @@ class LoopbackServer:
             await connection.send(404, b"404 page not found", {"content-type": "text/plain"})
         elif vendor == "anthropic":
             await connection.send_json(200, anthropic_api.models(names))
+        elif self._dialect.models:
+            await connection.send_json(200, {"object": "list", "data": self._dialect.models})
         else:
             await connection.send_json(200, openai_errors.models(names))
 
@@ -285,7 +290,8 @@ class LoopbackServer:
                     connection.cut()
                     return
                 if isinstance(step, StreamFailure):
-                    await connection.send_chunk(_FORMATS[record.api].stream_failure(step))
+                    own = self._dialect.midway if record.api == "chat" else b""
+                    await connection.send_chunk(own or _FORMATS[record.api].stream_failure(step))
                     break
                 await _perform(step, connection)
             await connection.end_chunks()
@@ -312,16 +318,18 @@ class LoopbackServer:
             return
         vendor = anthropic_api if record.api == "anthropic" else openai_errors
         status, body = vendor.failure(answer, record.json.get("model", ""))
+        if answer.kind == "context_too_long" and record.api == "chat":
+            body = self._dialect.too_long or body
         await connection.send_json(status, body, headers)
 
     def _stream(self, answer: Reply, record: Recorded) -> Iterator[WireStep]:
         if record.api == "chat":
-            return openai_chat.stream(answer, record.json, self._reasoning_field)
+            return self._dialect.stream(answer, record.json)
         return _FORMATS[record.api].stream(answer, record.json)
 
     def _body(self, answer: Reply, record: Recorded) -> dict[str, Any]:
         if record.api == "chat":
-            return openai_chat.body(answer, record.json, self._reasoning_field)
+            return openai_chat.body(answer, record.json, self._dialect.reasoning_field)
         return _FORMATS[record.api].body(answer, record.json)
 
 

@@ -37,7 +37,7 @@ def _source(snapshot: Any) -> str:
         for price in _dated(model)
         if (start := getattr(price.constraint, "start_date", None)) is not None and start <= today
     }
-    newest = f", newest price of {max(days)}" if days else ""
+    newest = f" of {max(days)}" if days else ""
     return f"genai-prices {version('genai-prices')}{newest}"
 
 

@@ -27,6 +27,7 @@ from amplifier_tui.modules.provider_anthropic.errors import AnthropicErrors
 from amplifier_tui.modules.provider_anthropic.models import (
     CAPABILITIES,
     ClaudeModel,
+    abilities,
     display_name,
     fallback_models,
     known_model,
@@ -118,7 +119,7 @@ def _model_info(model: Any) -> ModelInfo:
         display_name=getattr(model, "display_name", None) or display_name(model.id),
         context_window=getattr(model, "max_input_tokens", None) or known.context_window,
         max_output_tokens=getattr(model, "max_tokens", None) or known.max_output_tokens,
-        capabilities=list(CAPABILITIES),
+        capabilities=abilities(getattr(model, "capabilities", None)),
         pricing=known.pricing,
     )
 

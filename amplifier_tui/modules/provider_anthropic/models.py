@@ -2,6 +2,7 @@
 
 import re
 from decimal import Decimal
+from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import capabilities
@@ -12,7 +13,7 @@ _DATE = re.compile(r"-\d{8}$")
 _HOUR_WRITE_FACTOR = Decimal("1.6")
 """An hour's cache write costs 2 times the input price, a five-minute one 1.25 times."""
 
-_SOURCE = "table of provider-anthropic, as of 2026-11"
+_SOURCE = "provider-anthropic's table of 2026-11"
 """Whose prices the table has, and of when."""
 
 
@@ -87,6 +88,17 @@ CAPABILITIES = (
     capabilities.THINKING,
     capabilities.VISION,
 )
+
+
+def abilities(said: Any) -> list[str]:
+    """What a model can do, as the API's list says it; all that is usual where it does not."""
+    fields = {capabilities.THINKING: "thinking", capabilities.VISION: "image_input"}
+    lacks = {
+        word
+        for word, name in fields.items()
+        if getattr(getattr(said, name, None), "supported", None) is False
+    }
+    return [word for word in CAPABILITIES if word not in lacks]
 
 
 def display_name(model: str) -> str:

@@ -102,4 +102,4 @@ def _words(error: openai.APIError) -> str:
         for words in (body.get("message"), inner, body.get("detail")):
             if isinstance(words, str) and words:
                 return words
-    return error.message
+    return body if isinstance(body, str) and body else error.message

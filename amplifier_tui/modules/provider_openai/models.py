@@ -1,6 +1,7 @@
 """Models of OpenAI and of compatible servers: sizes, prices, and which of them reason."""
 
 import re
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from amplifier_tui.kernel import capabilities
@@ -18,7 +19,7 @@ _WINDOW_FIELDS = ("max_model_len", "context_length", "max_context_length", "cont
 
 CAPABILITIES = (capabilities.TOOLS, capabilities.STREAMING, capabilities.VISION)
 
-_SOURCE = "table of provider-openai, as of 2026-11"
+_SOURCE = "provider-openai's table of 2026-11"
 """Whose prices the table has, and of when."""
 
 
@@ -85,7 +86,58 @@ def listed_models(models: list[Any], *, is_openai: bool) -> list[ModelInfo]:
     if is_openai:
         found = [model for model in found if _CHATS.match(model.id)]
         found.sort(key=lambda model: getattr(model, "created", None) or 0, reverse=True)
-    return [_info(model.id, known_model(model.id), _window(model)) for model in found]
+    return [_listed_info(model) for model in found]
+
+
+def _listed_info(model: Any) -> ModelInfo:
+    """A model as its server describes it; OpenRouter says most, many servers only the id."""
+    info = _info(model.id, known_model(model.id), _window(model))
+    changes: dict[str, Any] = {}
+    top = _object(model, "top_provider").get("max_completion_tokens")
+    if isinstance(top, int) and 0 < top <= info.context_window:
+        changes["max_output_tokens"] = top
+    said = getattr(model, "supported_parameters", None)
+    takes = _object(model, "architecture").get("input_modalities")
+    if isinstance(said, list) and isinstance(takes, list):
+        able = {
+            capabilities.TOOLS: "tools" in said,
+            capabilities.STREAMING: True,
+            capabilities.VISION: "image" in takes,
+            capabilities.THINKING: "reasoning" in said,
+        }
+        changes["capabilities"] = [name for name, has in able.items() if has]
+    if (pricing := _listed_price(_object(model, "pricing"))) is not None:
+        changes["pricing"] = pricing
+    return info.model_copy(update=changes)
+
+
+def _listed_price(said: dict[str, Any]) -> Pricing | None:
+    """Prices per million from those per token, as text."""
+    names = ("prompt", "completion", "input_cache_read", "input_cache_write")
+    paid, earned, read, written = (_per_million(said.get(name)) for name in names)
+    if paid is None or earned is None:
+        return None
+    return Pricing(
+        input_per_million=paid,
+        output_per_million=earned,
+        cache_read_per_million=read,
+        cache_write_per_million=written,
+        source="the server's own list",
+    )
+
+
+def _per_million(text: object) -> float | None:
+    try:
+        amount = Decimal(str(text)) * 1_000_000
+    except InvalidOperation:
+        return None
+    # OpenRouter says -1 where the price depends on the model it takes.
+    return float(amount) if amount.is_finite() and amount >= 0 else None
+
+
+def _object(model: Any, name: str) -> dict[str, Any]:
+    found = getattr(model, name, None)
+    return found if isinstance(found, dict) else {}
 
 
 def _window(model: Any) -> int | None:

@@ -36,7 +36,9 @@ class ModelPicker(AskingPicker[ModelCard]):
     BELOW = 3
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "favour", show=False)]
     DEFAULT_CSS = """
-    ModelPicker #model-facts { height: 2; margin-top: 1; color: $text-muted; }
+    ModelPicker #model-facts {
+        height: 2; margin-top: 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis;
+    }
     """
 
     def __init__(
@@ -92,14 +94,17 @@ class ModelPicker(AskingPicker[ModelCard]):
 
 
 def facts_of(card: ModelCard) -> str:
-    """Return what is known of a model on one line, and on the next one whose prices these are."""
+    """Return what is known of a model on one line, and on the next its price and who says so."""
     answer = f", answers of {short_count(card.max_output_tokens)}" if card.max_output_tokens else ""
     window = short_count(card.context_window) if card.context_window else "unknown"
-    paid = f"{price(card.input_price)} in, {price(card.output_price)} out per million"
-    cost = paid if card.input_price is not None else "price unknown"
     takes = f" · {', '.join(card.takes)}" if card.takes else ""
-    facts = one_line(f"{card.provider} · window {window}{answer} · {cost}{takes}", 300)
-    return f"{facts}\n{one_line(f'Prices: {card.price_source}', 300) if card.price_source else ''}"
+    cost = "price unknown"
+    if card.input_price is not None:
+        said = f" ({card.price_source})" if card.price_source else ""
+        paid = f"{price(card.input_price)} in, {price(card.output_price)} out per million"
+        cost = f"{paid}{said}"
+    facts = f"{card.provider} · window {window}{answer}{takes}"
+    return f"{one_line(facts, 300)}\n{one_line(cost, 300)}"
 
 
 def _problem_row(card: ModelCard) -> PickRow:

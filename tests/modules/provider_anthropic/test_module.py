@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -7,6 +8,7 @@ from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.interfaces import Provider
 from amplifier_tui.kernel.models import ProviderInfo
 from amplifier_tui.modules.provider_anthropic import AnthropicProvider, mount, on_session_ready
+from amplifier_tui.modules.provider_anthropic.models import CAPABILITIES, abilities
 from tests.modules.provider_anthropic.support import claude
 from tests.modules.provider_support import ask, coordinator_of
 from tests.servers import LoopbackServer
@@ -154,3 +156,10 @@ async def test_arguments_of_complete_override_the_request() -> None:
         await provider.complete(ask(), model="claude-y", max_output_tokens=7, other=1)
     assert server.requests[0].json["model"] == "claude-y"
     assert server.requests[0].json["max_tokens"] == 7
+
+
+def test_a_model_can_do_what_the_list_does_not_deny() -> None:
+    yes, no = SimpleNamespace(supported=True), SimpleNamespace(supported=False)
+    said = SimpleNamespace(thinking=no, image_input=yes)
+    assert abilities(said) == ["tools", "streaming", "vision"]
+    assert abilities(None) == list(CAPABILITIES)

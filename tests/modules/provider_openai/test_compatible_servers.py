@@ -1,6 +1,5 @@
 import asyncio
 import itertools
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -131,19 +130,6 @@ def call(identity: str | None, name: str, arguments: str, index: int | None = 0)
     return found
 
 
-async def test_calls_all_numbered_zero_are_told_apart_by_id() -> None:
-    chunks = (
-        chunk(tool_calls=[call("a", "read_file", '{"path": "a"}')]),
-        chunk(tool_calls=[call("b", "read_file", '{"path": "b"}')]),
-        chunk("stop"),
-    )
-    async with answering(*chunks) as provider:
-        response = await provider.complete(ask(tools=[READ_FILE]))
-    found = [(call.id, call.arguments["path"]) for call in response.tool_calls]
-    assert found == [("a", "a"), ("b", "b")]
-    assert response.finish_reason == "tool_calls"
-
-
 async def test_whole_calls_without_numbers_and_ids_work() -> None:
     chunks = (
         chunk(
@@ -174,15 +160,6 @@ async def test_interleaved_calls_are_put_together() -> None:
     assert found == [("f", {"x": 1}), ("g", {"y": 2})]
 
 
-async def test_usage_in_the_last_choice_counts_and_none_is_no_failure() -> None:
-    usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
-    async with answering(chunk(content="Hi"), {**chunk("stop"), "usage": usage}) as provider:
-        response = await provider.complete(ask())
-    assert (response.usage.input_tokens, response.usage.output_tokens) == (7, 2)
-    async with answering(chunk(content="Hi"), chunk("stop")) as provider:
-        assert (await provider.complete(ask())).usage is None
-
-
 async def test_a_stream_that_just_stops_is_not_taken_for_an_answer() -> None:
     async with answering(chunk(content="Hal")) as provider:
         with pytest.raises(llm_errors.StreamError, match="ended before the answer"):
@@ -207,33 +184,3 @@ async def test_token_counts_are_not_asked_for_where_that_is_switched_off() -> No
         response = await provider.complete(ask())
     assert "stream_options" not in server.requests[0].json
     assert response.usage is None
-
-
-@pytest.mark.parametrize(
-    ("extra", "window"),
-    [
-        ({"max_model_len": 40_960}, 40_960),
-        ({"context_length": 131_072}, 131_072),
-        ({"meta": {"n_ctx_train": 65_536}}, 65_536),
-        ({}, 32_768),
-    ],
-)
-async def test_the_window_a_server_reports_is_believed(extra: dict, window: int) -> None:
-    listed = {"object": "list", "data": [{"id": "qwen3", "object": "model", **extra}]}
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        body = json.dumps(listed).encode()
-        writer.write(
-            b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\n"
-            b"content-length: %d\r\n\r\n%b" % (len(body), body)
-        )
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    async with mounted(mount, "openai", {"base_url": url}) as (provider, _):
-        await provider.list_models()
-        assert provider.get_info().defaults["context_window"] == window
-    server.close()

@@ -27,6 +27,7 @@ CARDS = (
         max_output_tokens=64_000,
         input_price="2",
         output_price="10",
+        price_source="genai-prices 0.2.3 of 2026-11-09",
         takes=("images", "thinking", "tools"),
         efforts=("low", "high"),
         current=True,
@@ -52,6 +53,7 @@ async def test_a_model_is_found_switched_to_and_remembered(size: tuple[int, int]
         assert "in use" in screen and "$2    $10" in screen, "price in and out, aligned"
         assert "✗ openai: Can't reach it" in screen
         assert "window 1M, answers of 64k" in screen
+        assert "$2 in, $10 out per million (genai-prices 0.2.3 of 2026-11-09)" in screen
         await drive.write("qwen")
         await drive.press("tab")
         assert "★ qwen-coder" in drive.text()
