@@ -1,6 +1,7 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.utils import format_datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
