@@ -4,12 +4,14 @@
 id. An orchestrator runs each tool call inside :func:`tool_call`, so that the tool can say which
 call its progress belongs to. Both ids live in context variables, so parallel calls in tasks of
 their own do not mix.
+
+What asks a model on the side, for no answer to the user, does that inside :func:`aside`.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, Literal
 from uuid import uuid4
 
 from amplifier_tui.kernel import events
@@ -78,3 +80,27 @@ def tool_call(tool_call_id: str) -> Iterator[None]:
         # A call that was given up is closed by the collector, in whatever context that runs.
         with suppress(ValueError):
             _tool_call_id.reset(token)
+
+
+_aside: ContextVar[Literal["", "wanted", "optional"]] = ContextVar("amplifier_aside", default="")
+
+
+@contextmanager
+def aside(*, optional: bool = False) -> Iterator[None]:
+    """Ask a model in the block for what is no part of the conversation, such as a summary.
+
+    Its words are not shown; its tokens count, and its provider's troubles are told, as ever.
+
+    Args:
+        optional: Nobody waits for it: where the user would have to be asked first, it fails.
+    """
+    token = _aside.set("optional" if optional else "wanted")
+    try:
+        yield
+    finally:
+        _aside.reset(token)
+
+
+def is_aside(*, optional: bool = False) -> bool:
+    """Return whether this code asks a model on the side, or (`optional`) does so unasked."""
+    return _aside.get() == "optional" if optional else bool(_aside.get())

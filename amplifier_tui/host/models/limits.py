@@ -16,6 +16,7 @@ from amplifier_tui.host.models.info import info_of
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.usage import UsageMeter
 from amplifier_tui.kernel import capabilities
+from amplifier_tui.kernel.correlation import is_aside
 from amplifier_tui.kernel.llm_errors import AbortError
 
 NO_LIMIT: Final = SpendLimit()
@@ -100,6 +101,8 @@ class SpendGuard:
 
     async def _ask_if_it_passes(self, expected: Spent, lane: str) -> None:
         while self._passes(expected):
+            if is_aside(optional=True):
+                raise AbortError("The limit of this session is reached", retryable=False)
             go = await self._ask(expected, lane)
             if go is False:
                 self._stop()

@@ -14,10 +14,10 @@ from amplifier_tui.host.models.info import info_of
 from amplifier_tui.host.models.routing import NO_CHOICE, ModelRoute
 from amplifier_tui.host.session.modules.facts import ProviderFacts, default_provider, described
 from amplifier_tui.host.stand_in import real
-from amplifier_tui.host.stream.normalizer import aside
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.correlation import aside
 from amplifier_tui.kernel.message_models import ChatRequest, Message
 from amplifier_tui.kernel.models import ModelInfo
 

@@ -14,6 +14,7 @@ from amplifier_tui.host.client import ModelChoice
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.stand_in import StandIn, StandIns, real
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.correlation import is_aside
 
 NO_CHOICE: Final = ModelChoice()
 
@@ -106,7 +107,8 @@ class RoutedProvider(StandIn):
             request = request.model_copy(update=changes)
         lane = self._lane
         async with lane.route.around(request, target, lane.name):
-            object.__setattr__(self, "_answered", target)
+            if not is_aside():
+                object.__setattr__(self, "_answered", target)
             return await target.complete(request, **changes, **more)
 
     def parse_tool_calls(self, response: Any) -> Any:

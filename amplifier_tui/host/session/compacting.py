@@ -13,11 +13,11 @@ from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import Level, NoticeEnd
 from amplifier_tui.host.session.budget import plan_steps
 from amplifier_tui.host.session.modules.facts import ProviderFacts
-from amplifier_tui.host.stream.normalizer import aside
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.control import TurnControl
 from amplifier_tui.host.turns.sources import Sources
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.correlation import aside
 
 logger = logging.getLogger(__name__)
 

@@ -4,9 +4,7 @@ One observer per hook registry sees every emit: the event, its data, what each h
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -33,6 +31,7 @@ from amplifier_tui.host.stream.tools import Tools
 from amplifier_tui.host.stream.traces import Traces
 from amplifier_tui.host.stream.usage import UsageMeter
 from amplifier_tui.host.turns.abandoned import is_abandoned
+from amplifier_tui.kernel.correlation import is_aside
 from amplifier_tui.kernel.hooks import HookRegistry, HookTrace
 
 logger = logging.getLogger(__name__)
@@ -291,24 +290,3 @@ def _data_after(trace: HookTrace) -> Data:
 def _number(data: Data, key: str) -> int:
     value = data.get(key)
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
-
-
-_ASIDE: ContextVar[bool] = ContextVar("amplifier_tui_aside", default=False)
-
-
-@contextmanager
-def aside() -> Iterator[None]:
-    """Keep the words a model writes from here on out of the conversation on the screen.
-
-    Its tokens count, and its provider's troubles are told, as ever.
-    """
-    token = _ASIDE.set(True)
-    try:
-        yield
-    finally:
-        _ASIDE.reset(token)
-
-
-def is_aside() -> bool:
-    """Whether the running code asks a model on the side."""
-    return _ASIDE.get()
