@@ -5,6 +5,7 @@ or in another process. Every request is recorded; a client that goes away is not
 """
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from tests.servers.connection import Connection, HttpRequest
 from tests.servers.dialects import Dialect
 from tests.servers.flags import Flag, Gate
 from tests.servers.replies import (
+    Answer,
     Cut,
     Failure,
     Malformed,
@@ -33,6 +35,7 @@ from tests.servers.replies import (
     Scripted,
     Stall,
     StreamFailure,
+    Text,
 )
 from tests.servers.wire import WireStep, dumps, sse
 
@@ -83,6 +86,9 @@ class LoopbackServer:
     ) -> None:
         self.script = replies if isinstance(replies, Script) else Script(replies)
         self.requests: list[Recorded] = []
+        self.title = ""
+        """What it calls a session, beside the script; empty for a refusal."""
+        self.titles_asked: list[Recorded] = []
         self.model_lists: list[HttpRequest] = []
         self.models = models
         self.gates: dict[str, Gate] = {}
@@ -251,8 +257,11 @@ class LoopbackServer:
 
     async def _complete(self, api: Api, request: HttpRequest, connection: Connection) -> None:
         record = Recorded(api, request.headers, request.json())
-        self.requests.append(record)
-        self._arrival(len(self.requests) - 1).set()
+        if _is_for_a_title(record):
+            self.titles_asked.append(record)
+        else:
+            self.requests.append(record)
+            self._arrival(len(self.requests) - 1).set()
         answering = asyncio.ensure_future(self._answer(record, connection))
         leaving = asyncio.ensure_future(connection.gone.wait())
         try:
@@ -270,9 +279,13 @@ class LoopbackServer:
 
     async def _answer(self, record: Recorded, connection: Connection) -> None:
         problem = _violation(record) if self._strict else None
-        answer = (
-            Failure("bad_request", message=problem) if problem else self.script.next(record.json)
-        )
+        answer: Answer
+        if problem:
+            answer = Failure("bad_request", message=problem)
+        elif _is_for_a_title(record):
+            answer = Reply([Text(self.title)]) if self.title else Failure("bad_request")
+        else:
+            answer = self.script.next(record.json)
         if isinstance(answer, Raw):
             await self._send_raw(answer, connection)
             record.answered.set()
@@ -345,6 +358,11 @@ async def _perform(step: WireStep, connection: Connection) -> None:
             await connection.send_chunk(sse(data, event="content_block_delta"))
         case Stall():
             await asyncio.Event().wait()
+
+
+def _is_for_a_title(record: Recorded) -> bool:
+    """Whether hooks-session-naming asks, at a moment that no test chooses."""
+    return "You give a conversation between a user" in json.dumps(record.json)
 
 
 def _violation(record: Recorded) -> str | None:
