@@ -9,9 +9,7 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.client import BundleCard, BundlePreview, BundleState, PlannedModule
@@ -19,6 +17,7 @@ from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.dialogs.sheets import ProblemSheet
 from amplifier_tui.ui.fuzzy import rank
+from amplifier_tui.ui.widgets.content_lines import ContentLines
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
 STATES: dict[BundleState, tuple[str, str, str]] = {
@@ -53,16 +52,8 @@ class BundlePicker(AskingPicker[BundleCard]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "toggle_carry", show=False)]
     DEFAULT_CSS = """
     BundlePicker PickList { width: 2fr; }
-    BundlePicker #preview {
-        width: 3fr;
-        padding: 0 0 0 3;
-        scrollbar-size: 1 1;
-        scrollbar-gutter: stable;
-        scrollbar-background: transparent;
-        scrollbar-background-hover: transparent;
-        scrollbar-background-active: transparent;
-    }
-    BundlePicker.-alone #preview { display: none; }
+    BundlePicker ContentLines { width: 3fr; margin: 0 0 0 3; }
+    BundlePicker.-alone ContentLines { display: none; }
     """
 
     def __init__(
@@ -76,8 +67,7 @@ class BundlePicker(AskingPicker[BundleCard]):
         self.carry = True
 
     def _aside(self) -> ComposeResult:
-        with VerticalScroll(id="preview", can_focus=False):
-            yield Static(id="preview-text", markup=False)
+        yield ContentLines()
 
     def _choices(self) -> Sequence[KeyChoice]:
         words = "Conversation comes along" if self.carry else "Start with an empty conversation"
@@ -116,11 +106,11 @@ class BundlePicker(AskingPicker[BundleCard]):
     def _highlighted(self, row: PickRow | None) -> None:
         self.query_one(KeyRow).set_choices(self._choices())
         if row is None:
-            self._show(Content())
+            self._show([])
         elif row.id in self._previews:
-            self._show(preview_content(self._previews[row.id], self._width))
+            self._show(preview_rows(self._previews[row.id], self._width))
         else:
-            self._show(Content("\n").join(card_rows(self.cards[row.id], self._width)))
+            self._show(card_rows(self.cards[row.id], self._width))
             self._load_preview(row.id)
 
     @work(group="preview", exclusive=True)
@@ -129,20 +119,18 @@ class BundlePicker(AskingPicker[BundleCard]):
             preview = await self.answer_of(self._ask_preview(name))
         except Exception as error:
             problem = Content.styled(one_line(str(error), 1_000), "$text-error")
-            rows = [*card_rows(self.cards[name], self._width), Content(), problem]
-            self._show(Content("\n").join(rows))
+            self._show([*card_rows(self.cards[name], self._width), Content(), problem])
             return
         self._previews[name] = preview
         if self.rows.row is not None and self.rows.row.id == name:
-            self._show(preview_content(preview, self._width))
+            self._show(preview_rows(preview, self._width))
 
     @property
     def _width(self) -> int:
-        return max(20, self.query_one("#preview").content_size.width - 1)
+        return max(20, self.query_one(ContentLines).content_width())
 
-    def _show(self, content: Content) -> None:
-        self.query_one("#preview-text", Static).update(content)
-        self.query_one("#preview").scroll_home(animate=False)
+    def _show(self, rows: Sequence[Content]) -> None:
+        self.query_one(ContentLines).set_lines(rows)
 
     def _fit(self, rows: int) -> None:
         super()._fit(rows)
@@ -172,7 +160,7 @@ def _brief(error: str) -> str:
     return f"{line}{one_line(error[place.end() :])}"
 
 
-def preview_content(preview: BundlePreview, width: int) -> Content:
+def preview_rows(preview: BundlePreview, width: int) -> list[Content]:
     """Lay a preview out."""
     rows = [*card_rows(preview.card, width, preview.version), Content()]
     without = tuple(f"{item.name}: {item.why}" for item in preview.report)
@@ -189,7 +177,7 @@ def preview_content(preview: BundlePreview, width: int) -> Content:
     if preview.base_tokens:
         words = f"≈ {short_count(preview.base_tokens)} tokens before the first word"
         rows.append(_labelled("size", Content.styled(words, "$text-muted")))
-    return Content("\n").join(rows)
+    return rows
 
 
 def card_rows(card: BundleCard, width: int, version: str = "") -> list[Content]:
@@ -203,7 +191,7 @@ def card_rows(card: BundleCard, width: int, version: str = "") -> list[Content]:
         (f"{glyph} {words}", colour),
         (f" · {one_line(card.origin)}" if card.origin else "", "$text-muted"),
     )
-    rows = [_spread(name, state, width)]
+    rows = _spread(name, state, width)
     if card.description:
         rows.append(Content.styled(one_line(card.description), "$text-muted"))
     if card.missing:
@@ -219,12 +207,12 @@ def _order(kind: str) -> tuple[int, str]:
     return (_KINDS.index(kind) if kind in _KINDS else len(_KINDS), kind)
 
 
-def _spread(left: Content, right: Content, width: int) -> Content:
+def _spread(left: Content, right: Content, width: int) -> list[Content]:
     """Put two pieces at the ends of a row, or on two rows when it is too short."""
     gap = width - left.cell_length - right.cell_length
     if gap < 2:
-        return Content("\n").join([left, right])
-    return Content.assemble(left, " " * gap, right)
+        return [left, right]
+    return [Content.assemble(left, " " * gap, right)]
 
 
 def _labelled(label: str, body: Content) -> Content:
@@ -241,7 +229,7 @@ def _module_row(label: str, module: PlannedModule, bundle: str, width: int) -> C
     room = width - left.cell_length - 2
     if module.origin in ("", bundle) or room < 6:
         return left
-    return _spread(left, origin.truncate(room, ellipsis=True), width)
+    return _spread(left, origin.truncate(room, ellipsis=True), width)[0]
 
 
 def _names(label: str, names: tuple[str, ...], style: str = "") -> list[Content]:

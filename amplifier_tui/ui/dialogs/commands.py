@@ -1,6 +1,7 @@
 """The commands there are: the palette, all keys by group, the leader's chords, those of modules."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from textual import events
 from textual.app import ComposeResult
@@ -17,7 +18,7 @@ from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, groups
 from amplifier_tui.ui.keys.keymap import Keymap, show_key, show_keys
 from amplifier_tui.ui.keys.keymap_file import pane_actions
 from amplifier_tui.ui.keys.module_commands import by_typed_name
-from amplifier_tui.ui.widgets.pick_list import PickRow
+from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
 
 class CommandPalette(Picker):
@@ -34,7 +35,9 @@ class CommandPalette(Picker):
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         listed = [action for action in ACTIONS if action.listed and action.id != "app.palette"]
         found = rank(query, listed, action_text)
-        return [action_row(action, self._keymap, query) for action in found]
+        return LazyRows(
+            found, lambda action: action_row(action, self._keymap, query), attrgetter("id")
+        )
 
 
 class Help(CommandPalette):
@@ -47,16 +50,19 @@ class Help(CommandPalette):
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         full = self.app.size.width >= 100
         actions = (*ACTIONS, *pane_actions())
+        items: list[Action | str] = []
         if query:
-            found = rank(query, actions, action_text)
-            return [action_row(action, self._keymap, query, full=full) for action in found]
-        rows: list[PickRow] = []
-        for name, members in groups(actions):
-            if rows:
-                rows.append(PickRow("", Content()))
-            rows.append(PickRow("", Content.styled(name, "$text-secondary bold")))
-            rows += [action_row(action, self._keymap, full=full) for action in members]
-        return rows
+            items = [*rank(query, actions, action_text)]
+        else:
+            for name, members in groups(actions):
+                items += [*([""] if items else []), name, *members]
+
+        def row(item: Action | str) -> PickRow:
+            if isinstance(item, str):
+                return PickRow("", Content.styled(item, "$text-secondary bold"))
+            return action_row(item, self._keymap, query, full=full)
+
+        return LazyRows(items, row, lambda item: "" if isinstance(item, str) else item.id)
 
     def _data(self, rows: Sequence[PickRow]) -> Content:
         return Content("keymap.toml changes them")

@@ -15,7 +15,7 @@ from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, Picker, marked_m
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.state.formats import price
-from amplifier_tui.ui.widgets.pick_list import PickRow
+from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
 
 class ModelPicker(AskingPicker[ModelCard]):
@@ -66,7 +66,11 @@ class ModelPicker(AskingPicker[ModelCard]):
         found = rank(query, cards, lambda card: f"{card.model} {card.title} {card.provider}")
         found = sorted(found, key=lambda card: card.key not in self._favourites)
         problems = [card for card in self.cards.values() if card.problem]
-        return [*(self._row(card, query) for card in found), *map(_problem_row, problems)]
+        return LazyRows(
+            [*found, *problems],
+            lambda card: _problem_row(card) if card.problem else self._row(card, query),
+            lambda card: "" if card.problem else card.key,
+        )
 
     def _row(self, card: ModelCard, query: str) -> PickRow:
         star = "★ " if card.key in self._favourites else "  "

@@ -21,7 +21,7 @@ from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.state.formats import ago, plural
 from amplifier_tui.ui.state.small_sections import ShownNotice
 from amplifier_tui.ui.widgets.messages import ActionWanted
-from amplifier_tui.ui.widgets.pick_list import PickRow
+from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
 GLYPHS: dict[Level, tuple[str, str]] = {
     "info": ("·", "$text-muted"),
@@ -292,8 +292,8 @@ class MemoryList(LetterPicker[MemoryCard]):
         return super()._problem_words(error)
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
-        cards = self.cards.values()
-        return [self._row(card) for card in rank(query, cards, lambda card: one_line(card.text))]
+        cards = rank(query, self.cards.values(), lambda card: one_line(card.text))
+        return LazyRows(cards, self._row, lambda card: str(card.memory_id))
 
     def _row(self, card: MemoryCard) -> PickRow:
         where = "everywhere" if card.everywhere else "this project"

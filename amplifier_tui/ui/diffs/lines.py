@@ -45,13 +45,12 @@ class DiffLines(LazyLines):
         self._made: dict[int, TextLine | LinePair] = {}
         self._digits = max(4, number_width(rows))
         self.lead = self._digits + 3
-        self._places: Sequence[_Place] = (
-            list(_side_by_side(rows)) if split else list(zip(range(len(rows))))
-        )
+        self._places = list(_side_by_side(rows)) if split else None
+        self._count = len(rows) if self._places is None else len(self._places)
         self.changes = tuple(self._starts_of_changes())
 
     def __len__(self) -> int:
-        return len(self._places) + len(self._below)
+        return self._count + len(self._below)
 
     @overload
     def __getitem__(self, index: int) -> TextLine | LinePair: ...
@@ -62,18 +61,18 @@ class DiffLines(LazyLines):
     def __getitem__(self, index: int | slice) -> TextLine | LinePair | list[TextLine | LinePair]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        if index >= len(self._places):
-            return self._below[index - len(self._places)]
+        if index >= self._count:
+            return self._below[index - self._count]
         line = self._made.get(index)
         if line is None:
-            line = self._made[index] = self._make(self._places[index])
+            line = self._made[index] = self._make(self._place(index))
         return line
 
     def is_short(self, number: int, room: int, half: int) -> bool:
         """Say of a line whether its text surely fits into `room` cells, or `half` of them."""
-        if number >= len(self._places):
+        if number >= self._count:
             return False
-        place = self._places[number]
+        place = self._place(number)
         # Two cells are those of the mark before the name of a section.
         most = (room if len(place) == 1 else half) - 2
         for at in place:
@@ -82,10 +81,14 @@ class DiffLines(LazyLines):
                 return False
         return True
 
+    def _place(self, number: int) -> _Place:
+        return (number,) if self._places is None else self._places[number]
+
     def _starts_of_changes(self) -> Iterator[int]:
         kinds = [row.kind in _GROUNDS for row in self._rows]
         in_change = False
-        for number, place in enumerate(self._places):
+        for number in range(self._count):
+            place = self._place(number)
             # Of two rows side by side one is there, and both are part of a change or neither.
             at = place[0] if place[0] is not None else place[-1]
             changed = at is not None and kinds[at]

@@ -19,8 +19,8 @@ from amplifier_tui.ui.widgets.scroll_lines import Place, ScrollLines
 from amplifier_tui.ui.widgets.text_lines import LinePair, Spans, TextLine
 
 _MOST_FOUND = 9_999
-_COLOUR_AFTER = 0.05
-"""Seconds. Until then it is being drawn, and a thread would only take time from that."""
+_COLOUR_AFTER = 0.1
+"""Seconds after it is drawn: a thread would only take time from what opens with it."""
 
 
 class Reader(Vertical):
@@ -72,7 +72,7 @@ class Reader(Vertical):
 
     def on_mount(self) -> None:
         """Colour the code, once it is on screen."""
-        self._colour_soon()
+        self.call_after_refresh(self._colour_soon)
 
     def _colour_soon(self) -> None:
         self.set_timer(_COLOUR_AFTER, self._begin_to_colour)
@@ -260,7 +260,9 @@ class Reader(Vertical):
 
     async def _colour(self) -> None:
         rows, split = self._rows, self.split
-        syntax = await asyncio.to_thread(diff_syntax, rows)
+        syntax = await asyncio.to_thread(
+            diff_syntax, rows, wanted=lambda: self.is_attached and rows is self._rows
+        )
         if rows is not self._rows or not syntax:
             return
         self._syntax = syntax

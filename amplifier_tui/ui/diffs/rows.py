@@ -53,7 +53,18 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> list[DiffRow]:
     Nothing is trusted and nothing left out: counts in hunk headers only tell where a hunk ends,
     and what is no part of a diff is a row of the kind `other`. The last newline begins no row.
     """
-    rows: list[DiffRow] = []
+    # As columns, each row is made once, when its counterpart is known.
+    kinds: list[RowKind] = []
+    texts: list[str] = []
+    olds: list[int] = []
+    news: list[int] = []
+
+    def put(kind: RowKind, text: str, old: int = 0, new: int = 0) -> None:
+        kinds.append(kind)
+        texts.append(text)
+        olds.append(old)
+        news.append(new)
+
     old = new = old_left = new_left = 0
     in_patch = False
     lines = text.removesuffix("\n").split("\n")
@@ -65,29 +76,29 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> list[DiffRow]:
         kind = _KINDS.get(sign)
         if kind and (old_left > 0 or new_left > 0):
             in_old, in_new = kind != "added", kind != "removed"
-            rows.append(DiffRow(kind, shown(line[1:]), old * in_old, new * in_new))
+            put(kind, shown(line[1:]), old * in_old, new * in_new)
             old, new = old + in_old, new + in_new
             old_left, new_left = old_left - in_old, new_left - in_new
         elif line.startswith("--- ") and lines[index : index + 1] and lines[index][:4] == "+++ ":
             names = (shown(_name(each[4:])) for each in (line, lines[index]))
-            rows.append(DiffRow("file", _file_words(*names)))
+            put("file", _file_words(*names))
             old_left = new_left = 0
             in_patch = False
             index += 1
         elif found := _HUNK.match(line):
             old, new = int(found[1]), int(found[3])
             old_left, new_left = int(found[2] or 1), int(found[4] or 1)
-            rows.append(DiffRow("section", shown(found[5].rstrip("\r")), old, new))
+            put("section", shown(found[5].rstrip("\r")), old, new)
         elif named := _PATCH_FILE.match(line):
-            rows.append(DiffRow("file", _CHANGED[named[1]] + shown(named[2])))
+            put("file", _CHANGED[named[1]] + shown(named[2]))
             in_patch = True
         elif in_patch and line.startswith("@@"):
-            rows.append(DiffRow("section", shown(line[2:].lstrip())))
+            put("section", shown(line[2:].lstrip()))
         elif in_patch and kind and sign:
-            rows.append(DiffRow(kind, shown(line[1:])))
+            put(kind, shown(line[1:]))
         else:
-            rows.append(DiffRow("other", shown(line)))
-    return list(_paired(rows)) if any(row.is_line for row in rows) else rows
+            put("other", shown(line))
+    return list(map(DiffRow, kinds, texts, olds, news, _counterparts(kinds, texts)))
 
 
 def is_diff(rows: Iterable[DiffRow]) -> bool:
@@ -119,19 +130,14 @@ def _file_words(old: str, new: str) -> str:
     return f"deleted file {old}" if new == _NO_FILE else f"{old} → {new}"
 
 
-def _paired(rows: Sequence[DiffRow]) -> Iterator[DiffRow]:
-    """Give lines their counterparts where as many were removed as then added."""
-    for removed, added in change_runs(rows):
-        if removed and len(removed) == len(added):
-            yield from map(_put_beside, removed, added)
-            yield from map(_put_beside, added, removed)
-        else:
-            yield from removed
-            yield from added
-
-
-def _put_beside(row: DiffRow, other: DiffRow) -> DiffRow:
-    return DiffRow(row.kind, row.text, row.old, row.new, other.text)
+def _counterparts(kinds: Sequence[RowKind], texts: Sequence[str]) -> list[str | None]:
+    """Return the text of each row's counterpart, by their kinds and texts."""
+    found: list[str | None] = [None] * len(kinds)
+    for start, middle, end in _runs(kinds):
+        if end - middle == middle - start:
+            found[start:middle] = texts[middle:end]
+            found[middle:end] = texts[start:middle]
+    return found
 
 
 def change_runs(
@@ -141,19 +147,23 @@ def change_runs(
 
     Any other row comes alone, as if it were removed.
     """
-    kinds = [row.kind for row in rows]
-    index, count = 0, len(kinds)
-    while index < count:
-        end = index
+    for start, middle, end in _runs([row.kind for row in rows]):
+        yield rows[start:middle], rows[middle:end]
+
+
+def _runs(kinds: Sequence[RowKind]) -> Iterator[tuple[int, int, int]]:
+    """Yield where each change begins, where its removed lines end, and where its added ones."""
+    end, count = 0, len(kinds)
+    while end < count:
+        start = end
         while end < count and kinds[end] == "removed":
             end += 1
         middle = end
         while end < count and kinds[end] == "added":
             end += 1
-        if end == index:
-            middle = end = index + 1
-        yield rows[index:middle], rows[middle:end]
-        index = end
+        if end == start:
+            middle = end = start + 1
+        yield start, middle, end
 
 
 def _difference(text: str, other: str) -> tuple[int, int]:

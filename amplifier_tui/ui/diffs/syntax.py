@@ -27,12 +27,14 @@ def theme_style(name: str) -> str:
 
 
 def diff_syntax(
-    rows: Sequence[DiffRow], style: Callable[[str], str] = theme_style
+    rows: Sequence[DiffRow],
+    style: Callable[[str], str] = theme_style,
+    wanted: Callable[[], bool] = lambda: True,
 ) -> dict[int, Spans]:
     """Return the colours of the rows of a diff by their index.
 
     What stood before and what stands after are read apart, hunk by hunk, each in the language
-    that the file's name tells.
+    that the file's name tells. It ends early when they are no longer `wanted`.
     """
     found: dict[int, Spans] = {}
     left = MOST
@@ -43,7 +45,7 @@ def diff_syntax(
                 continue
             for block in _blocks(rows, of_side):
                 left -= sum(len(rows[n].text) for n in block)
-                if left < 0:
+                if left < 0 or not wanted():
                     return found
                 colours = line_syntax([rows[n].text for n in block], language, style)
                 found.update(zip(block, colours, strict=True))

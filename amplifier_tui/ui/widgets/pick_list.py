@@ -1,7 +1,8 @@
 """A list of one-line rows with a cursor: every picker and popup draws its rows with it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
+from typing import Generic, TypeVar, overload
 
 from textual import events
 from textual.content import Content
@@ -13,6 +14,8 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.widgets.line_view import LineView
 from amplifier_tui.ui.widgets.palette import ROLE_CLASSES
 
+Item = TypeVar("Item")
+
 
 @dataclass(frozen=True, slots=True)
 class PickRow:
@@ -21,6 +24,49 @@ class PickRow:
     id: str
     left: Content
     right: Content = field(default_factory=Content)
+
+
+class LazyRows(Sequence[PickRow], Generic[Item]):
+    """Rows of a long list, each made when it is drawn.
+
+    Args:
+        items: What the rows are about.
+        row_of: Makes a row.
+        id_of: Returns the id of a row without making it.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        row_of: Callable[[Item], PickRow],
+        id_of: Callable[[Item], str],
+    ) -> None:
+        self._items = items
+        self._row_of = row_of
+        self._made: dict[int, PickRow] = {}
+        self.ids = [id_of(item) for item in items]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> PickRow: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[PickRow]: ...
+
+    def __getitem__(self, index: int | slice) -> PickRow | list[PickRow]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        at = range(len(self))[index]
+        if at not in self._made:
+            self._made[at] = self._row_of(self._items[at])
+        return self._made[at]
+
+
+def row_ids(rows: Sequence[PickRow]) -> Sequence[str]:
+    """Return the ids of rows; lazy ones are not made for it."""
+    return rows.ids if isinstance(rows, LazyRows) else [row.id for row in rows]
 
 
 def marked(text: str, positions: Iterable[int], style: str = "$primary bold") -> Content:
@@ -58,6 +104,7 @@ class PickList(LineView[PickRow], can_focus=False):
         row: PickRow
 
     _empty = ""
+    _ids: Sequence[str] = ()
 
     @property
     def row(self) -> PickRow | None:
@@ -69,8 +116,8 @@ class PickList(LineView[PickRow], can_focus=False):
         self.rows = rows
         self._empty = empty
         self.virtual_size = Size(0, max(len(rows), 1))
-        at = next((i for i, row in enumerate(rows) if keep and row.id == keep), None)
-        self.put_cursor(self._stop(0) if at is None else at)
+        self._ids = row_ids(rows)
+        self.put_cursor(self._ids.index(keep) if keep and keep in self._ids else self._stop(0))
         self.refresh(layout=True)
 
     def _stops_at(self, row: PickRow) -> bool:
@@ -88,7 +135,7 @@ class PickList(LineView[PickRow], can_focus=False):
         if not self.size.height:
             return
         # With the first row that can be chosen, the heading above it is to be seen as well.
-        first = not any(row.id for row in self.rows[: max(self.cursor_row, 0)])
+        first = not any(self._ids[: max(self.cursor_row, 0)])
         self.show_rows(0 if first else self.cursor_row)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:

@@ -47,6 +47,7 @@ class ScrollLines(LineView[ShownRow]):
     DEFAULT_CSS = """
     ScrollLines {
         height: auto;
+        overflow-y: scroll;
         background: transparent;
         scrollbar-color: $scrollbar;
     }

@@ -1,8 +1,13 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 
+from amplifier_tui.ui.dialogs.approval_words import diff_rows
+from amplifier_tui.ui.diffs.lines import DiffLines
+from amplifier_tui.ui.widgets.folded_rows import FoldedRows
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
-from amplifier_tui.ui.widgets.text_lines import TextLine
+from amplifier_tui.ui.widgets.text_lines import LinePair, TextLine
 
 
 class Stage(App[None]):
@@ -40,3 +45,30 @@ async def test_it_is_as_high_as_its_lines() -> None:
     async with app.run_test(size=(40, 12)):
         lines = app.query_one(ScrollLines)
         assert len(lines.rows) == lines.size.height == 3
+
+
+texts = st.text(st.sampled_from("ab 漢\t‹"), max_size=60)
+
+
+@given(st.lists(texts, max_size=12), st.integers(4, 40), st.booleans())
+def test_rows_that_are_folded_when_they_are_asked_for_are_those_of_all_lines(
+    changed: list[str], width: int, split: bool
+) -> None:
+    head = "--- a/x\n+++ b/x\n@@ -1,99 +1,99 @@ a name of some length\n"
+    body = "".join(f"{'+- '[n % 3]}{text}\n" for n, text in enumerate(changed))
+    lines = DiffLines(diff_rows(head + body), [TextLine("below " * 9, note="1")], split=split)
+    rows = FoldedRows(lines, width, lines.lead)
+    assert list(rows) == list(FoldedRows(list(lines), width, lines.lead))
+    for number, line in enumerate(lines):
+        sides = [line] if isinstance(line, TextLine) else line
+        for side, part in enumerate(sides):
+            found = [row.sides[side] for row in rows if row.number == number]
+            assert "".join(row.text for row in found if row) == (part.text if part else "")
+
+
+def test_of_a_large_change_only_what_is_seen_is_laid_out() -> None:
+    text = "--- a/x\n+++ b/x\n@@ -0,0 +1,5000 @@\n" + "+a line\n" * 5_000
+    lines = DiffLines(diff_rows(text), split=True)
+    rows = FoldedRows(lines, 80, lines.lead)
+    assert len(rows) == 5_002 and isinstance(lines[rows[4_000].number], LinePair)
+    assert len(lines._made) <= 3

@@ -2,7 +2,8 @@
 
 import pytest
 
-from amplifier_tui.ui.diffs.syntax import line_syntax
+from amplifier_tui.ui.dialogs.approval_words import diff_rows
+from amplifier_tui.ui.diffs.syntax import diff_syntax, line_syntax
 
 
 def kinds(text: str, language: str) -> list[set[str]]:
@@ -24,3 +25,8 @@ def test_a_passage_may_begin_or_end_inside_a_text_or_a_comment(
 ) -> None:
     found = kinds(text, language)
     assert (found[0], found[-1]) == (first, last)
+
+
+def test_colours_that_nobody_waits_for_any_more_are_not_looked_for() -> None:
+    rows = diff_rows("--- a/x.py\n+++ b/x.py\n@@ -0,0 +1 @@\n+import os\n")
+    assert diff_syntax(rows) and not diff_syntax(rows, wanted=lambda: False)

@@ -15,7 +15,7 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.fuzzy import match
 from amplifier_tui.ui.keys.actions import bindings
-from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked
+from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked, row_ids
 
 Card = TypeVar("Card")
 
@@ -40,7 +40,7 @@ class Picker(Sheet[str]):
     Picker #filter { width: 1fr; margin: 0 2; padding: 0; background: $panel; }
     Picker #picker-data { width: auto; color: $text-muted; }
     Picker #picker-body { height: 1fr; }
-    Picker PickList { width: 1fr; background: $panel; scrollbar-gutter: stable; }
+    Picker PickList { width: 1fr; background: $panel; overflow-y: scroll; }
     Picker KeyRow { margin-top: 1; }
     Picker.-small #picker-head, Picker.-small KeyRow { margin: 0; }
     """
@@ -84,7 +84,7 @@ class Picker(Sheet[str]):
 
     def _data(self, rows: Sequence[PickRow]) -> Content:
         """Return what stands at the right of the title."""
-        return Content(f"{sum(1 for row in rows if row.id)}")
+        return Content(f"{sum(map(bool, row_ids(rows)))}")
 
     def _highlighted(self, row: PickRow | None) -> None:
         """The cursor came to a row."""

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from itertools import islice
 
 from textual.content import Content
 
 from amplifier_tui.host.client import AuditCard
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker
 from amplifier_tui.ui.dialogs.permissions import words
-from amplifier_tui.ui.widgets.pick_list import PickRow
+from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
 _MOST_ROWS = 500
 """As many as any list shows; older ones are found by filtering."""
@@ -40,14 +41,7 @@ class AuditLog(AskingPicker[AuditCard]):
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         wanted = query.casefold().split()
         found = (card for card in self.cards.values() if self._speaks(card, wanted))
-        return [
-            PickRow(
-                card.key,
-                words.decision_left(card),
-                Content.styled(words.decision_right(card), "$text-muted"),
-            )
-            for card, _ in zip(found, range(_MOST_ROWS), strict=False)
-        ]
+        return LazyRows(list(islice(found, _MOST_ROWS)), _row, lambda card: card.key)
 
     def _speaks(self, card: AuditCard, wanted: Sequence[str]) -> bool:
         """Whether every word is in what its row says."""
@@ -57,3 +51,8 @@ class AuditLog(AskingPicker[AuditCard]):
             text = f"{words.decision_left(card).plain} {words.decided_by(card)}"
             self._said[card.key] = text.casefold()
         return all(word in self._said[card.key] for word in wanted)
+
+
+def _row(card: AuditCard) -> PickRow:
+    right = Content.styled(words.decision_right(card), "$text-muted")
+    return PickRow(card.key, words.decision_left(card), right)

@@ -19,7 +19,7 @@ from amplifier_tui.ui.dialogs.permissions import words
 from amplifier_tui.ui.dialogs.questions import AskLine
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
-from amplifier_tui.ui.widgets.pick_list import PickRow
+from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
 HOW = (
     "bash(npm run test *) for commands, write(src/**) for files, web(docs.python.org) for servers, "
@@ -88,20 +88,10 @@ class RuleList(LetterPicker[RuleCard]):
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         wanted = query.casefold().split()
         found = [card for card in self.cards.values() if _speaks(card, wanted)]
-        rows: list[PickRow] = []
+        items: list[RuleCard | str] = []
         for title, cards in groupby(found, words.heading):
-            if rows:
-                rows.append(PickRow("", Content()))
-            rows.append(PickRow("", Content.styled(title, "$text-secondary bold")))
-            rows += [
-                PickRow(
-                    card.key,
-                    words.rule_left(card),
-                    Content.styled(words.rule_right(card), "$text-muted"),
-                )
-                for card in cards
-            ]
-        return rows
+            items += [*([""] if items else []), title, *cards]
+        return LazyRows(items, _row, lambda item: "" if isinstance(item, str) else item.key)
 
     def _data(self, rows: Sequence[PickRow]) -> Content:
         return Content(str(sum(bool(self.cards[row.id].text) for row in rows if row.id)))
@@ -217,6 +207,14 @@ class RuleList(LetterPicker[RuleCard]):
     def action_leave_for(self, place: str) -> None:
         """Go on to the explanation of a call, or to the audit log."""
         self.finish(place)
+
+
+def _row(item: RuleCard | str) -> PickRow:
+    """Return the row of a rule, or of a heading."""
+    if isinstance(item, str):
+        return PickRow("", Content.styled(item, "$text-secondary bold"))
+    right = Content.styled(words.rule_right(item), "$text-muted")
+    return PickRow(item.key, words.rule_left(item), right)
 
 
 def _speaks(card: RuleCard, wanted: Sequence[str]) -> bool:
