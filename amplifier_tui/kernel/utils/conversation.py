@@ -10,6 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -33,6 +34,7 @@ from amplifier_tui.kernel.utils.turns import (
     AssistantBlock,
     AssistantTurn,
     Conversation,
+    EphemeralText,
     InstructionTurn,
     Repair,
     ToolOutput,
@@ -184,7 +186,7 @@ def _instructions(
     else:
         element = _ELEMENTS[message.role]
         wrapped = text if text.startswith(f"<{element}") else f"<{element}>\n{text}\n</{element}>"
-        yield UserTurn([TextBlock(text=wrapped)])
+        yield UserTurn([_text_block(message, TextBlock(text=wrapped))])
 
 
 def _items_of(message: Message) -> Iterator[Item]:
@@ -203,8 +205,18 @@ def _user_items(message: Message) -> Iterator[Item]:
         match block:
             case ToolResultBlock():
                 yield ToolOutput(block.tool_call_id, _output(block.output), _failed(block))
-            case TextBlock() | ImageBlock():
+            case TextBlock():
+                yield UserTurn([_text_block(message, block)])
+            case ImageBlock():
                 yield UserTurn([block])
+
+
+def _text_block(message: Message, block: TextBlock) -> TextBlock:
+    return EphemeralText(text=block.text) if _is_ephemeral(message) else block
+
+
+def _is_ephemeral(message: Message) -> bool:
+    return (message.metadata or {}).get("ephemeral") is True
 
 
 def _blocks(message: Message) -> Iterator[ContentBlockUnion]:
@@ -251,11 +263,13 @@ def _call(item: Any) -> ToolCallBlock | None:
 
 
 def _tool_output(message: Message, call_id: str) -> ToolOutput:
-    if isinstance(message.content, list) and len(message.content) == 1:
-        only = message.content[0]
+    content, failed = message.content, _failed(message)
+    output: Any = content
+    if isinstance(content, list) and len(content) == 1:
+        only = content[0]
         if isinstance(only, ToolResultBlock):
-            return ToolOutput(call_id, _output(only.output), _failed(only) or _failed(message))
-    return ToolOutput(call_id, _output(message.content), _failed(message))
+            output, failed = only.output, _failed(only) or failed
+    return ToolOutput(call_id, _output(output), failed, _is_ephemeral(message))
 
 
 def _failed(carrier: Message | ToolResultBlock) -> bool:
@@ -354,7 +368,7 @@ def _outputs(
         if any(not isinstance(item, ToolOutput) for item in items[place + 1 : found]):
             repairs.append(Repair("moved_result", before.id, call.name))
         same = output.call_id == call.id
-        yield output if same else ToolOutput(call.id, output.content, output.is_error)
+        yield output if same else replace(output, call_id=call.id)
 
 
 def _unique(

@@ -17,13 +17,18 @@ AssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ReasoningBl
 UserBlock = TextBlock | ImageBlock
 
 
+class EphemeralText(TextBlock):
+    """Text that is in this request only: a cached prefix that ends with it is of no use."""
+
+
 @dataclass(frozen=True)
 class ToolOutput:
-    """What one tool call came to."""
+    """What one tool call came to; `ephemeral` where a hook added to it for this request only."""
 
     call_id: str
     content: list[UserBlock]
     is_error: bool = False
+    ephemeral: bool = False
 
     @property
     def text(self) -> str:

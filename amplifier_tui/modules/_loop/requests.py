@@ -174,7 +174,8 @@ def _inject(rows: list[Row], injection: ContextInjection) -> None:
         else:
             added = f"{content or ''}\n\n{injection.content}"
         # The context's own row stays as it is.
-        rows[-1] = {**last, "content": added}
+        metadata = {**(last.get("metadata") or {}), "ephemeral": True}
+        rows[-1] = {**last, "content": added, "metadata": metadata}
         return
     rows.append(
         {

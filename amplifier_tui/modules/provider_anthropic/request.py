@@ -27,6 +27,7 @@ from amplifier_tui.kernel.utils.conversation import (
 from amplifier_tui.kernel.utils.turns import (
     AssistantTurn,
     Conversation,
+    EphemeralText,
     ToolOutput,
     ToolTurn,
     UserBlock,
@@ -225,17 +226,36 @@ def wire_tool_choice(choice: str | dict[str, Any] | None) -> Wire | None:
             return {"type": "tool", "name": chosen_tool(choice)}
 
 
+class _Ephemeral(dict[str, Any]):
+    """A block that is in this request only."""
+
+
 def mark_cache(
     messages: list[Wire], system: list[Wire], tools: list[Wire], ttl: Literal["5m", "1h"]
 ) -> None:
-    """Put breakpoints after the tools, the system prompt and the last message.
+    """Put breakpoints after the tools, the system prompt and what stays of the conversation.
 
-    The API allows four; a prefix that ends at a breakpoint is read from the cache next time.
+    The API allows four. The next request reads from the cache what ends at a breakpoint of this
+    one, so none stands on what it will not have. The last breakpoint but one is where the request
+    before had its last: the API finds it by itself only within twenty blocks.
     """
     mark: Wire = {"type": "ephemeral"} if ttl == "5m" else {"type": "ephemeral", "ttl": ttl}
-    for part in (tools, system, messages[-1]["content"]):
-        if part:
-            part[-1] = {**part[-1], "cache_control": mark}
+    ends = [(part, len(part) - 1) for part in (tools, system) if part]
+    for part, place in [*ends, *_lasting_ends(messages)[-2:]]:
+        part[place] = {**part[place], "cache_control": mark}
+
+
+def _lasting_ends(messages: list[Wire]) -> list[tuple[list[Wire], int]]:
+    """Where the user's messages end, up to the first block that the next request will not have."""
+    ends: list[tuple[list[Wire], int]] = []
+    for message in messages:
+        blocks = message["content"]
+        lasting = next((i for i, b in enumerate(blocks) if isinstance(b, _Ephemeral)), len(blocks))
+        if lasting and message["role"] == "user":
+            ends.append((blocks, lasting - 1))
+        if lasting < len(blocks):
+            break
+    return ends
 
 
 def _append(messages: list[Wire], role: str, blocks: list[Wire]) -> None:
@@ -254,7 +274,8 @@ def _user_text(text: str) -> Wire:
 def _user_block(block: UserBlock) -> Wire:
     if isinstance(block, ImageBlock):
         return {"type": "image", "source": block.source}
-    return {"type": "text", "text": block.text}
+    wire = {"type": "text", "text": block.text}
+    return _Ephemeral(wire) if isinstance(block, EphemeralText) else wire
 
 
 def _tool_result(output: ToolOutput) -> Wire:
@@ -270,7 +291,7 @@ def _tool_result(output: ToolOutput) -> Wire:
         result["content"] = output_text(output)
     if output.is_error:
         result["is_error"] = True
-    return result
+    return _Ephemeral(result) if output.ephemeral else result
 
 
 def _assistant_blocks(turn: AssistantTurn) -> list[Wire]:

@@ -137,7 +137,15 @@ def test_breakpoints_end_the_tools_the_system_prompt_and_the_last_message() -> N
     assert [tool.get("cache_control") for tool in sent["tools"]] == [None, mark]
     assert sent["system"][-1]["cache_control"] == mark
     assert sent["messages"][-1]["content"][-1]["cache_control"] == mark
-    assert "cache_control" not in sent["messages"][0]["content"][-1]
+    assert sent["messages"][0]["content"][-1]["cache_control"] == mark, "where the last one was"
+    longer = wire("one", assistant("two"), "three", assistant("four"), "five")["messages"]
+    assert ["cache_control" in message["content"][-1] for message in longer] == [
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
     assert "cache_control" not in str(wire("one", config={"prompt_caching": False}))
     hour = wire("one", config={"prompt_caching": "1h"})["messages"][0]["content"][0]
     assert hour["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
