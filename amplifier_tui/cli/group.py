@@ -8,6 +8,7 @@ from amplifier_tui import __version__
 from amplifier_tui.cli.launch import OPTIONS, LaunchOptions, launch
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "acp": ("amplifier_tui.cli.acp", "Be an agent for an editor (Agent Client Protocol)."),
     "bundle": ("amplifier_tui.cli.bundle", "Look at bundles, choose one, add and update them."),
     "doctor": ("amplifier_tui.cli.doctor", "Look for what does not work here, and say what to do."),
     "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),

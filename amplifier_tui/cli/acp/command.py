@@ -1,0 +1,80 @@
+"""The options of `amplifier-tui acp`, and its streams."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from amplifier_tui.cli.bundle.common import TRUSTED
+
+if TYPE_CHECKING:
+    from amplifier_tui.cli.acp.agent import EditorAgent
+
+_HELP = """Be an agent for an editor, over standard input and output (Agent Client Protocol).
+
+An editor starts this command itself; amplifier_tui/cli/acp/README.md says what to write into its
+settings. Standard output carries the protocol and nothing else.
+"""
+_LONGEST = 64 * 1024 * 1024
+"""Bytes of one message."""
+
+
+@click.command(help=_HELP, short_help="Be an agent for an editor (Agent Client Protocol).")
+@click.option("--bundle", metavar="NAME", default="", help="Use this bundle: a name, path or URI.")
+@click.option("--demo", is_flag=True, help="Use the offline demo: no key, nothing sent anywhere.")
+@click.option("--mode", type=click.Choice(["plan", "ask", "edits"]), help="Begin in this mode.")
+@click.option("--trust", is_flag=True, help="Let everything a project or stranger brings count.")
+def acp(bundle: str, demo: bool, mode: str | None, trust: bool) -> int:
+    """Serve an editor until it goes; see the command's help."""
+    if sys.stdin is None or sys.stdout is None:
+        raise click.UsageError("standard input and output have to be open")
+    if sys.stdin.isatty():
+        raise click.UsageError("an editor starts this command; there is nothing to type here")
+    if trust:
+        click.echo(TRUSTED, err=True)
+    from amplifier_tui.cli.acp.agent import EditorAgent, Wanted
+    from amplifier_tui.cli.logs import log_to_file
+    from amplifier_tui.foundation.trust.gate import trust_everything
+    from amplifier_tui.host.door.descriptors import DescriptorCapture
+
+    log_to_file()
+    printed = DescriptorCapture()
+    printed.take()
+    try:
+        wanted = Wanted(bundle, demo, mode or "", trust_everything if trust else None)
+        asyncio.run(_serve(EditorAgent(wanted)))
+    finally:
+        printed.give_back()
+    return 0
+
+
+async def _serve(agent: "EditorAgent") -> None:
+    from acp import run_agent
+
+    reader, writer = await _streams()
+    try:
+        # The editor may go in the middle of a message.
+        with contextlib.suppress(ConnectionError):
+            served = cast("Any", agent)  # It takes fewer names than the protocol lists.
+            await run_agent(served, writer, reader, use_unstable_protocol=True)
+    finally:
+        await agent.close()
+
+
+async def _streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Return the program's own standard input and output, which nothing else reaches."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=_LONGEST)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    stdout = sys.__stdout__
+    if stdout is None:
+        raise click.UsageError("standard output has to be open")
+    # What a module reads from standard input must not be the editor's messages.
+    pipe = os.fdopen(os.dup(stdout.fileno()), "wb", buffering=0)
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.streams.FlowControlMixin(loop=loop), pipe
+    )
+    return reader, asyncio.StreamWriter(transport, protocol, None, loop)

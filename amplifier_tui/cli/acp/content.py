@@ -1,0 +1,47 @@
+"""What an editor sends with a prompt, as a prompt and attached files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from acp import schema
+
+from amplifier_tui.base.text import one_line
+
+
+def prompt_of(blocks: Sequence[Any]) -> tuple[str, tuple[str, ...]]:
+    """Return the text of a prompt and the paths of the files that belong to it.
+
+    What an editor embeds goes into the text, with its address, as it may differ from what is on
+    disk. An address that is no file is named.
+
+    Raises:
+        ValueError: Something can't be sent to a model, in words.
+    """
+    texts: list[str] = []
+    files: list[str] = []
+    for block in blocks:
+        match block:
+            case schema.TextContentBlock():
+                texts.append(block.text)
+            case schema.ResourceContentBlock():
+                path = path_of(block.uri)
+                if path is None:
+                    texts.append(f"[{one_line(block.title or block.name)}]({one_line(block.uri)})")
+                else:
+                    files.append(str(path))
+            case schema.EmbeddedResourceContentBlock(resource=schema.TextResourceContents() as it):
+                label = one_line(it.uri).replace('"', "'")
+                texts.append(f'<context_file paths="{label}">\n{it.text}\n</context_file>')
+            case _:
+                raise ValueError(f"A prompt can't have {block.type} here; send text and files")
+    return "\n\n".join(text for text in texts if text.strip()), tuple(files)
+
+
+def path_of(uri: str) -> Path | None:
+    """Return the path that a `file:` address names; None for any other address."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return None
+    return Path(unquote(parts.path))

@@ -1,0 +1,402 @@
+"""One session of an editor: its client, its events, its prompts."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Coroutine
+from dataclasses import field
+from typing import Any, Final, Protocol
+
+from acp import RequestError, schema
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import one_line
+from amplifier_tui.cli.acp.permissions import (
+    asked_call,
+    asked_limit,
+    decision_of,
+    form_of,
+    limit_options,
+    options_of,
+    plan_options,
+    reply_of,
+)
+from amplifier_tui.cli.acp.updates import Update, Updates
+from amplifier_tui.host.client import OpenRequest, QuestionsReply, SessionClient, TrustDecision
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    ApprovalRequested,
+    ApprovalResolved,
+    Failed,
+    HostEvent,
+    LimitAsked,
+    LimitResolved,
+    Mode,
+    ModeChanged,
+    ModelChanged,
+    Notice,
+    PlanProposed,
+    QuestionsAsked,
+    QuestionsResolved,
+    SessionOpened,
+    TrustAsked,
+    TurnEnded,
+    TurnStarted,
+)
+
+logger = logging.getLogger(__name__)
+
+_PATIENCE: Final = 5.0
+"""Seconds for what a session does at once."""
+_COMMAND: Final = 120.0
+"""Seconds for a command such as a summary."""
+_REASONS: Final[dict[str, schema.StopReason]] = {
+    "success": "end_turn",
+    "incomplete": "max_turn_requests",
+    "cancelled": "cancelled",
+}
+
+
+class Editor(Protocol):
+    """What a session asks of an editor; `acp.AgentSideConnection` does it."""
+
+    async def session_update(self, session_id: str, update: Any) -> None:
+        """Send an update."""
+
+    async def request_permission(
+        self, session_id: str, tool_call: Any, options: list[Any]
+    ) -> schema.RequestPermissionResponse:
+        """Ask the user."""
+
+    async def create_elicitation(self, message: str, mode: Any) -> Any:
+        """Ask the user to fill in a form."""
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A prompt that an editor waits for."""
+
+    answer: "asyncio.Future[schema.PromptResponse]"
+    failure: Failed | None = None
+    plan: "asyncio.Task[Mode | None] | None" = None
+
+
+@dataclass(slots=True)
+class EditorFacts:
+    """What an editor is told of a session beside its conversation."""
+
+    cwd: str
+    mode: str = ""
+    model: str = ""
+    effort: str = ""
+    efforts: tuple[str, ...] = ()
+    opened: SessionOpened | None = None
+    untrusted: list[str] = field(default_factory=list)
+
+
+class EditorSession:
+    """Runs one session through a client of its own.
+
+    Args:
+        client: A new one.
+        forms: The editor can show a form.
+    """
+
+    def __init__(self, client: SessionClient, editor: Editor, cwd: str, *, forms: bool) -> None:
+        self.client = client
+        self.facts = EditorFacts(cwd)
+        self._editor = editor
+        self._forms = forms
+        self._updates = Updates(cwd)
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._pump: asyncio.Task[None] | None = None
+        self._opening: asyncio.Future[SessionOpened] | None = None
+        self._held: list[Update] | None = []
+        """Updates until the editor knows the session."""
+        self._turns: deque[_Turn] = deque()
+        self._turn: _Turn | None = None
+        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._waiters: list[tuple[type[HostEvent], str, asyncio.Future[HostEvent]]] = []
+
+    @property
+    def session_id(self) -> str:
+        """Its id; empty until it is open."""
+        return self.facts.opened.session_id if self.facts.opened is not None else ""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn runs or waits."""
+        return self._turn is not None or bool(self._turns)
+
+    async def open(self, request: OpenRequest) -> None:
+        """Open the session.
+
+        Raises:
+            RequestError: It can't be opened.
+        """
+        self._opening = self._loop.create_future()
+        self.client.set_waker(self._woken)
+        self._pump = asyncio.create_task(self._work())
+        mode = self.expect(ModeChanged)
+        self.client.open(request)
+        await self._opening
+        # The mode that is applied is said right after.
+        await self.answer(mode, _PATIENCE)
+
+    async def show(self, earlier: list[HostEvent] | None = None) -> None:
+        """Send what was held back; the editor knows the session now."""
+        updates = [update for event in earlier or () for update in self._updates.of(event)]
+        held, self._held = self._held or [], None
+        for update in (*updates, *held):
+            await self.send(update)
+        if self.facts.untrusted:
+            titles = ", ".join(self.facts.untrusted)
+            text = (
+                f"Not used without your trust: {titles}. `amplifier-tui trust` asks about it.\n\n"
+            )
+            await self.send(
+                schema.AgentThoughtChunk(
+                    session_update="agent_thought_chunk",
+                    content=schema.TextContentBlock(type="text", text=text),
+                )
+            )
+
+    def forget_held(self) -> None:
+        """Send nothing of what was said before: the editor has it."""
+        self._held = []
+
+    async def prompt(self, text: str, files: tuple[str, ...]) -> schema.PromptResponse:
+        """Run a turn; returns how it ended.
+
+        Raises:
+            RequestError: It failed, in words.
+        """
+        turn = _Turn(self._loop.create_future())
+        self._turns.append(turn)
+        self.client.submit(text, files)
+        return await turn.answer
+
+    def cancel(self) -> None:
+        """Stop the running turn at once."""
+        self.client.interrupt(immediate=True)
+
+    def expect(self, kind: type[HostEvent], notices: str = "") -> "asyncio.Future[HostEvent]":
+        """Return a future of the next event of a class, or of the next notice of a source."""
+        found: asyncio.Future[HostEvent] = self._loop.create_future()
+        self._waiters.append((kind, notices, found))
+        return found
+
+    async def answer(
+        self, expected: "asyncio.Future[HostEvent]", seconds: float = _COMMAND
+    ) -> HostEvent | None:
+        """Wait for what `expect` returned; None when it does not come in time."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await expected
+        except TimeoutError:
+            return None
+
+    async def close(self) -> None:
+        """End what runs and close the session."""
+        for task in tuple(self._asking.values()):
+            task.cancel()
+        await asyncio.wrap_future(self.client.close())
+        if self._pump is not None:
+            self._pump.cancel()
+        self._fail(RequestError.internal_error({"details": "The session was closed"}))
+
+    def _woken(self) -> None:
+        self._loop.call_soon_threadsafe(self._news.set)
+
+    # --- events ---------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        try:
+            while True:
+                await self._news.wait()
+                self._news.clear()
+                for event in self.client.drain():
+                    await self._take(event)
+        except ConnectionError as error:
+            # The editor is gone; whoever serves it closes the session.
+            self._fail(error)
+        except Exception as error:
+            logger.exception("The events of a session can't be told any more")
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        turns = [*([self._turn] if self._turn is not None else []), *self._turns]
+        waiting: list[asyncio.Future[Any]] = [turn.answer for turn in turns]
+        if self._opening is not None:
+            waiting.append(self._opening)
+        for future in waiting:
+            if not future.done():
+                future.set_exception(error)
+        self._turn = None
+        self._turns.clear()
+
+    async def _take(self, event: HostEvent) -> None:
+        self._note(event)
+        for update in self._updates.of(event):
+            await self.send(update)
+        match event:
+            case TrustAsked():
+                self.facts.untrusted += [one_line(item.title) for item in event.items]
+                self.client.answer_trust(event.request_id, TrustDecision())
+            case ApprovalRequested():
+                self._ask(event.request_id, self._decide(event))
+            case QuestionsAsked():
+                self._ask(event.request_id, self._answer(event))
+            case LimitAsked():
+                self._ask(event.request_id, self._spend(event))
+            case ApprovalResolved() | QuestionsResolved() | LimitResolved():
+                task = self._asking.pop(event.request_id, None)
+                if task is not None:
+                    task.cancel()
+            case _ if event.agent != MAIN_LANE or event.replayed:
+                pass
+            case TurnStarted() if self._turns:
+                self._turn = self._turns.popleft()
+            case PlanProposed() if self._turn is not None:
+                self._turn.plan = asyncio.create_task(self._carry_out())
+            case Failed():
+                self._failed(event)
+            case TurnEnded():
+                await self._ended(event)
+        if not event.replayed:
+            source = event.source if isinstance(event, Notice) else None
+            for waiter in tuple(self._waiters):
+                kind, notices, future = waiter
+                if isinstance(event, kind) or (notices and source == notices) or future.done():
+                    self._waiters.remove(waiter)
+                    if not future.done():
+                        future.set_result(event)
+
+    def _note(self, event: HostEvent) -> None:
+        facts = self.facts
+        match event:
+            case SessionOpened():
+                facts.opened = event
+                facts.model = f"{event.provider}/{event.model}" if event.model else ""
+                if self._opening is not None and not self._opening.done():
+                    self._opening.set_result(event)
+            case ModeChanged(agent="main"):
+                facts.mode = event.mode
+            case ModelChanged(agent="main"):
+                facts.model = f"{event.provider}/{event.model}"
+                facts.effort, facts.efforts = event.effort, event.efforts
+
+    async def send(self, update: Update) -> None:
+        """Send an update, or hold it until the editor knows the session."""
+        if self._held is not None:
+            self._held.append(update)
+        else:
+            await self._editor.session_update(self.session_id, update)
+
+    def _failed(self, event: Failed) -> None:
+        error = RequestError(-32603, one_line(f"{event.message} {event.remedy}", 2_000))
+        if event.kind in ("authentication", "no_provider"):
+            error = RequestError(-32000, str(error))
+        if self._turn is not None:
+            self._turn.failure = event
+        elif self._opening is not None and not self._opening.done():
+            self._opening.set_exception(error)
+        elif self._turns:
+            # The prompt was not accepted.
+            self._turns.popleft().answer.set_exception(error)
+
+    async def _ended(self, event: TurnEnded) -> None:
+        turn, self._turn = self._turn, None
+        if turn is None or turn.answer.done():
+            return
+        plan, turn.plan = turn.plan, None
+        if plan is not None:
+            # Here, or the answer would come before the question.
+            self._ask("plan", self._after_plan(turn, plan, event))
+        else:
+            _settle(turn, event)
+
+    # --- questions ------------------------------------------------------------------------
+
+    def _ask(self, request_id: str, asking: "Coroutine[Any, Any, None]") -> None:
+        task = asyncio.create_task(asking)
+        self._asking[request_id] = task
+        task.add_done_callback(lambda _: self._asking.pop(request_id, None))
+
+    async def _permission(self, call: Any, options: list[Any]) -> Any:
+        """Return the outcome of a question; None when the editor could not ask."""
+        try:
+            response = await self._editor.request_permission(self.session_id, call, options)
+        except (RequestError, ConnectionError, ValueError) as error:
+            logger.warning("The editor did not ask: %s", error)
+            return None
+        return response.outcome
+
+    async def _decide(self, request: ApprovalRequested) -> None:
+        outcome = await self._permission(asked_call(request), options_of(request))
+        self.client.decide(request.request_id, decision_of(request, outcome))
+
+    async def _spend(self, asked: LimitAsked) -> None:
+        outcome = await self._permission(asked_limit(asked), limit_options())
+        go = getattr(outcome, "option_id", "") == "go"
+        self.client.answer_limit(asked.request_id, go=go)
+
+    async def _answer(self, asked: QuestionsAsked) -> None:
+        reply = QuestionsReply("unavailable")
+        if self._forms:
+            mode = schema.ElicitationFormSessionMode(
+                session_id=self.session_id, requested_schema=form_of(asked.questions)
+            )
+            message = one_line(asked.questions[0].question, 600)
+            try:
+                answer = await self._editor.create_elicitation(message, mode)
+                reply = reply_of(asked.questions, answer)
+            except (RequestError, ConnectionError, ValueError) as error:
+                logger.warning("The editor did not ask: %s", error)
+        self.client.answer_questions(asked.request_id, reply)
+
+    async def _carry_out(self) -> Mode | None:
+        """Ask what becomes of a plan; returns the mode to do it in, None to leave it."""
+        call = schema.ToolCallUpdate(
+            tool_call_id="plan", title="Do what the plan says?", kind="switch_mode"
+        )
+        outcome = await self._permission(call, plan_options())
+        chosen = getattr(outcome, "option_id", "")
+        modes: tuple[Mode, ...] = ("ask", "edits")
+        return next((mode for mode in modes if mode == chosen), None)
+
+    async def _after_plan(
+        self, turn: _Turn, plan: "asyncio.Task[Mode | None]", event: TurnEnded
+    ) -> None:
+        mode = await plan
+        if mode is not None:
+            self._turns.appendleft(turn)
+            self.client.carry_out(mode)
+        else:
+            _settle(turn, event)
+
+
+def _settle(turn: _Turn, event: TurnEnded) -> None:
+    """Tell the editor how the turn ended that it waits for."""
+    if turn.answer.done():
+        return
+    failure = turn.failure
+    if failure is not None and failure.kind == "denied":
+        turn.answer.set_result(schema.PromptResponse(stop_reason="refusal"))
+    elif event.status == "error" or failure is not None:
+        text = f"{failure.message} {failure.remedy}" if failure is not None else "The turn failed"
+        code = -32000 if failure is not None and failure.kind == "authentication" else -32603
+        turn.answer.set_exception(RequestError(code, one_line(text, 2_000)))
+    else:
+        used = event.usage
+        usage = schema.Usage(
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            total_tokens=used.input_tokens + used.output_tokens,
+            thought_tokens=used.reasoning_tokens or None,
+            cached_read_tokens=used.cache_read_tokens or None,
+            cached_write_tokens=used.cache_write_tokens or None,
+        )
+        reason = _REASONS.get(event.status, "end_turn")
+        turn.answer.set_result(schema.PromptResponse(stop_reason=reason, usage=usage))

@@ -1,0 +1,243 @@
+"""A session's events as the updates an editor is sent."""
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, Final
+
+from acp import helpers, schema
+
+from amplifier_tui.base.text import StreamCleaner, clean, one_line
+from amplifier_tui.cli.acp.calls import (
+    change_of,
+    kind_of,
+    places_of,
+    text_of,
+    title_of,
+)
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    BlockDelta,
+    BlockEnded,
+    BlockStarted,
+    BudgetChanged,
+    CommandCard,
+    CommandsChanged,
+    Failed,
+    HostEvent,
+    LaneClosed,
+    LaneOpened,
+    ModeChanged,
+    Notice,
+    OpeningReported,
+    ProviderRetrying,
+    SteerApplied,
+    TitleChanged,
+    TodoChanged,
+    ToolEnded,
+    ToolProgress,
+    ToolStarted,
+    TurnStarted,
+    UsageChanged,
+)
+
+Update = Any
+"""One of the classes of `acp.schema` that `session/update` takes."""
+
+OWN_COMMANDS: Final = {
+    "compact": (
+        "Make the conversation smaller, with a summary where instructions are given",
+        "how",
+    ),
+    "undo": ("Take back the last turn, its words and its changes of files", ""),
+    "redo": ("Bring back what was taken back last", ""),
+    "rename": ("Give the session a title", "title"),
+}
+"""What `EditorSession` does by itself: description, and what may follow the name."""
+_LANE_LINES: Final = 20
+
+
+class Updates:
+    """Makes updates; knows what an editor was sent of a block and of a call.
+
+    Args:
+        cwd: The session's working directory.
+    """
+
+    def __init__(self, cwd: str) -> None:
+        self._cwd = cwd
+        self._kinds: dict[str, str] = {}
+        self._sent: dict[str, str] = {}
+        self._cleaners: dict[str, StreamCleaner] = {}
+        self._lanes: dict[str, tuple[str, str, deque[str]]] = {}
+        self._output: dict[str, str] = {}
+        self._cost: str | None = None
+
+    def of(self, event: HostEvent) -> list[Update]:
+        """Return the updates for one event."""
+        if event.agent != MAIN_LANE:
+            return self._of_agent(event)
+        match event:
+            case TurnStarted(replayed=True):
+                return [helpers.update_user_message_text(clean(event.prompt))]
+            case SteerApplied():
+                return [helpers.update_user_message_text(clean(event.text))]
+            case BlockStarted() | BlockDelta() | BlockEnded():
+                return self._of_block(event)
+            case ToolStarted() | ToolProgress() | ToolEnded():
+                return self._of_call(event)
+            case LaneOpened():
+                self._lanes[event.lane] = (event.call_id, event.name, deque(maxlen=_LANE_LINES))
+            case LaneClosed():
+                self._lanes.pop(event.lane, None)
+            case TodoChanged():
+                return [_plan(event)]
+            case ModeChanged():
+                return [helpers.update_current_mode(event.mode)]
+            case TitleChanged():
+                title = one_line(event.title)
+                return [schema.SessionInfoUpdate(session_update="session_info_update", title=title)]
+            case UsageChanged():
+                self._cost = event.session.cost
+            case BudgetChanged() if event.window:
+                return [self._usage(event)]
+            case CommandsChanged():
+                return [commands(event.commands)]
+            case _:
+                return [_aside(text) for text in _said(event)]
+        return []
+
+    def _of_block(self, event: BlockStarted | BlockDelta | BlockEnded) -> list[Update]:
+        block = event.block_id
+        match event:
+            case BlockStarted():
+                self._kinds[block] = event.kind
+                self._cleaners[block] = StreamCleaner()
+                text = ""
+            case BlockDelta():
+                cleaner = self._cleaners.get(block)
+                text = cleaner.feed(event.text) if cleaner is not None else ""
+                self._sent[block] = self._sent.get(block, "") + text
+            case BlockEnded():
+                self._kinds[block] = event.kind
+                self._cleaners.pop(block, None)
+                sent, whole = self._sent.get(block, ""), clean(event.text)
+                # What was sent stays with the editor; only what is missing can follow.
+                missing = not event.discarded and whole.startswith(sent)
+                text = whole[len(sent) :] if missing else ""
+                self._sent[block] = sent + text
+        kind = self._kinds.get(block)
+        if not text or kind not in ("text", "thinking"):
+            return []
+        chunk = (
+            helpers.update_agent_message_text(text)
+            if kind == "text"
+            else helpers.update_agent_thought_text(text)
+        )
+        chunk.message_id = block
+        return [chunk]
+
+    def _of_call(self, event: ToolStarted | ToolProgress | ToolEnded) -> list[Update]:
+        match event:
+            case ToolStarted():
+                return [
+                    schema.ToolCallStart(
+                        session_update="tool_call",
+                        tool_call_id=event.call_id,
+                        title=title_of(event.tool, event.arguments),
+                        kind=kind_of(event.tool),
+                        status="in_progress",
+                        content=change_of(event.tool, event.arguments, self._cwd),
+                        locations=places_of(event.arguments, self._cwd),
+                        raw_input=event.arguments,
+                    )
+                ]
+            case ToolProgress():
+                output = self._output.get(event.call_id, "") + event.text
+                self._output[event.call_id] = output
+                return [_progress(event.call_id, content=text_of(output, code=True))]
+        self._output.pop(event.call_id, None)
+        update = _progress(event.call_id, status="completed" if event.ok else "failed")
+        if not event.ok:
+            update.content = text_of(event.error or event.output)
+        elif kind_of(event.tool) != "edit":
+            update.content = text_of(event.output, code=kind_of(event.tool) == "execute")
+        return [update]
+
+    def _of_agent(self, event: HostEvent) -> list[Update]:
+        """Show what a sub-agent does in the call that asked for it."""
+        if isinstance(event, LaneOpened):
+            parent = self._lanes.get(event.parent)
+            if parent is not None:
+                self._lanes[event.lane] = (parent[0], event.name, parent[2])
+        call, name, lines = self._lanes.get(event.agent, ("", "", deque[str]()))
+        match event:
+            case ToolStarted() if call:
+                lines.append(f"{name}: {title_of(event.tool, event.arguments)}")
+            case Notice(level="warning" | "error") if call:
+                lines.append(f"{name}: {one_line(event.text)}")
+            case _:
+                return []
+        return [_progress(call, content=text_of("\n".join(lines)))]
+
+    def _usage(self, event: BudgetChanged) -> Update:
+        cost = self._cost
+        return schema.UsageUpdate(
+            session_update="usage_update",
+            used=event.total,
+            size=event.window,
+            cost=schema.Cost(amount=float(cost), currency="USD") if cost else None,
+        )
+
+
+def commands(cards: Iterable[CommandCard]) -> Update:
+    """Return the update with the commands a prompt may begin with."""
+    found = [_command(name, *about) for name, about in OWN_COMMANDS.items()]
+    names = set(OWN_COMMANDS)
+    for card in cards:
+        name = f"{card.group}:{card.name}" if card.name in names else card.name
+        if name not in names:
+            names.add(name)
+            found.append(_command(name, card.description, card.takes))
+    return helpers.update_available_commands(found)
+
+
+def _command(name: str, description: str, takes: str) -> schema.AvailableCommand:
+    hint = schema.UnstructuredCommandInput(hint=one_line(takes))
+    return schema.AvailableCommand(
+        name=name,
+        description=one_line(description) or name,
+        input=schema.AvailableCommandInput(root=hint) if takes else None,
+    )
+
+
+def _plan(event: TodoChanged) -> Update:
+    entries = [
+        schema.PlanEntry(content=one_line(item.content), priority="medium", status=item.status)
+        for item in event.items
+    ]
+    return schema.AgentPlanUpdate(session_update="plan", entries=entries)
+
+
+def _progress(call_id: str, **fields: Any) -> schema.ToolCallProgress:
+    return schema.ToolCallProgress(
+        session_update="tool_call_update", tool_call_id=call_id, **fields
+    )
+
+
+def _aside(text: str) -> Update:
+    return helpers.update_agent_thought_text(f"{text}\n\n")
+
+
+def _said(event: HostEvent) -> list[str]:
+    """Return, in lines, what the user should know beside the conversation."""
+    match event:
+        case Notice(level="warning" | "error"):
+            return [f"{event.level}: {one_line(event.text)}"]
+        case ProviderRetrying():
+            return [f"{one_line(event.problem)}. Trying again in {event.delay:.0f} s"]
+        case Failed(replayed=True):
+            return [one_line(f"{event.message} {event.remedy}")]
+        case OpeningReported():
+            lines = (f"{item.what}: {item.why} {item.remedy}" for item in event.items)
+            return [f"Left out: {one_line(line)}" for line in lines]
+    return []

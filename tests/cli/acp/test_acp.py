@@ -1,0 +1,245 @@
+"""What an editor gets from `amplifier-tui acp`."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from acp import RequestError, schema
+
+from amplifier_tui.paths import sessions_dir
+from tests.cli.acp.editor import TestEditor
+from tests.host.driving import Project, calling, saying
+
+Connect = Callable[..., Awaitable[TestEditor]]
+WRITE = {"write_file": {"file_path": "a.txt", "content": "one\n"}}
+RUN = {"bash": {"command": "touch b.txt"}}
+SLOW = {"bash": {"command": "touch c.txt && sleep 60"}}
+TOOLS = ("tool-filesystem", "tool-bash", "tool-todo", "tool-ask-user")
+
+
+async def opened(editor: TestEditor, project: Project) -> str:
+    return (await editor.agent.new_session(cwd=str(project.folder), mcp_servers=[])).session_id
+
+
+async def test_a_prompt_is_answered_in_chunks_with_calls_permissions_and_usage(
+    project: Project, connect: Connect
+) -> None:
+    name = project.bundle(
+        script=calling(WRITE, RUN, then="All *done*.", say="Let me."), tools=TOOLS
+    )
+    project.allow([])
+    editor = await connect(name)
+    new = await editor.agent.new_session(cwd=str(project.folder), mcp_servers=[])
+    assert [mode.id for mode in new.modes.available_modes] == ["plan", "ask", "edits"]
+    assert new.modes.current_mode_id == "ask"
+    assert new.config_options[0].id == "model"
+    editor.answers = ["session", "deny"]
+    ended = await editor.say(new.session_id, "go")
+    assert ended.stop_reason == "end_turn"
+    assert ended.usage.output_tokens > 0
+    assert editor.text() == "Let me.All *done*."
+    starts = {each.title: each for each in editor.of(schema.ToolCallStart)}
+    assert set(starts) == {"write_file a.txt", "touch b.txt"}
+    write = starts["write_file a.txt"]
+    assert write.kind == "edit" and write.locations[0].path == f"{project.folder}/a.txt"
+    (change,) = write.content
+    assert (change.old_text, change.new_text) == (None, "one\n")
+    over = {each.tool_call_id: each.status for each in editor.of(schema.ToolCallProgress)}
+    by_title = {title: over[each.tool_call_id] for title, each in starts.items()}
+    assert sorted(by_title.values()) == ["completed", "failed"]
+    kinds = [[option.kind for option in options] for _, options in editor.asked]
+    assert all(each[0] == "allow_once" and each[-1] == "reject_once" for each in kinds)
+    assert {call.title.split()[0] for call, _ in editor.asked} == {"write_file", "bash"}
+    await editor.until(lambda: editor.of(schema.UsageUpdate))
+    names = {each.name for each in editor.of(schema.AvailableCommandsUpdate)[-1].available_commands}
+    assert {"compact", "undo", "redo", "rename"} <= names
+
+
+async def test_a_kept_answer_holds_for_the_session(project: Project, connect: Connect) -> None:
+    name = project.bundle(script=calling(WRITE), tools=TOOLS)
+    project.allow([])
+    editor = await connect(name)
+    session = await opened(editor, project)
+    editor.answers = ["session"]
+    await editor.say(session, "go")
+    await editor.say(session, "again")
+    assert len(editor.asked) == 1
+
+
+@pytest.mark.parametrize("moment", ["asked", "running", "idle"])
+async def test_a_turn_is_cancelled_in_every_state(
+    moment: str, project: Project, connect: Connect
+) -> None:
+    slow = {"when": {"prompt": "go"}, **calling(SLOW)}
+    name = project.bundle(script=[slow, saying("Next.")], tools=TOOLS)
+    project.allow([] if moment == "asked" else ["bash(touch *)", "bash(sleep *)"])
+    editor = await connect(name)
+    session = await opened(editor, project)
+    if moment == "idle":
+        await editor.agent.cancel(session_id=session)
+    else:
+        editor.hold = asyncio.Event()
+        turn = asyncio.create_task(editor.say(session, "go"))
+        await editor.until(lambda: editor.asked or moment == "running")
+        await editor.until(lambda: editor.of(schema.ToolCallStart))
+        await editor.agent.cancel(session_id=session)
+        assert (await turn).stop_reason == "cancelled"
+        editor.hold.set()
+    assert (await editor.say(session, "next")).stop_reason == "end_turn"
+    assert editor.text() == "Next."
+
+
+async def test_a_stored_session_is_retold_and_gone_on_with(
+    project: Project, connect: Connect
+) -> None:
+    name = project.bundle(script=calling(RUN, then="It said hello."), tools=TOOLS)
+    first = await connect(name)
+    session = await opened(first, project)
+    await first.say(session, "go")
+    await first.leave()
+    second = await connect(name)
+    listed = await second.agent.list_sessions(cwd=str(project.folder))
+    assert [(each.session_id, each.title) for each in listed.sessions] == [(session, "go")]
+    await second.agent.load_session(cwd=str(project.folder), session_id=session, mcp_servers=[])
+    assert second.text(schema.UserMessageChunk) == "go"
+    assert second.text() == "It said hello."
+    assert [each.title for each in second.of(schema.ToolCallStart)] == ["touch b.txt"]
+    assert second.of(schema.ToolCallProgress)[-1].status == "completed"
+    assert (await second.say(session, "more")).stop_reason == "end_turn"
+    fork = await second.agent.fork_session(cwd=str(project.folder), session_id=session)
+    assert fork.session_id != session
+    assert (await second.say(fork.session_id, "other")).stop_reason == "end_turn"
+    await second.agent.close_session(session_id=session)
+    second.updates.clear()
+    await second.agent.resume_session(cwd=str(project.folder), session_id=session)
+    assert second.text(schema.UserMessageChunk) == ""
+
+
+async def test_files_and_text_of_the_editor_go_along(project: Project, connect: Connect) -> None:
+    name = project.bundle(script=saying("{{prompt}}"))
+    (project.folder / "near.txt").write_text("from disk")
+    editor = await connect(name)
+    session = await opened(editor, project)
+    link = schema.ResourceContentBlock(
+        type="resource_link", name="near", uri=(project.folder / "near.txt").as_uri()
+    )
+    page = schema.ResourceContentBlock(
+        type="resource_link", name="page", uri="https://example.org/x"
+    )
+    draft = schema.TextResourceContents(uri="file:///w/b.txt", text="not saved yet")
+    inside = schema.EmbeddedResourceContentBlock(type="resource", resource=draft)
+    prompt = [schema.TextContentBlock(type="text", text="see"), link, page, inside]
+    await editor.agent.prompt(session_id=session, prompt=prompt)
+    transcript = sessions_dir(project.folder) / session / "transcript.jsonl"
+    sent = transcript.read_text()
+    for text in ("see", "(https://example.org/x)", "not saved yet", "from disk"):
+        assert text in sent
+    image = schema.ImageContentBlock(type="image", data="AAAA", mime_type="image/png")
+    with pytest.raises(RequestError, match="can't have image"):
+        await editor.agent.prompt(session_id=session, prompt=[image])
+
+
+async def test_questions_of_the_agent_are_a_form(project: Project, connect: Connect) -> None:
+    options = [{"label": "SQLite", "description": "a file"}, {"label": "Postgres"}]
+    asked = {"questions": [{"question": "Where?", "header": "Store", "options": options}]}
+    script = calling({"ask_user": asked}, then="{{output}}")
+    editor = await connect(project.bundle(script=script, tools=TOOLS), forms=True)
+    session = await opened(editor, project)
+    editor.forms = [{"0": "1"}, None]
+    await editor.say(session, "go")
+    ((message, _),) = editor.shown
+    assert message == "Where?" and "Postgres" in editor.text()
+    editor.updates.clear()
+    await editor.say(session, "again")
+    assert "Postgres" not in editor.text()
+
+
+async def test_a_plan_is_decided_about_before_the_turn_is_over(
+    project: Project, connect: Connect
+) -> None:
+    name = project.bundle(script=saying("First this, then that."), tools=TOOLS)
+    editor = await connect(name)
+    session = await opened(editor, project)
+    await editor.agent.set_session_mode(session_id=session, mode_id="plan")
+    await editor.until(lambda: editor.of(schema.CurrentModeUpdate))
+    editor.answers = ["edits"]
+    assert (await editor.say(session, "plan it")).stop_reason == "end_turn"
+    ((call, _),) = editor.asked
+    assert call.kind == "switch_mode"
+    assert editor.of(schema.CurrentModeUpdate)[-1].current_mode_id == "edits"
+    assert editor.text().count("First this") == 2
+
+
+async def test_todos_are_the_plan_and_commands_are_done_at_once(
+    project: Project, connect: Connect
+) -> None:
+    todo = {"action": "create", "todos": [{"content": "Look", "status": "in_progress"}]}
+    name = project.bundle(script=calling({"todo": todo}, WRITE), tools=TOOLS)
+    editor = await connect(name)
+    session = await opened(editor, project)
+    await editor.say(session, "go")
+    (plan,) = editor.of(schema.AgentPlanUpdate)
+    assert [(entry.content, entry.status) for entry in plan.entries] == [("Look", "in_progress")]
+    await editor.say(session, "/rename A name")
+    assert editor.of(schema.SessionInfoUpdate)[-1].title == "A name"
+    await editor.say(session, "/undo")
+    assert "Taken back" in editor.text()
+    await editor.say(session, "/redo")
+    assert "Brought back" in editor.text()
+
+
+async def wrong(asking: Awaitable[Any]) -> str:
+    with pytest.raises(RequestError) as caught:
+        await asking
+    return str(caught.value)
+
+
+async def test_what_can_not_be_done_is_said_in_words(
+    project: Project, connect: Connect, tmp_path: Path
+) -> None:
+    failing = {"error": {"type": "AuthenticationError", "message": "no such key"}}
+    name = project.bundle(script=saying("", **failing))
+    editor = await connect(name)
+    agent = editor.agent
+    assert "no absolute path" in await wrong(agent.new_session(cwd="here", mcp_servers=[]))
+    gone = str(tmp_path / "gone")
+    assert "no absolute path" in await wrong(agent.new_session(cwd=gone, mcp_servers=[]))
+    missing = agent.load_session(cwd=str(project.folder), session_id="x", mcp_servers=[])
+    assert "No session 'x'" in await wrong(missing)
+    session = await opened(editor, project)
+    assert "no such key" in await wrong(editor.say(session, "go"))
+    assert "is open here" in await wrong(
+        agent.load_session(cwd=str(project.folder), session_id=session, mcp_servers=[])
+    )
+    assert "not found" in await wrong(editor.say("nobody", "go"))
+    assert "no mode" in await wrong(agent.set_session_mode(session_id=session, mode_id="auto"))
+    chosen = agent.set_config_option(config_id="colour", session_id=session, value="red")
+    assert "colour" in await wrong(chosen)
+    assert "is empty" in await wrong(editor.say(session, "  "))
+
+
+def test_the_program_writes_only_the_protocol_and_ends_with_its_editor(tmp_path: Path) -> None:
+    hello = {"protocolVersion": 1, "clientCapabilities": {}}
+    nowhere = {"cwd": str(tmp_path / "gone"), "mcpServers": []}
+    lines = [
+        "nonsense",
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json.dumps({"jsonrpc": "2.0", "id": 2, "method": "session/new", "params": nowhere}),
+        json.dumps({"jsonrpc": "2.0", "id": 3, "method": "session/new", "params": {"cwd": 1}}),
+        json.dumps({"jsonrpc": "2.0", "id": 4, "method": "make/coffee", "params": {}}),
+    ]
+    command = [sys.executable, "-m", "amplifier_tui", "acp", "--demo"]
+    done = subprocess.run(
+        command, input="\n".join([*lines, ""]), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    answers = {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
+    assert answers[1]["result"]["agentInfo"]["name"] == "amplifier-tui"
+    assert "no absolute path" in answers[2]["error"]["message"]
+    assert answers[3]["error"]["code"] == -32602
+    assert answers[4]["error"]["code"] == -32601
