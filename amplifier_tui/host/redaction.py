@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.secrets import (
     by_length,
+    cut_before,
     find_secrets,
     is_secret_name,
     may_name_secret,
@@ -43,6 +44,11 @@ class Redactor:
         self._longest = max(map(len, self._values), default=1)
         self._escaped = [json.dumps(value, ensure_ascii=False)[1:-1] for value in self._values]
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The values it looks for."""
+        return self._values
+
     def add_config(self, config: Any) -> None:
         """Look for the values of secret fields in a configuration, at any depth."""
         self.add(_secret_values(config))
@@ -60,31 +66,8 @@ class Redactor:
         A stream is written as it comes; a secret that is cut in two must not slip through in
         halves.
         """
-        tail = text[-self._longest :]
-        longest = unfinished(text)
-        for value in self._values:
-            at = tail.find(value[0])
-            while at >= 0:
-                begun = len(tail) - at
-                if value.startswith(tail[at:]) and begun < len(value):
-                    # The last letters of a word are no secret's first ones: show them.
-                    if begun > 2 or not tail[at - 1 : at].isalnum():
-                        longest = max(longest, begun)
-                    break
-                at = tail.find(value[0], at + 1)
-        return len(text) - self._before_secret(text, len(text) - longest) if longest else 0
-
-    def _before_secret(self, text: str, cut: int) -> int:
-        """Return where to cut a text instead of within a secret, whose halves nobody would know."""
-        found = [(start, end) for start, end, _ in find_secrets(text)]
-        for value in self._values:
-            start = text.find(value, max(0, cut - len(value) + 1))
-            if 0 <= start < cut:
-                found.append((start, start + len(value)))
-        for start, end in sorted(found, reverse=True):
-            if start < cut < end:
-                cut = start
-        return cut
+        longest = unfinished(text, self._values)
+        return len(text) - cut_before(text, len(text) - longest, self._values) if longest else 0
 
     def json(self, data: Any) -> str:
         """Return data as JSON text, secret fields and values replaced.

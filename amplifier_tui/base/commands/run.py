@@ -4,10 +4,11 @@ import asyncio
 import codecs
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 from amplifier_tui.base.commands.process import CommandProcess
+from amplifier_tui.base.secrets import LONGEST_PRIVATE_KEY, cut_after, cut_before, unfinished
 from amplifier_tui.base.text import printed
 
 logger = logging.getLogger(__name__)
@@ -20,61 +21,87 @@ _LAST_WORDS: Final = 0.2
 
 _LOOK_EVERY: Final = 0.01
 
+_AROUND: Final = LONGEST_PRIVATE_KEY
+"""Characters that are kept around a cut, to see whether it is within a secret."""
+
 
 class Output:
     """Collects output in bounded space: `limit` characters, half of them from the end.
 
-    It is passed on in pieces of at most `piece` characters.
+    It is passed on in pieces of at most `piece` characters. Neither these nor what is kept begin or
+    end within a secret: whoever replaces secrets later would not know the half of one.
+
+    Args:
+        values: Secrets that are known, beside what looks like one.
     """
 
-    def __init__(self, limit: int, piece: int) -> None:
+    def __init__(self, limit: int, piece: int, values: Iterable[str] = ()) -> None:
         self._half = limit // 2
         self._piece = piece
+        self._values = tuple(values)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._head = ""
         self._tail = ""
         self._pending = ""
         self._skipped = 0
         self._total = 0
+        self._ended = False
         self.size = 0
 
     def feed(self, data: bytes) -> None:
         """Take what was read; empty data means the end."""
         self.size += len(data)
+        self._ended = not data
         text = self._decoder.decode(data, final=not data)
         self._total += len(text)
-        room = self._half - len(self._head)
+        room = self._half + _AROUND - len(self._head)
         if room > 0:
             self._head += text[:room]
             kept = text[room:]
         else:
             kept = text
-        self._tail = (self._tail + kept)[-self._half :]
+        self._tail = (self._tail + kept)[-(self._half + _AROUND) :]
         self._pending += text
-        if len(self._pending) > self._piece:
-            self._skipped += len(self._pending) - self._piece
-            self._pending = self._pending[-self._piece :]
+        most = self._piece + _AROUND
+        if len(self._pending) > most:
+            self._skipped += len(self._pending) - most
+            self._pending = self._pending[-most:]
 
     @property
     def waiting(self) -> bool:
-        """Whether there is something to pass on."""
+        """Whether there may be something to pass on."""
         return bool(self._pending)
 
     def take_piece(self) -> str:
-        """Return what came since the last piece; of very much, the end."""
-        piece, self._pending = self._pending, ""
-        skipped, self._skipped = self._skipped, 0
-        return f"[… {skipped} characters …]\n{piece}" if skipped else piece
+        """Return what came since the last piece; of very much, the end.
+
+        What may be the beginning of a secret waits for the rest of it, until the end.
+        """
+        text, skipped = self._pending, self._skipped
+        held = 0 if self._ended else unfinished(text, self._values)
+        end = cut_before(text, len(text) - held, self._values) if held else len(text)
+        start = 0
+        if skipped or end > self._piece:
+            start = min(end, cut_after(text, max(0, end - self._piece), self._values))
+        self._pending, self._skipped = text[end:], 0
+        left_out = skipped + start
+        piece = text[start:end]
+        return f"[… {left_out} characters …]\n{piece}" if left_out else piece
 
     def text(self) -> str:
         """Return the output for the model: plain text, the middle of very much left out."""
-        left_out = self._total - len(self._head) - len(self._tail)
-        if left_out <= 0:
-            return printed(self._head + self._tail)
+        head, tail = self._head, self._tail
+        if self._total <= 2 * self._half:
+            return printed(head + tail)
+        if self._total == len(head) + len(tail):
+            head = tail = head + tail
+        head = head[: cut_before(head, self._half, self._values)]
+        tail = tail[cut_after(tail, len(tail) - self._half, self._values) :]
+        left_out = self._total - len(head) - len(tail)
         return (
-            f"{printed(self._head)}\n"
+            f"{printed(head)}\n"
             f"[… {left_out} of {self._total} characters left out ({self.size} bytes in all) …]\n"
-            f"{printed(self._tail)}"
+            f"{printed(tail)}"
         )
 
 
@@ -154,8 +181,9 @@ class CommandRun:
     async def _show_pieces(self) -> None:
         while True:
             await asyncio.sleep(_SHOW_EVERY)
-            if self._output.waiting:
-                await self._show(self._output.take_piece())
+            piece = self._output.take_piece() if self._output.waiting else ""
+            if piece:
+                await self._show(piece)
 
 
 async def _stopped(task: asyncio.Task[None]) -> None:

@@ -7,13 +7,22 @@ from amplifier_tui.base.secrets.names import (
     may_name_secret,
     secret_values,
 )
-from amplifier_tui.base.secrets.shapes import RULES, SECRETS, find_secrets, replace_secrets
-from amplifier_tui.base.secrets.streams import unfinished
+from amplifier_tui.base.secrets.shapes import (
+    LONGEST_PRIVATE_KEY,
+    RULES,
+    SECRETS,
+    find_secrets,
+    replace_secrets,
+)
+from amplifier_tui.base.secrets.streams import cut_after, cut_before, unfinished
 
 __all__ = [
+    "LONGEST_PRIVATE_KEY",
     "RULES",
     "SECRETS",
     "by_length",
+    "cut_after",
+    "cut_before",
     "find_secrets",
     "is_secret_name",
     "is_secret_variable",

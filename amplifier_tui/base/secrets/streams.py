@@ -1,10 +1,11 @@
-"""Secrets in a text that comes in pieces."""
+"""Secrets in a text that comes in pieces, or is cut."""
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
-from amplifier_tui.base.secrets.shapes import EDGE, KEY_ENDS, LONGEST_PRIVATE_KEY
+from amplifier_tui.base.secrets.shapes import EDGE, KEY_ENDS, LONGEST_PRIVATE_KEY, find_secrets
 
 
 def _begun(literal: str) -> str:
@@ -55,12 +56,19 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(_AFTER_SPACE), re.compile(_BEGUN)
 
 
-def unfinished(text: str) -> int:
+def unfinished(text: str, values: Iterable[str] = ()) -> int:
     """Return how many characters at the end of a text may be the beginning of a secret.
 
     For streams: what a text ends with is held back until it is clear what it is, so that no key
     is shown in two halves.
+
+    Args:
+        values: Secrets that are known.
     """
+    return max((_begun_by_shape(text), *(_begun_value(text, value) for value in values)))
+
+
+def _begun_by_shape(text: str) -> int:
     begin = text.rfind("-----BEGIN ", -LONGEST_PRIVATE_KEY)
     if begin >= 0 and _BEGUN_PRIVATE_KEY.match(text, begin) and not KEY_ENDS.search(text, begin):
         return len(text) - begin
@@ -71,3 +79,49 @@ def unfinished(text: str) -> int:
         return len(match.group())
     match = begun.search(tail, max(tail.rfind(space) for space in " \n\t") + 1)
     return 0 if match is None else len(match.group())
+
+
+def _begun_value(text: str, value: str) -> int:
+    tail = text[-len(value) :]
+    at = tail.find(value[0])
+    while at >= 0:
+        begun = len(tail) - at
+        if begun < len(value) and value.startswith(tail[at:]):
+            # The last letters of a word are no secret's first ones: show them.
+            return 0 if begun <= 2 and tail[at - 1 : at].isalnum() else begun
+        at = tail.find(value[0], at + 1)
+    return 0
+
+
+def cut_before(text: str, at: int, values: Iterable[str] = ()) -> int:
+    """Return where to cut a text instead of within a secret, whose beginning nobody would know.
+
+    Args:
+        at: Where it was to be cut; it is cut there or before.
+        values: Secrets that are known.
+    """
+    for start, end in sorted(_around(text, at, values), reverse=True):
+        if start < at < end:
+            at = start
+    return at
+
+
+def cut_after(text: str, at: int, values: Iterable[str] = ()) -> int:
+    """Return where a text may begin instead of within a secret: there or after."""
+    for start, end in sorted(_around(text, at, values)):
+        if start < at < end:
+            at = end
+    ended = KEY_ENDS.search(text, at)
+    # What stands before the end of a private key is the key, wherever it begins.
+    if ended is not None and text.find("-----BEGIN ", at, ended.start()) < 0:
+        near = ended.start() - at <= LONGEST_PRIVATE_KEY
+        at = ended.end() if near else at
+    return at
+
+
+def _around(text: str, at: int, values: Iterable[str]) -> Iterator[tuple[int, int]]:
+    yield from ((start, end) for start, end, _ in find_secrets(text))
+    for value in values:
+        start = text.find(value, max(0, at - len(value) + 1), at + len(value) - 1)
+        if start >= 0:
+            yield start, start + len(value)

@@ -137,15 +137,20 @@ class ShellCommands:
 
     async def _run(self, command_id: str, command: str, shown: str, tell: bool) -> None:
         began = monotonic()
-        output = Output(OUTPUT_LIMIT, _PIECE)
-        progress = _Progress(self._sender, command_id)
+        output = Output(OUTPUT_LIMIT, _PIECE, self._sender.redactor.known)
+
+        async def show(piece: str) -> None:
+            shown = self._sender.redactor.text(piece)
+            stamp = self._sender.stamp()
+            self._sender.send(ShellProgress(**stamp, command_id=command_id, text=shown))
+
         run: CommandRun | None = None
         error, stopped = "", False
         try:
             environment = quiet_environment(os.environ)
             program = [users_shell(), "-c", command]
             process = await CommandProcess.start(program, self._workspace, environment)
-            run = CommandRun(process, output, None, progress.show)
+            run = CommandRun(process, output, None, show)
             await run.finish()
             if run.left_running:
                 self._leftovers.hold(process)
@@ -180,25 +185,6 @@ class ShellCommands:
     def _say_waiting(self) -> None:
         ids = tuple(self._waiting)
         self._sender.send(ShellWaiting(**self._sender.stamp(), command_ids=ids))
-
-
-class _Progress:
-    """Sends what a command prints; the beginning of a secret waits for the rest of it."""
-
-    def __init__(self, sender: Sender, command_id: str) -> None:
-        self._sender = sender
-        self._command_id = command_id
-        self._held = ""
-
-    async def show(self, text: str) -> None:
-        redactor = self._sender.redactor
-        text = self._held + text
-        held = redactor.unfinished(text)
-        self._held = text[-held:] if held else ""
-        shown = redactor.text(text[:-held] if held else text)
-        if shown:
-            stamp = self._sender.stamp()
-            self._sender.send(ShellProgress(**stamp, command_id=self._command_id, text=shown))
 
 
 def command_text(event: ShellEnded) -> str:

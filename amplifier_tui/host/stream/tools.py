@@ -65,6 +65,8 @@ class Tools:
         self._module_of = module_of
         self._open: dict[Key, _Call] = {}
         self._ended: set[Key] = set()
+        self._held: dict[Key, str] = {}
+        """What is not sent yet of the progress of a call."""
         self._asked: dict[str, RecordedCall] = {}
         self._last: dict[tuple[str, str], Key] = {}
         """By lane and tool, the last call that began without an id."""
@@ -108,9 +110,16 @@ class Tools:
         found = (data.get(key) for key in ("text", "output", "chunk", "message"))
         text = next((each for each in found if isinstance(each, str)), "")
         if text:
-            stamp, (_, call_id) = self._sender.stamp(lane), self._key(lane, data)
-            text = self._redactor.text(text)
-            self._sender.send(ToolProgress(**stamp, call_id=call_id, text=text))
+            stamp, key = self._sender.stamp(lane), self._key(lane, data)
+            # The beginning of a secret waits for the rest of it.
+            text = self._held.pop(key, "") + text
+            held = self._redactor.unfinished(text)
+            if held:
+                self._held[key] = text[-held:]
+                text = text[:-held]
+            if text:
+                text = self._redactor.text(text)
+                self._sender.send(ToolProgress(**stamp, call_id=key[1], text=text))
 
     def refused(self, lane: str, data: Mapping[str, Any], reason: str) -> None:
         """A call was refused, `data` as in `tool:pre`; its end comes with its error or its row."""
@@ -277,6 +286,7 @@ class Tools:
         call = self._open.get(key) or self._begin(key, data)
         del self._open[key]
         self._ended.add(key)
+        self._held.pop(key, None)
         denied = denied or (bool(call.denied) and not ok)
         diff, path = self._changes(call) if not denied else ("", "")
         text = self._redactor.text(text)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
+from amplifier_tui.base.secrets import secret_values
 from amplifier_tui.base.sub_sessions import ending_note
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
@@ -107,7 +108,7 @@ class BashTool:
             return failed(str(error), "no_sandbox")
         except (OSError, ValueError) as error:
             return failed(f"The command can't be started: {error}.", type(error).__name__)
-        output = Output(self._settings.max_output_chars, _PIECE)
+        output = Output(self._settings.max_output_chars, _PIECE, secret_values(os.environ))
         run = CommandRun(process, output, timeout, self._show)
         started = time.monotonic()
         try:

@@ -73,3 +73,46 @@ def test_however_output_arrives_little_is_kept_and_nothing_is_miscounted(
     if not any("characters …]" in part for part in shown):
         assert "".join(shown) == text
     assert all(len(part) <= piece + 40 for part in shown)
+
+
+KEY = "sk-ant-api03-" + "a1B2c3D4" * 12
+PEM = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEabc123/+\n" * 60 + "-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize("secret", [KEY, PEM, "plain-value-of-a-variable"])
+@pytest.mark.parametrize("lines", [5, 5_000], ids=["little is left out", "very much is left out"])
+def test_no_cut_of_the_output_goes_through_a_secret(secret: str, lines: int):
+    limit = 2_000
+    for shift in range(0, len(secret) + 2, max(1, len(secret) // 40)):
+        output = Output(limit, 100, values=["plain-value-of-a-variable"])
+        before = "a" * (limit // 2 - shift - 1) + "\n"
+        after = "\n" + "z" * (limit // 2 - len(secret) + shift - 1)
+        middle = "line of words\n" * lines
+        for part in (before, secret, middle, secret, after):
+            output.feed(part.encode())
+        text = output.text()
+        head, _, tail = text.partition("\n[… ")
+        tail = tail.partition("…]\n")[2]
+        assert len(head) <= limit // 2
+        assert len(tail) <= limit // 2
+        for part in (head, tail):
+            rest = part.replace(secret, "")
+            assert not set(rest) - set("az\nline of words"), rest[-200:]
+
+
+@given(st.lists(st.integers(1, 40), max_size=40), st.sampled_from([KEY, PEM, "value-of-variable"]))
+def test_no_piece_begins_or_ends_within_a_secret(sizes: list[int], secret: str):
+    output = Output(1_000, 4_000, values=["value-of-variable"])
+    data = f"before {secret} after\n" * 3
+    pieces = []
+    for size in sizes:
+        output.feed(data[:size].encode())
+        data = data[size:]
+        pieces.append(output.take_piece())
+    output.feed(data.encode())
+    pieces.append(output.take_piece())
+    output.feed(b"")
+    pieces.append(output.take_piece())
+    assert "".join(pieces) == f"before {secret} after\n" * 3
+    for piece in pieces:
+        assert set(piece.replace(secret, "")) <= set("before after\n")

@@ -37,6 +37,7 @@ _REPORTS = [
         host.ReportItem(what="https://h/x.git@main", kind="skipped", part="include", why=""),
     ),
 ]
+_COMMANDS = st.builds(host.CommandCard, group=_NAMES, name=_NAMES, description=_TEXT)
 _NAMED = st.lists(_NAMES, max_size=2).map(tuple)
 
 _USAGE = st.builds(
@@ -91,6 +92,7 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "until": st.sampled_from(["", "opened", "answer", "compacted"]),
     },
     host.ModeChanged: {"mode": st.sampled_from(["plan", "ask", "edits", "auto"])},
+    host.CommandsChanged: {"commands": st.lists(_COMMANDS, max_size=3).map(tuple)},
     host.ModelChanged: {"provider": _NAMES, "model": _NAMES, "effort": _NAMES, "efforts": _NAMED},
     host.ModuleLoading: {"module_id": _MODULES, "kind": _MODULE_KINDS},
     host.ModuleMounted: {
