@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from amplifier_tui.base.jsonl import Row
-    from amplifier_tui.host.client import SearchHit, SessionCard
+    from amplifier_tui.host.client import SearchHit, SessionCard, SessionDetails
     from amplifier_tui.host.requests import ExportForm
 
 T = TypeVar("T")
@@ -32,34 +31,57 @@ def sessions(context: click.Context, cwd: str, as_json: bool) -> None:
     SESSION is an id, the beginning of one, or `last`. Without a command they are listed.
     """
     if context.invoked_subcommand is None:
-        context.invoke(list_sessions, cwd=cwd, as_json=as_json, deleted=False)
+        context.invoke(list_sessions, cwd=cwd, as_json=as_json)
         return
     given = {"cwd": cwd, "as_json": as_json}
     context.default_map = dict.fromkeys(sessions.commands, given)
 
 
 @sessions.command("list", short_help="List the sessions.")
+@click.argument("words", nargs=-1)
+@click.option("--all", "everywhere", is_flag=True, help="Those of all directories.")
+@click.option("--most", type=click.IntRange(1), default=500, help="Sessions; 500 else.")
+@click.option("--deleted", is_flag=True, help="Those in the bin.")
 @_cwd
 @_json
-@click.option("--deleted", is_flag=True, help="Those in the bin.")
-def list_sessions(cwd: str, as_json: bool, deleted: bool) -> None:
-    """List the sessions of this directory, newest first."""
+def list_sessions(
+    words: tuple[str, ...], everywhere: bool, most: int, deleted: bool, cwd: str, as_json: bool
+) -> None:
+    """List the sessions of this directory, pinned ones first, then the newest.
+
+    All WORDS must be in a session's title, tags, first prompt, bundle, folder, branch or id;
+    `bundle:`, `model:`, `tag:`, `folder:` and `branch:` look at that alone. `before:` and `after:`
+    take a date or an age such as 7d, `cost:` dollars such as ">2".
+    """
     from amplifier_tui.host.store.bin import list_deleted
-    from amplifier_tui.host.store.sessions import list_sessions as stored
+    from amplifier_tui.host.store.listing.listing import list_now
+    from amplifier_tui.host.stored_cards import SessionList
 
     folder = _folder(cwd)
-    cards = list_deleted(folder) if deleted else stored(folder)
+    if deleted:
+        cards = list_deleted(folder)
+        found = SessionList(cards=cards, matching=len(cards))
+    else:
+        found = list_now(" ".join(words), folder, here=not everywhere, most=most)
+    if found.problem:
+        click.echo(found.problem, err=True)
     if as_json:
-        for card in cards:
+        for card in found.cards:
             _say_json(_fields(card))
         return
-    if not cards:
-        click.echo("The bin is empty." if deleted else "No session was stored here.")
-        return
-    for card in cards:
+    for card in found.cards:
         click.echo(_line(card))
-    again = "Take one out with: amplifier-tui sessions restore ID"
-    click.echo(f"\n{again if deleted else 'Resume one with: amplifier-tui --resume ID'}")
+    if not found.cards:
+        what = "No session matches." if words else "No session was stored here."
+        click.echo("The bin is empty." if deleted else what)
+    left_out = [f"{count:,} {why}" for count, why in found.hidden()]
+    if found.matching > len(found.cards):
+        left_out.insert(0, f"{found.matching - len(found.cards):,} older ones (--most)")
+    if left_out:
+        click.echo(f"\nNot listed: {', '.join(left_out)}")
+    if found.cards:
+        again = "Take one out with: amplifier-tui sessions restore ID"
+        click.echo(f"\n{again if deleted else 'Resume one with: amplifier-tui --resume ID'}")
 
 
 @sessions.command(short_help="Show one session.")
@@ -70,17 +92,15 @@ def show(session: str, cwd: str, as_json: bool) -> None:
     """Show what is known of SESSION, and what was said last."""
     from amplifier_tui.base.text import clean, one_line
     from amplifier_tui.cli.layout import table
-    from amplifier_tui.host.store.metadata import read_metadata
-    from amplifier_tui.host.store.sessions import children_of
+    from amplifier_tui.host.store.listing.details import details_of
+    from amplifier_tui.ui.state.formats import money
 
     folder = _found(cwd, session)
-    card, metadata = _card(folder), read_metadata(folder)
-    agents = [path.name for path in children_of(folder)]
-    prompt, answer = _last_exchange(folder)
+    details = _done(lambda: details_of(folder))
+    card = details.card
     if as_json:
-        more = {"created": metadata.created, "provider": metadata.provider}
-        more |= {"model": metadata.model, "parent_id": metadata.parent_id}
-        _say_json({**_fields(card), **more, "agents": agents, "prompt": prompt, "answer": answer})
+        known = _fields(details)
+        _say_json({**known.pop("card"), **known})
         return
     click.echo(one_line(card.title or card.first_prompt, 200) or "(empty)")
     facts = {
@@ -88,17 +108,19 @@ def show(session: str, cwd: str, as_json: bool) -> None:
         "about": card.description,
         "tags": " ".join(card.tags),
         "bundle": card.bundle,
-        "model": metadata.model,
-        "created": metadata.created,
+        "model": card.model,
+        "created": details.created,
         "turns": str(card.turns),
-        "agents": " ".join(agents),
-        "taken from": metadata.parent_id,
+        "cost": money(card.cost),
+        "agents": " ".join(details.agents),
+        "taken from": details.parent_id,
         "folder": card.cwd,
+        "branch": card.branch,
         "stored in": card.directory,
     }
     for line in table([(name, value) for name, value in facts.items() if value], indent=2):
         click.echo(line)
-    for mark, text in (("› ", prompt), ("", answer)):
+    for mark, text in (("› ", details.prompt), ("", details.answer)):
         if text:
             click.echo(f"\n{mark}{clean(text)[:_ABOUT]}")
 
@@ -139,8 +161,11 @@ def search(words: tuple[str, ...], here: bool, most: int, cwd: str, as_json: boo
 @_json
 def rename(session: str, title: str, cwd: str, as_json: bool) -> None:
     """Give SESSION a TITLE; an empty one takes it away."""
-    name = " ".join(title.split())
-    _change(_found(cwd, session), as_json, lambda card: {**card, "name": name})
+    from amplifier_tui.host.store.listing.changes import set_title
+
+    folder = _found(cwd, session)
+    _done(lambda: set_title(folder, title, _warn))
+    _say_card(folder, as_json)
 
 
 @sessions.command(short_help="Tag a session.")
@@ -151,14 +176,26 @@ def rename(session: str, title: str, cwd: str, as_json: bool) -> None:
 @_json
 def tag(session: str, tags: tuple[str, ...], remove: bool, cwd: str, as_json: bool) -> None:
     """Give SESSION each of TAGS."""
-    named = [word for word in (" ".join(each.split()) for each in tags) if word]
+    from amplifier_tui.host.store.listing.changes import set_tags
 
-    def change(card: Row) -> Row:
-        there = card.get("tags")
-        known = [each for each in there if each not in named] if isinstance(there, list) else []
-        return {**card, "tags": known if remove else [*known, *dict.fromkeys(named)]}
+    folder = _found(cwd, session)
+    add, gone = ((), tags) if remove else (tags, ())
+    _done(lambda: set_tags(folder, add, gone, _warn))
+    _say_card(folder, as_json)
 
-    _change(_found(cwd, session), as_json, change)
+
+@sessions.command(short_help="List a session before the others.")
+@_session
+@click.option("--remove", is_flag=True, help="Pin it no more.")
+@_cwd
+@_json
+def pin(session: str, remove: bool, cwd: str, as_json: bool) -> None:
+    """List SESSION before the others."""
+    from amplifier_tui.host.store.listing.pins import pin
+
+    folder = _found(cwd, session)
+    _done(lambda: pin(folder.name, on=not remove))
+    _say_card(folder, as_json)
 
 
 @sessions.command(short_help="Put sessions into the bin.")
@@ -188,11 +225,7 @@ def restore(session: str, cwd: str, as_json: bool) -> None:
     """Take SESSION, or the `last` one that was deleted, out of the bin."""
     from amplifier_tui.host.store.bin import restore_session
 
-    card = _card(_done(lambda: restore_session(_folder(cwd), session)))
-    if as_json:
-        _say_json(_fields(card))
-    else:
-        click.echo(_line(card))
+    _say_card(_done(lambda: restore_session(_folder(cwd), session)), as_json)
 
 
 @sessions.command(short_help="Copy a session.")
@@ -335,19 +368,17 @@ def _done(act: Callable[[], T]) -> T:
     try:
         return act()
     except (
-        *(OSError, SessionBusyError, SessionNotFoundError, NoSuchTurnError),
+        *(OSError, ValueError, SessionBusyError, SessionNotFoundError, NoSuchTurnError),
         ExportError,
     ) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _change(folder: Path, as_json: bool, change: Callable[[Row], Row]) -> None:
-    """Change the card of a session; a window that has it open shows it."""
-    from amplifier_tui.host.store.metadata import FILE_NAME, update_metadata
+def _warn(text: str) -> None:
+    click.echo(text, err=True)
 
-    _done(
-        lambda: update_metadata(folder / FILE_NAME, change, lambda said: click.echo(said, err=True))
-    )
+
+def _say_card(folder: Path, as_json: bool) -> None:
     card = _card(folder)
     if as_json:
         _say_json(_fields(card))
@@ -356,12 +387,16 @@ def _change(folder: Path, as_json: bool, change: Callable[[Row], Row]) -> None:
 
 
 def _card(folder: Path) -> SessionCard:
+    from dataclasses import replace
+
+    from amplifier_tui.host.store.listing.pins import pinned
     from amplifier_tui.host.store.sessions import card_of
 
-    return _done(lambda: card_of(folder, (folder / "transcript.jsonl").stat().st_mtime))
+    card = _done(lambda: card_of(folder, (folder / "transcript.jsonl").stat().st_mtime))
+    return replace(card, pinned=folder.name in pinned())
 
 
-def _fields(card: SessionCard | SearchHit) -> dict[str, Any]:
+def _fields(card: SessionCard | SearchHit | SessionDetails) -> dict[str, Any]:
     from dataclasses import asdict
 
     return asdict(card)
@@ -374,24 +409,10 @@ def _line(card: SessionCard) -> str:
     from amplifier_tui.ui.state.formats import ago, plural
 
     title = one_line(card.title or card.first_prompt, 60) or "(empty)"
+    pinned = "◆ " if card.pinned else ""
     tags = "".join(f"  #{one_line(each, 40)}" for each in card.tags)
     about = f"{plural(card.turns, 'turn')}, {ago(time.time() - card.updated)}"
-    return f"{one_line(card.session_id, 80)}  {title}{tags}  ({about})"
-
-
-def _last_exchange(folder: Path) -> tuple[str, str]:
-    """Return the last prompt, and the last words after it."""
-    from amplifier_tui.base.jsonl import StoredRows
-    from amplifier_tui.host.messages import is_from_hook, last_words, typed_prompt
-
-    rows = [row for _, row in _done(lambda: StoredRows(folder / "transcript.jsonl")).read()]
-    prompts = [
-        index
-        for index, row in enumerate(rows)
-        if row.get("role") == "user" and not is_from_hook(row)
-    ]
-    start = prompts[-1] if prompts else 0
-    return typed_prompt(rows[start]) if prompts else "", last_words(rows[start:])
+    return f"{one_line(card.session_id, 80)}  {pinned}{title}{tags}  ({about})"
 
 
 def _say_json(data: dict[str, Any]) -> None:

@@ -89,63 +89,6 @@ class BundlePreview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionCard:
-    """One stored session."""
-
-    session_id: str
-    title: str = ""
-    description: str = ""
-    tags: tuple[str, ...] = ()
-    bundle: str = ""
-    first_prompt: str = ""
-    turns: int = 0
-    updated: float = 0.0
-    cwd: str = ""
-    directory: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHit:
-    """One place in a stored session where the words are.
-
-    Attributes:
-        card: The session; its `cwd` is the folder to open it in, empty where nobody knows it.
-        kind: Where they are: in what the session is called, or in what was said or called.
-        row: Of the transcript, from 0; -1 for a title.
-        turn: How many prompts there are up to it.
-        call_id: Of a call.
-        text: What stands around them, as one line.
-        marks: Where they begin and end in `text`.
-    """
-
-    card: SessionCard
-    kind: Literal["title", "prompt", "answer", "call"]
-    row: int = -1
-    turn: int = 0
-    call_id: str = ""
-    text: str = ""
-    marks: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchFound:
-    """What a search found, the newest first.
-
-    Attributes:
-        more: There may be more hits than these.
-        indexing: Sessions are being read that can't be found yet: `done` of `changed` so far.
-        problem: Why the newest may be missing; empty for nothing.
-    """
-
-    hits: tuple[SearchHit, ...] = ()
-    more: bool = False
-    indexing: bool = False
-    done: int = 0
-    changed: int = 0
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedFile:
     """What became of an export.
 

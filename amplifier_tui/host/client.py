@@ -27,14 +27,12 @@ from amplifier_tui.host.cards import ModuleSetting as ModuleSetting
 from amplifier_tui.host.cards import PastCall as PastCall
 from amplifier_tui.host.cards import PlannedModule as PlannedModule
 from amplifier_tui.host.cards import RuleCard as RuleCard
-from amplifier_tui.host.cards import SearchFound as SearchFound
-from amplifier_tui.host.cards import SearchHit as SearchHit
-from amplifier_tui.host.cards import SessionCard as SessionCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
 from amplifier_tui.host.events import HostEvent, RewindScope
 from amplifier_tui.host.protocol.context import ContextClient
 from amplifier_tui.host.protocol.modules import ModuleClient
 from amplifier_tui.host.protocol.permissions import PermissionClient
+from amplifier_tui.host.protocol.stored import StoredClient
 from amplifier_tui.host.protocol.turns import TurnClient
 from amplifier_tui.host.requests import EXPORT_SUFFIXES as EXPORT_SUFFIXES
 from amplifier_tui.host.requests import Decision as Decision
@@ -47,9 +45,16 @@ from amplifier_tui.host.requests import form_of as form_of
 from amplifier_tui.host.rewind_cards import RewindFile as RewindFile
 from amplifier_tui.host.rewind_cards import RewindPoint as RewindPoint
 from amplifier_tui.host.rewind_cards import RewindPreview as RewindPreview
+from amplifier_tui.host.stored_cards import SearchFound as SearchFound
+from amplifier_tui.host.stored_cards import SearchHit as SearchHit
+from amplifier_tui.host.stored_cards import SessionCard as SessionCard
+from amplifier_tui.host.stored_cards import SessionDetails as SessionDetails
+from amplifier_tui.host.stored_cards import SessionList as SessionList
 
 
-class SessionClient(TurnClient, PermissionClient, ContextClient, ModuleClient, Protocol):
+class SessionClient(
+    TurnClient, PermissionClient, ContextClient, ModuleClient, StoredClient, Protocol
+):
     """Runs one session at a time for a front end; `beside` makes the client of another one."""
 
     def beside(self) -> "SessionClient":
@@ -126,29 +131,6 @@ class SessionClient(TurnClient, PermissionClient, ContextClient, ModuleClient, P
 
     def preview(self, name: str) -> "Future[BundlePreview]":
         """Describe what a bundle would mount."""
-
-    def sessions(self) -> "Future[tuple[SessionCard, ...]]":
-        """List the stored sessions of the working directory, newest first."""
-
-    def search(self, typed: str, *, here: bool = False) -> "Future[SearchFound]":
-        """Look for words in all stored sessions, and index what is new, in a process of its own.
-
-        `SearchFound.indexing` says that it still runs: asked again, more may be found.
-
-        Args:
-            typed: All of these words; the last may be the beginning of one, words in quotation
-                marks stand together. Without a word nothing is found.
-            here: Only in sessions of the working directory.
-        """
-
-    def left_open(self) -> "Future[tuple[SessionCard, ...]]":
-        """List the sessions that were open in windows that were killed, the newest first.
-
-        `SessionCard.cwd` is the folder to open each in. One that is open by now is not listed.
-        """
-
-    def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
-        """List sessions no more as left open; they stay stored."""
 
     def history(self, before: int, limit: int = 200) -> "Future[tuple[HostEvent, ...]]":
         """Return replayed events of stored rows before row `before`."""

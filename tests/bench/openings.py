@@ -28,8 +28,8 @@ from amplifier_tui.host.cards import (
     ModelCard,
     PlannedModule,
     RuleCard,
-    SessionCard,
 )
+from amplifier_tui.host.stored_cards import SessionCard
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.keys.action import LEADER, Action
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID

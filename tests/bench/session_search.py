@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from amplifier_tui.host.store.listing.listing import list_sessions
 from amplifier_tui.host.store.search.background import SessionSearch
 from amplifier_tui.host.store.search.finding import find
-from amplifier_tui.host.store.sessions import list_sessions
 from amplifier_tui.paths import amplifier_home, sessions_dir
 from tests.bench.heart import Heart, stall_row
 from tests.bench.table import Row
@@ -102,7 +102,7 @@ def listed() -> Row:
         (folder / "metadata.json").write_text(json.dumps(card))
     return Row(
         what=f"list of {SESSIONS:,} sessions",
-        value=best(lambda: list_sessions(cwd)),
+        value=best(lambda: list_sessions("", cwd)),
         unit="ms",
         goal=150,
         how="the cards that the picker shows, from disk; best of 5",

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from amplifier_tui.host.client import (
@@ -25,6 +26,8 @@ from amplifier_tui.host.client import (
     RuleCard,
     SearchFound,
     SessionCard,
+    SessionDetails,
+    SessionList,
     SpendLimit,
     TrustDecision,
 )
@@ -51,7 +54,10 @@ class FakeClient:
         silent: Push nothing when a session is asked for.
         cards: What `bundles` answers; an exception makes it fail.
         previews: What `preview` answers by name.
-        stored: What `sessions` answers.
+        stored: What `sessions` answers with, those that hold what is typed.
+        page: What it answers instead; an exception makes it fail.
+        detailed: What `session_details` answers; an exception makes it fail.
+        refusal: What changes of a stored session answer.
         payloads: What `payload` answers by seq.
         arguments: What `call_arguments` answers.
         wrong: What `change_call`, `add_rule` and `change_rule` answer.
@@ -83,6 +89,11 @@ class FakeClient:
     cards: tuple[BundleCard, ...] | Exception = ()
     previews: dict[str, BundlePreview] = field(default_factory=dict)
     stored: tuple[SessionCard, ...] = ()
+    page: SessionList | Exception | None = None
+    detailed: SessionDetails | Exception = field(
+        default_factory=lambda: SessionDetails(card=SessionCard(session_id="s"))
+    )
+    refusal: str = ""
     payloads: dict[int, str] = field(default_factory=dict)
     arguments: str | Exception = '{"command": "rm -rf build"}'
     wrong: str | Exception = ""
@@ -202,7 +213,7 @@ class FakeClient:
 
     def search(self, typed: str, *, here: bool = False) -> Future[SearchFound]:
         self.calls.append(("search", typed, here))
-        return _answer(self.found)
+        return _answer(self.found if typed else SearchFound())
 
     def left_open(self) -> Future[tuple[SessionCard, ...]]:
         return _answer(self.left)
@@ -324,9 +335,49 @@ class FakeClient:
             return _failed(LookupError(f"no preview of {name}"))
         return _done(self.previews[name])
 
-    def sessions(self) -> Future[tuple[SessionCard, ...]]:
-        self.calls.append(("sessions",))
-        return _done(self.stored)
+    def sessions(
+        self, typed: str = "", *, here: bool = True, most: int = 200
+    ) -> Future[SessionList]:
+        self.calls.append(("sessions", typed, here, most))
+        if self.page is not None:
+            return _answer(self.page)
+        known = [
+            replace(
+                card, key=card.key or f"-work-app/{card.session_id}", cwd=card.cwd or "/work/app"
+            )
+            for card in self.stored
+        ]
+        found = [card for card in known if typed in repr(card)]
+        return _done(SessionList(cards=tuple(found[:most]), matching=len(found), cwd="/work/app"))
+
+    def session_details(self, key: str) -> Future[SessionDetails]:
+        self.calls.append(("session_details", key))
+        return _answer(self.detailed)
+
+    def title_session(self, key: str, title: str) -> Future[str]:
+        self.calls.append(("title_session", key, title))
+        return _done(self.refusal)
+
+    def tag_session(
+        self, key: str, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()
+    ) -> Future[str]:
+        self.calls.append(("tag_session", key, add, remove))
+        return _done(self.refusal)
+
+    def pin_session(self, key: str, *, on: bool) -> Future[str]:
+        self.calls.append(("pin_session", key, on))
+        return _done(self.refusal)
+
+    def delete_session(self, key: str) -> Future[str]:
+        self.calls.append(("delete_session", key))
+        return _done(self.refusal)
+
+    def restore_session(self, key: str) -> Future[str]:
+        self.calls.append(("restore_session", key))
+        return _done(self.refusal)
+
+    def copy_session(self, key: str, cwd: Path | None = None) -> None:
+        self.calls.append(("copy_session", key, cwd))
 
     def history(self, before: int, limit: int = 200) -> Future[tuple[HostEvent, ...]]:
         self.calls.append(("history", before, limit))

@@ -33,6 +33,8 @@ _MOST_MODELS: Final = 200
 _LISTED: Final = 10.0
 """Seconds a provider has to list its models."""
 
+_MOST_SESSIONS: Final = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -169,11 +171,11 @@ class EditorAgent:
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_: Any
     ) -> schema.ListSessionsResponse:
-        """List the stored sessions of a directory, the newest first."""
-        from amplifier_tui.host.store.sessions import list_sessions
+        """List the stored sessions of a directory, pinned ones first, then the newest."""
+        from amplifier_tui.host.store.listing.listing import list_sessions
 
         folder = _folder(cwd) if cwd else Path.cwd()
-        cards = await asyncio.to_thread(list_sessions, folder)
+        listed = await asyncio.to_thread(list_sessions, "", folder, most=_MOST_SESSIONS)
         return schema.ListSessionsResponse(
             sessions=[
                 schema.SessionInfo(
@@ -182,7 +184,7 @@ class EditorAgent:
                     title=one_line(card.title or card.first_prompt, 120) or None,
                     updated_at=datetime.fromtimestamp(card.updated, UTC).isoformat(),
                 )
-                for card in cards
+                for card in listed.cards
             ]
         )
 

@@ -12,19 +12,15 @@ from amplifier_tui.host.client import (
     BundlePreview,
     ExportedFile,
     ExportRequest,
-    SearchFound,
-    SessionCard,
 )
 from amplifier_tui.host.door.capture import PrintCapture, Tracebacks
 from amplifier_tui.host.door.commands import NO_SESSION
 from amplifier_tui.host.door.descriptors import DescriptorCapture
-from amplifier_tui.host.door.opener import SessionOpener
+from amplifier_tui.host.door.stored import StoredCommands
 from amplifier_tui.host.events import HostEvent, Mode
 from amplifier_tui.host.failures import internal_failure
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.live import LiveSession
-from amplifier_tui.host.store.search.background import SessionSearch
-from amplifier_tui.host.store.sessions import list_sessions
 from amplifier_tui.host.turns.handle import TurnHandle
 from amplifier_tui.host.turns.prompts import Prompt
 
@@ -37,7 +33,7 @@ _PRINTED: int = 20
 """Printed lines of a session that become notices; the rest is only logged."""
 
 
-class Service(SessionOpener):
+class Service(StoredCommands):
     """Runs sessions on the engine's loop; created there.
 
     Args:
@@ -55,7 +51,6 @@ class Service(SessionOpener):
         window: bool = False,
     ) -> None:
         super().__init__(put, trust, window=window)
-        self._search = SessionSearch()
         self._printed = 0
         self._printing: LiveSession | None = None
         tracebacks = Tracebacks(self._printed_text)
@@ -150,10 +145,6 @@ class Service(SessionOpener):
     def _active(self) -> str:
         return self._live.bundle if self._live is not None else ""
 
-    async def sessions(self) -> tuple[SessionCard, ...]:
-        """List the stored sessions of the project."""
-        return await asyncio.to_thread(list_sessions, self._cwd)
-
     async def export(self, request: ExportRequest) -> ExportedFile:
         """Write the open session, or its event log, to a file."""
         from amplifier_tui.host.store.export.conversation import StoredSession
@@ -164,23 +155,10 @@ class Service(SessionOpener):
         stored = StoredSession(live.store.folder, dict(live.begun))
         return await asyncio.to_thread(save_export, stored, request, live.store.redactor, self._cwd)
 
-    async def search(self, typed: str, *, here: bool = False) -> SearchFound:
-        """Look for words in all stored sessions."""
-        return await self._search.search(typed, self._cwd if here else None)
-
-    async def left_open(self) -> tuple[SessionCard, ...]:
-        """List the sessions that were open in windows that were killed."""
-        return await asyncio.to_thread(self._windows.left) if self._windows is not None else ()
-
-    async def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
-        """Offer sessions no more."""
-        if self._windows is not None:
-            await asyncio.to_thread(self._windows.dismiss, session_ids)
-
     async def close(self) -> None:
         """End everything; takes at most some 3 seconds."""
         await self._give_up_opening()
-        await self._search.close()
+        await self._end_search()
         await self._end_session()
         self._written()
         self._capture.stop()

@@ -20,6 +20,7 @@ from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.state import FILE_NAME
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, goes_along, read_outcomes
 from amplifier_tui.host.store.turns.prompts import NoSuchTurnError, prompt_rows, start_of
+from amplifier_tui.paths import sessions_dir
 
 logger = logging.getLogger(__name__)
 
@@ -114,8 +115,12 @@ async def forked(
     return await asyncio.to_thread(_copied, store.folder, store.metadata, state, begun, before_turn)
 
 
-def fork_stored(folder: Path, before_turn: int | None) -> Path:
-    """Copy the conversation of a stored session into a new one beside it; blocking.
+def fork_stored(folder: Path, before_turn: int | None, cwd: Path | None = None) -> Path:
+    """Copy the conversation of a stored session into a new one; blocking.
+
+    Args:
+        before_turn: The first turn that is left out; None for a copy of all.
+        cwd: The folder the new one is of and works in; None for that of the copied one.
 
     Returns:
         The folder of the new session.
@@ -134,14 +139,22 @@ def fork_stored(folder: Path, before_turn: int | None) -> Path:
     if not carried.rows:
         raise NoSuchTurnError("There is nothing to copy: nothing was said before that")
     troubles: list[OSError | None] = []
-    store = SessionStore(folder.parent / str(uuid4()), Redactor(), troubles.append)
+    place = folder.parent if cwd is None else sessions_dir(cwd)
+    store = SessionStore(place / str(uuid4()), Redactor(), troubles.append)
     store.open()
     carried.put_into(store)
     new = store.metadata
     for name in ("bundle", "opened_with", "model", "provider", "mode", "model_choice", "limit"):
         setattr(new, name, getattr(metadata, name))
-    for name in ("working_dir", "project_dir", "workspace", "disabled", "description"):
+    for name in ("disabled", "description", "branch"):
         setattr(new, name, getattr(metadata, name))
+    if cwd is None:
+        for name in ("working_dir", "project_dir", "workspace"):
+            setattr(new, name, getattr(metadata, name))
+    else:
+        # What goes through unasked was decided for the other folder.
+        new.working_dir = new.project_dir = str(cwd)
+        new.mode = ""
     new.tags, new.turn_count, new.updated = list(metadata.tags), carried.turns or 0, now()
     store.close()
     if troubles and troubles[-1] is not None:

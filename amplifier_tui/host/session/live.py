@@ -288,6 +288,8 @@ class LiveSession:
         facts = self.models.facts
         metadata.provider = usage.provider or facts.name or metadata.provider
         metadata.model = usage.model or facts.model or metadata.model
+        metadata.branch = git_branch(self.workspace)
+        metadata.cost = usage.session.as_usage().cost or metadata.cost
         await self.modules.turn_over()
         self.budget.prompt_may_differ()
         await self.budget.send(turn_over=True)

@@ -9,6 +9,7 @@ from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.store.sessions import (
     card_of,
     children_of,
+    folder_of,
     hold,
     only_fitting,
 )
@@ -34,6 +35,12 @@ def delete_session(folder: Path) -> None:
         lock.release()
 
 
+def restore(key: str) -> Path:
+    """Take the session that a key names out of the bin; what it raises see `restore_session`."""
+    folder = folder_of(key)
+    return _restore(folder.parent, folder.parent.parent / "bin" / folder.name)
+
+
 def restore_session(cwd: Path, wanted: str) -> Path:
     """Take a session of a project out of the bin.
 
@@ -54,16 +61,19 @@ def restore_session(cwd: Path, wanted: str) -> Path:
     else:
         fitting = [path for path in deleted if wanted and path.name.startswith(wanted)]
         found = only_fitting(wanted, fitting, f"No session {wanted!r} of {cwd} is in the bin")
-    stored = sessions_dir(cwd)
+    return _restore(sessions_dir(cwd), found.parent)
+
+
+def _restore(stored: Path, place: Path) -> Path:
+    """Move what lies in a place of the bin back."""
     stored.mkdir(parents=True, exist_ok=True, mode=0o700)
-    place = found.parent
-    for each in sorted(place.iterdir(), key=lambda path: path.name == found.name):
+    for each in sorted(place.iterdir(), key=lambda path: path.name == place.name):
         target = stored / each.name
         if target.exists():
             raise FileExistsError(f"There is a session {each.name} again")
         each.rename(target)
     place.rmdir()
-    return stored / found.name
+    return stored / place.name
 
 
 def list_deleted(cwd: Path) -> tuple[SessionCard, ...]:

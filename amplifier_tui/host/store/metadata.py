@@ -1,6 +1,7 @@
 """`metadata.json`: what is known of a session. Other programs write it too: it is merged by key."""
 
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import field, fields
@@ -63,6 +64,8 @@ class Metadata:
         workspace: Folder of its own scratch workspace, if it has one.
         mode: What goes through unasked.
         model_choice: The model the user chose, and its effort.
+        branch: The branch that was checked out at the end of the last turn.
+        cost: US dollars it used with its sub-agents, as decimal text; empty when unknown.
         limit: What may be used before the user is asked: `cost`, `tokens`.
         disabled: Keys of the modules that are switched off.
         other: Fields of other programs, and those whose value is of another type than ours.
@@ -85,6 +88,8 @@ class Metadata:
     parent_id: str = ""
     workspace: str = ""
     mode: str = ""
+    branch: str = ""
+    cost: str = ""
     model_choice: dict[str, Any] = field(default_factory=dict)
     limit: dict[str, Any] = field(default_factory=dict)
     disabled: list[str] = field(default_factory=list)
@@ -108,6 +113,15 @@ class Metadata:
     def shown(self) -> tuple[str, str, tuple[str, ...]]:
         """Title, description and tags."""
         return self.name, self.description, tuple(self.tags)
+
+    @property
+    def dollars(self) -> float | None:
+        """What it cost; None when that is unknown or no number."""
+        try:
+            amount = float(self.cost)
+        except ValueError:
+            return None
+        return amount if math.isfinite(amount) else None
 
     def to_json(self) -> Row:
         """Return the fields, empty ones left out."""

@@ -1,21 +1,19 @@
 """The stored sessions of a project: listed without reading what was said in them."""
 
-import logging
-import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.files import FileLock, FileLockedError
+from amplifier_tui.base.files import FileLock, FileLockedError, open_regular
 from amplifier_tui.base.jsonl import Row, decode_row
 from amplifier_tui.base.text import shortened
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.messages import is_from_hook, typed_prompt
 from amplifier_tui.host.store.lanes import TRANSCRIPT
-from amplifier_tui.host.store.metadata import read_metadata
-from amplifier_tui.paths import sessions_dir
-
-logger = logging.getLogger(__name__)
+from amplifier_tui.host.store.listing.scan import scan
+from amplifier_tui.host.store.metadata import Metadata, read_metadata
+from amplifier_tui.paths import amplifier_home, project_slug, sessions_dir
 
 PROMPT_LENGTH: Final = 200
 _HEAD: Final = 64 * 1024
@@ -31,11 +29,6 @@ class SessionExistsError(Exception):
 
 class SessionNotFoundError(Exception):
     """No stored session has that id, or several begin like that."""
-
-
-def list_sessions(cwd: Path, limit: int = 500) -> tuple[SessionCard, ...]:
-    """Return the sessions of a project, newest first."""
-    return tuple(card_of(folder, updated) for updated, folder in _newest(cwd)[:limit])
 
 
 def find_session(cwd: Path, wanted: str) -> Path:
@@ -106,24 +99,7 @@ def children_of(folder: Path) -> list[Path]:
 
 def _newest(cwd: Path) -> list[tuple[float, Path]]:
     """Return the folders of a project's sessions, each with the Unix time of its last change."""
-    found = []
-    try:
-        entries = list(os.scandir(sessions_dir(cwd)))
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        logger.warning("The sessions of %s can't be listed: %s", cwd, error)
-        return []
-    for entry in entries:
-        try:
-            # The Amplifier CLI keeps sub-agents' sessions here too: `<span>-<span>_<agent>`.
-            if entry.is_dir() and "_" not in entry.name:
-                folder = Path(entry.path)
-                found.append(((folder / TRANSCRIPT).stat().st_mtime, folder))
-        except OSError:
-            # Nothing was said in it.
-            continue
-    return sorted(found, reverse=True)
+    return [(updated, Path(path)) for updated, path in scan([str(sessions_dir(cwd))]).sessions]
 
 
 def card_of(folder: Path, updated: float) -> SessionCard:
@@ -131,21 +107,65 @@ def card_of(folder: Path, updated: float) -> SessionCard:
     metadata = read_metadata(folder)
     return SessionCard(
         session_id=folder.name,
+        key=key_of(folder),
         title=metadata.name,
         description=metadata.description,
         tags=tuple(metadata.tags),
         bundle=metadata.bundle_reference,
-        first_prompt=metadata.first_prompt or _prompt_at_head(folder / TRANSCRIPT),
+        first_prompt=metadata.first_prompt or prompt_at_head(folder),
         turns=metadata.turn_count,
         updated=updated,
-        cwd=metadata.working_dir,
+        cwd=_folder_of(metadata, folder.parent.parent.name),
         directory=str(folder),
+        branch=metadata.branch,
+        model=metadata.model,
+        cost=metadata.cost if metadata.dollars is not None else "",
     )
 
 
-def _prompt_at_head(path: Path) -> str:
+def _folder_of(metadata: Metadata, slug: str) -> str:
+    """Return the folder whose sessions it is listed with; empty where the metadata name none."""
+    for cwd in (metadata.project_dir, metadata.working_dir):
+        with suppress(OSError, ValueError):
+            if cwd and project_slug(Path(cwd)) == slug:
+                return cwd
+    return ""
+
+
+def key_of(folder: Path) -> str:
+    """Return how `SessionClient` names the session in a folder."""
+    return f"{folder.parent.parent.name}/{folder.name}"
+
+
+def folder_of(key: str) -> Path:
+    """Return where the session that a key names is stored, or would be.
+
+    Raises:
+        SessionNotFoundError: It is no key.
+    """
+    project, _, name = key.partition("/")
+    for part in (project, name):
+        if not part or part in (".", "..") or any(mark in part for mark in ("/", "\\", "\0")):
+            raise SessionNotFoundError(f"{key!r} names no session")
+    return amplifier_home() / "projects" / project / "sessions" / name
+
+
+def stored_at(key: str) -> Path:
+    """Return the folder of the session that a key names.
+
+    Raises:
+        SessionNotFoundError: There is none.
+    """
+    folder = folder_of(key)
+    if not (folder / TRANSCRIPT).is_file():
+        raise SessionNotFoundError(f"The session {folder.name} is not there any more")
+    return folder
+
+
+def prompt_at_head(folder: Path) -> str:
+    """Return the first prompt among the first rows of a session."""
     try:
-        with path.open("rb") as file:
+        with open_regular(folder / TRANSCRIPT) as file:
             head = file.read(_HEAD)
     except OSError:
         return ""

@@ -21,12 +21,12 @@ from amplifier_tui.ui.app.actions import (
     permissions,
     program,
     session,
-    sessions,
     setup,
     shell,
     turn,
     view,
 )
+from amplifier_tui.ui.app.actions.sessions import beside, stored
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.quitting import Quitting
 from amplifier_tui.ui.app.session_app import SessionApp
@@ -139,15 +139,15 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         self._first_theme(theme)
 
     action_bundles = session.bundles
-    action_sessions = session.sessions
-    action_search = session.search
-    action_left_open = session.left_open
+    action_sessions = stored.sessions
+    action_search = stored.search
+    action_left_open = stored.left_open
     action_new_session = session.new_session
-    action_session_beside = sessions.open_beside
-    action_show_session = sessions.show
-    action_next_session = sessions.step
-    action_waiting_session = sessions.show_waiting
-    action_close_session = sessions.close
+    action_session_beside = beside.open_beside
+    action_show_session = beside.show
+    action_next_session = beside.step
+    action_waiting_session = beside.show_waiting
+    action_close_session = beside.close
     action_demo = session.demo
     action_rename = session.rename
     action_fork = session.fork

@@ -12,15 +12,14 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import clean, one_line
-from amplifier_tui.host.client import MemoryCard, SessionCard
+from amplifier_tui.host.client import MemoryCard
 from amplifier_tui.host.events import Level, Mode
 from amplifier_tui.ui.app.themes import Roles
-from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, LetterPicker, Picker, marked_match
+from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, Picker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.state.formats import ago, plural
+from amplifier_tui.ui.state.formats import ago
 from amplifier_tui.ui.state.small_sections import ShownNotice
-from amplifier_tui.ui.widgets.messages import ActionWanted
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
 GLYPHS: dict[Level, tuple[str, str]] = {
@@ -28,57 +27,6 @@ GLYPHS: dict[Level, tuple[str, str]] = {
     "warning": ("!", "$text-warning"),
     "error": ("✗", "$text-error"),
 }
-
-
-class SessionPicker(AskingPicker[SessionCard]):
-    """Returns the id of the session to resume; the host lists them newest first."""
-
-    TITLE = "Sessions"
-    PLACEHOLDER = "Type to filter by title, tag, first prompt, bundle or id"
-    CHOOSE = "Resume"
-    WHAT = "sessions"
-    KEY = "session_id"
-    EMPTY = ("No session was stored here.", "No session matches.")
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", show=False, priority=True),
-    ]
-
-    def __init__(self, ask: Callable[[], Future[tuple[SessionCard, ...]]], current: str) -> None:
-        super().__init__(ask)
-        self._current = current
-
-    def _choices(self) -> Sequence[KeyChoice]:
-        choose, close = super()._choices()
-        return (choose, KeyChoice("/", "Search what was said", "search"), close)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A slash begins a search where no filter is typed; in one it is a letter."""
-        return not self.query_text if action == "search" else True
-
-    def action_search(self) -> None:
-        """Search all sessions instead."""
-        self.app.post_message(ActionWanted("session.search"))
-        self.finish()
-
-    def _rows_for(self, query: str) -> Sequence[PickRow]:
-        def text(card: SessionCard) -> str:
-            said = f"{card.title} {card.description} {' '.join(card.tags)} {card.first_prompt}"
-            return f"{said} {card.bundle} {card.session_id} {card.cwd}"
-
-        return [self._row(card) for card in rank(query, self.cards.values(), text)]
-
-    def _row(self, card: SessionCard) -> PickRow:
-        title, first = one_line(card.title, 200), one_line(card.first_prompt, 200)
-        about = one_line(card.description, 200) or first
-        left = Content.assemble(
-            (title or first or card.session_id[:8], "bold"),
-            *((f"  #{one_line(tag, 24)}", "$text-secondary") for tag in card.tags),
-            (f"  {about}" if title and about and about != title else "", "$text-muted"),
-        )
-        parts = [plural(card.turns, "turn"), one_line(card.bundle, 24)]
-        age = "open now" if card.session_id == self._current else ago(time.time() - card.updated)
-        words = " · ".join(part for part in [*parts, age] if part)
-        return PickRow(card.session_id, left, Content.styled(words, "$text-muted"))
 
 
 class HistoryPicker(Picker):

@@ -19,7 +19,7 @@ _SCHEMES = frozenset(("http", "https"))
 
 
 class AskLine(Sheet[str]):
-    """Returns the line, stripped; None when it was closed or left empty."""
+    """Returns the line, stripped; None when it was closed or, unless `blank`, left empty."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
     AUTO_FOCUS = "#line"
@@ -39,11 +39,13 @@ class AskLine(Sheet[str]):
         about: str = "",
         verb: str = "Save",
         masked: bool = False,
+        blank: bool = False,
     ) -> None:
         super().__init__()
         self._about = about
         self._verb = verb
         self._masked = masked
+        self._blank = blank
         self._label = label
         self._limit = limit
         self._value = value
@@ -70,7 +72,8 @@ class AskLine(Sheet[str]):
 
     def action_save(self) -> None:
         """Return the line."""
-        self.finish(self.query_one(Input).value.strip() or None)
+        line = self.query_one(Input).value.strip()
+        self.finish(line if line or self._blank else None)
 
 
 class Confirm(Sheet[bool]):

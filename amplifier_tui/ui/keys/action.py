@@ -15,6 +15,7 @@ KeyScope = Literal[
     "export",
     "trust",
     "picker",
+    "sessions",
     "pane",
     "rules",
     "decision",
@@ -30,6 +31,7 @@ OVERLAPPING: tuple[frozenset[KeyScope], ...] = (
     frozenset(("export",)),
     frozenset(("trust",)),
     frozenset(("picker", "rules")),
+    frozenset(("picker", "sessions")),
     frozenset(("decision",)),
 )
 """Scopes that are listened to at the same time: within one set a key has one meaning."""

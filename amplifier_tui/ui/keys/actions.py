@@ -23,13 +23,22 @@ def in_scope(scope: KeyScope) -> list[Action]:
     return [action for action in ACTIONS if action.scope == scope]
 
 
-def bindings(scope: KeyScope) -> list[BindingType]:
+def bindings(scope: KeyScope, *, priority: bool = False) -> list[BindingType]:
     """Return the bindings of one scope, each with its action's id so that a keymap finds it.
 
-    An action without a key is bound to a name no key has, so that a keymap can give it one.
+    With `priority` they are heard before a field that is typed into. An action without a key is
+    bound to a name no key has, so that a keymap can give it one.
     """
     return [
-        Binding(a.keys or f"unbound-{a.id}", a.run, a.title, id=a.id, tooltip=a.help, show=False)
+        Binding(
+            a.keys or f"unbound-{a.id}",
+            a.run,
+            a.title,
+            show=False,
+            tooltip=a.help,
+            id=a.id,
+            priority=priority,
+        )
         for a in in_scope(scope)
     ]
 

@@ -125,4 +125,16 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         Action("picker.page_down", "Page down", "page(1)", "pagedown"),
         scope="picker",
     ),
+    *rows(
+        "Stored sessions",
+        Action("stored.preview", "Preview", "preview", "ctrl+o"),
+        Action("stored.rename", "Rename", "rename", "ctrl+r"),
+        Action("stored.tag", "Tag", "tag", "ctrl+g"),
+        Action("stored.pin", "Pin", "pin", "ctrl+l"),
+        Action("stored.fork", "Fork", "fork", "ctrl+f"),
+        Action("stored.copy", "Copy the id", "copy_id", "ctrl+y"),
+        Action("stored.delete", "Delete", "delete", "ctrl+d"),
+        Action("stored.undo", "Take out of the bin", "undo", "ctrl+z"),
+        scope="sessions",
+    ),
 )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import Failed, SessionOpened
 from amplifier_tui.ui.state.conversation.entries import TextEntry
@@ -42,16 +40,10 @@ class HitOpener:
         self._hit: SearchHit | None = None
 
     def open(self, hit: SearchHit) -> None:
-        """Open a hit."""
+        """Open a hit, whose folder is there."""
         card = hit.card
         if card.session_id == self._state.facts.session_id:
             self._show_soon(hit)
-        elif not card.cwd:
-            self._tab.say("Nobody knows which folder that session is of.", "warning")
-        elif not os.path.isdir(card.cwd):
-            # Not `Path.is_dir`, which raises where a name is too long or a folder above is closed.
-            words = f"Its folder is gone, it can't be opened: {one_line(card.cwd, 200)}"
-            self._tab.say(words, "warning")
         else:
             self._hit = hit
             self._client.open(OpenRequest(cwd=Path(card.cwd), resume=card.session_id))
@@ -92,7 +84,8 @@ class HitOpener:
         """Return the key of the entry that shows the row; empty where none does."""
         if hit.kind == "prompt":
             return f"user:{hit.turn}"
-        if hit.kind == "call":
+        if hit.agent or hit.kind in ("call", "result"):
+            # A sub-agent's words are below the call that gave it the task.
             return f"tool:{hit.call_id}"
         begin = f"block:r{hit.row}."
         entries = self._state.entries

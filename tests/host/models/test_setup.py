@@ -111,7 +111,7 @@ def test_a_trial_leaves_the_session_as_it_is_and_goes_on_with_it_where_the_key_w
     assert "remember this" in sent and "go on" in sent
     ids = {event.session_id for event in driver.drain()} - {""}
     assert ids == {opened.session_id, again.session_id}, "nothing is shown of a trial"
-    assert len(driver.client.sessions().result(5)) == 2
+    assert len(driver.client.sessions().result(5).cards) == 2
 
 
 def test_a_variable_that_can_not_be_set_leaves_the_others_as_they_were() -> None:

@@ -288,7 +288,7 @@ def test_an_agent_can_be_asked_again_after_a_restart(
     assert cli.children_of(card["parent_id"]) == [child.name]
     assert cli.child_to_resume(child.name)["providers"][0]["module"] == "provider-mock"
     assert all(row["timestamp"] for row in rows) and rows[0]["timestamp"] < rows[2]["timestamp"]
-    cards = second.client.sessions().result(10)
+    cards = second.client.sessions().result(10).cards
     assert [each.session_id for each in cards] == [card["parent_id"]], "agents are not listed"
 
 

@@ -110,7 +110,7 @@ def test_the_fork_says_where_it_comes_from(
     ]
     assert (told["parent"], told["session_id"]) == (opened.session_id, forked.session_id)
     assert not driver.of(LaneOpened), "a fork is no sub-agent"
-    assert {card.session_id for card in driver.client.sessions().result(5)} == {
+    assert {card.session_id for card in driver.client.sessions().result(5).cards} == {
         opened.session_id,
         forked.session_id,
     }

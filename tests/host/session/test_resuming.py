@@ -128,7 +128,7 @@ def test_sessions_are_listed_newest_first(project: Project, drive: Make) -> None
         os.utime(transcript, (1_000_000 + number, 1_000_000 + number))
     last = drive()
     last.open(name)
-    cards = last.client.sessions().result(10)
+    cards = last.client.sessions().result(10).cards
     assert [card.session_id for card in cards] == ids[::-1]
     assert [card.first_prompt for card in cards] == ["second words", "first words"]
     assert cards[0].title == "Title 1" and cards[0].turns == 1 and cards[0].bundle == name

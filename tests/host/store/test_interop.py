@@ -98,7 +98,7 @@ def test_a_session_of_the_amplifier_cli_is_listed(
     project: Project, driver: Driver, stored: Path
 ) -> None:
     driver.open(project.bundle())
-    (card,) = driver.client.sessions().result(10)
+    (card,) = driver.client.sessions().result(10).cards
     assert (card.session_id, card.title, card.bundle) == (SESSION, "Looking around", "test")
     assert (card.first_prompt, card.turns) == ("What is in here?", 2)
 

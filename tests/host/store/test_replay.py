@@ -17,9 +17,10 @@ from amplifier_tui.host.events import (
     Usage,
 )
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.listing.listing import list_sessions
 from amplifier_tui.host.store.replay import messages_of
 from amplifier_tui.host.store.session_store import SessionStore
-from amplifier_tui.host.store.sessions import find_session, list_sessions
+from amplifier_tui.host.store.sessions import find_session
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from amplifier_tui.paths import sessions_dir
 
@@ -214,10 +215,10 @@ def test_sessions_without_a_card_are_listed_by_their_first_prompt(
     sub = sessions_dir(tmp_path) / "span-span_agent"
     sub.mkdir()
     (sub / "transcript.jsonl").write_text("{}\n")
-    (card,) = list_sessions(tmp_path)
+    (card,) = list_sessions("", tmp_path).cards
     assert (card.session_id, card.first_prompt) == ("aaaa-bbbb", "a b")
     assert find_session(tmp_path, "aaaa") == folder
-    assert list_sessions(tmp_path / "elsewhere") == ()
+    assert list_sessions("", tmp_path / "elsewhere").cards == ()
 
 
 def test_the_store_says_once_that_it_cannot_write_and_once_that_it_can(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
 from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
+from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 from amplifier_tui.ui.dialogs.sheets import EventSheet
 from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
 from amplifier_tui.ui.keys.action import LEADER, Action
@@ -172,6 +173,7 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
         "trust": (many(), "", TrustDialog),
         "picker": (None, "app.palette", CommandPalette),
         "rules": (None, "permissions.show", RuleList),
+        "sessions": (None, "session.sessions", SessionPicker),
         "decision": (None, "permissions.explain ls", DetailSheet),
     }
     dialogs = {action.scope for action in ACTIONS} - {"screen", "prompt", "pane"}

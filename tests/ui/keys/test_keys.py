@@ -52,6 +52,7 @@ def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
     from amplifier_tui.ui.dialogs.permissions.rules import RuleList
     from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
+    from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
     from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
     from amplifier_tui.ui.prompt.prompt_input import PromptInput
 
@@ -65,6 +66,7 @@ def test_every_action_runs_something_that_exists() -> None:
         "trust": TrustDialog,
         "picker": Picker,
         "rules": RuleList,
+        "sessions": SessionPicker,
         "decision": DetailSheet,
     }
     for action in ACTIONS:

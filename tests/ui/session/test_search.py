@@ -4,8 +4,9 @@ import pytest
 
 from amplifier_tui.host.client import SearchFound, SearchHit, SessionCard
 from amplifier_tui.host.events import TurnStarted
-from amplifier_tui.ui.dialogs.pickers import SessionPicker
+from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 from amplifier_tui.ui.dialogs.sessions.search import SearchPicker
+from amplifier_tui.ui.dialogs.sessions.where import WhereSheet
 from amplifier_tui.ui.state.conversation.entries import TextEntry, UserEntry
 from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import running
@@ -14,7 +15,13 @@ from tests.ui.state.make import ended, make, turn
 
 
 def hit(cwd: Path, text: str, session_id: str = "s7", **place: object) -> SearchHit:
-    card = SessionCard(session_id=session_id, title=f"About [b]{session_id}", cwd=str(cwd), turns=3)
+    card = SessionCard(
+        session_id=session_id,
+        key=f"-p/{session_id}",
+        title=f"About [b]{session_id}",
+        cwd=str(cwd),
+        turns=3,
+    )
     at = text.find("parser")
     return SearchHit(
         **{"card": card, "kind": "prompt", "text": text, "marks": ((at, at + 6),), **place}
@@ -41,8 +48,10 @@ async def test_a_search_from_the_list_of_sessions_opens_the_session_at_the_place
         await drive.press("ctrl+t")
         await drive.until(lambda: client.named("search")[-1] == ("parser", True))
         await drive.press("enter")
+        await drive.dialog(WhereSheet)
+        assert "Its folder is gone" in drive.text() and "Go on there" not in drive.text()
+        await drive.press("t", "escape")
         await drive.closed()
-        assert "Its folder is gone" in drive.text()
         before = len(client.named("open"))
         await drive.app.run_by_id("session.search", "parser")
         await drive.dialog(SearchPicker)
@@ -119,7 +128,6 @@ async def test_a_hit_in_a_folder_that_cannot_be_looked_at_is_not_opened(tmp_path
         await drive.dialog(SearchPicker)
         await drive.until(lambda: "About [b]s8" in drive.text())
         await drive.press("enter")
-        await drive.closed()
         await drive.until(lambda: "Its folder is gone" in drive.text())
         assert len(client.named("open")) == opens
 
@@ -134,12 +142,11 @@ async def test_the_cursor_stays_on_its_hit_when_newer_ones_come_above_it(tmp_pat
         await drive.press("down")
         was = picker.rows.row
         client.found = SearchFound(hits=(hit(tmp_path, "the parser 3", "s3"), first, second))
-        await drive.until(lambda: len(picker.hits) == 3)
-        assert picker.rows.row is not None
-        assert picker.hits[int(picker.rows.row.id)] == second
+        await drive.until(lambda: len(picker.rows.rows) == 3)
+        assert picker.hit == second
         client.found = SearchFound()
         await drive.write("x")
-        await drive.until(lambda: not picker.hits)
+        await drive.until(lambda: not picker.rows.rows)
         # What the list said of its cursor before may be heard after the next search.
         picker.rows.post_message(PickList.Highlighted(was))
         await drive.settle()

@@ -1,4 +1,4 @@
-"""Searches, and has the index brought up to date by a process of its own meanwhile."""
+"""Searches and lists, and has the index brought up to date by a process of its own meanwhile."""
 
 import asyncio
 import contextlib
@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.jsonl import decode_row
-from amplifier_tui.host.cards import SearchFound
+from amplifier_tui.host.store.listing.listing import list_sessions
 from amplifier_tui.host.store.search.database import is_damaged
 from amplifier_tui.host.store.search.finding import find
+from amplifier_tui.host.stored_cards import SearchFound, SessionList
 
 logger = logging.getLogger(__name__)
 
@@ -27,12 +28,13 @@ _REST: Final = 5.0
 
 
 class SessionSearch:
-    """Searches all stored sessions; for one event loop."""
+    """Searches and lists all stored sessions; for one event loop."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._next = 0.0
+        self._part = ""
         self._done = self._changed = 0
         self._problem = ""
 
@@ -49,11 +51,33 @@ class SessionSearch:
                 self._refresh("anew")
         return replace(
             found,
-            indexing=self._task is not None and not self._task.done(),
-            done=self._done,
+            indexing=self._running,
+            # Of the texts nothing is done while the cards are read.
+            done=self._done if self._part == "texts" else 0,
             changed=self._changed,
             problem=problem or self._problem,
         )
+
+    async def list(self, typed: str, cwd: Path, *, here: bool, most: int) -> SessionList:
+        """Return a page of the sessions that match; see `list_sessions`."""
+        self._refresh()
+        listed = await asyncio.to_thread(list_sessions, typed, cwd, here=here, most=most)
+        reading = self._running and self._part != "texts"
+        problem = listed.problem or (self._problem if typed.strip() else "")
+        done, changed = (self._done, self._changed) if reading else (0, 0)
+        return replace(listed, indexing=reading, done=done, changed=changed, problem=problem)
+
+    def changed(self) -> None:
+        """Look at what is stored with the next question, as it has just been changed."""
+        self._next = 0.0
+
+    def begin(self) -> None:
+        """Index what is new, unless that is going on."""
+        self._refresh()
+
+    @property
+    def _running(self) -> bool:
+        return self._task is not None and not self._task.done()
 
     async def close(self) -> None:
         """End the process; what it has indexed so far is kept."""
@@ -64,11 +88,11 @@ class SessionSearch:
             await asyncio.wait([self._task], timeout=1)
 
     def _refresh(self, how: str = "") -> None:
-        running = self._task is not None and not self._task.done()
-        if not running and (how or time.monotonic() >= self._next):
+        if not self._running and (how or time.monotonic() >= self._next):
             self._task = asyncio.create_task(self._update(how))
 
     async def _update(self, how: str) -> None:
+        self._part = ""
         self._done = self._changed = 0
         problem = ""
         try:
@@ -83,6 +107,7 @@ class SessionSearch:
             errors = asyncio.create_task(process.stderr.read())
             async for line in process.stdout:
                 said = decode_row(line) or {}
+                self._part = said.get("part", self._part)
                 self._done = said.get("done", self._done)
                 self._changed = said.get("changed", self._changed)
                 problem = said.get("problem", problem)

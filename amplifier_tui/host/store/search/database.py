@@ -8,15 +8,30 @@ from typing import Final
 
 from amplifier_tui.paths import amplifier_home
 
-VERSION: Final = 1
-"""Of the tables and of how a text is split into words; a file of another is made anew."""
+VERSION: Final = 2
+"""Of the tables and of how a text is split into words; a file of another is made anew.
+
+Of `sessions`, `root` is the folder of the session a sub-agent worked for, and `lane` the id of the
+sub-agent that the root itself called; both are empty for others. What follows them is for the list
+of sessions: all of it folded, `tags` one a line. `tasks` are the calls that gave sub-agents work.
+"""
 
 _WAIT: Final = 5.0
 _SCHEMA: Final = f"""
     CREATE TABLE sessions (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, file INTEGER NOT NULL,
-        size INTEGER NOT NULL, rows INTEGER NOT NULL, turns INTEGER NOT NULL, card TEXT NOT NULL
+        size INTEGER NOT NULL, rows INTEGER NOT NULL, turns INTEGER NOT NULL, card TEXT NOT NULL,
+        changed INTEGER NOT NULL, stored TEXT NOT NULL, root TEXT NOT NULL, lane TEXT NOT NULL,
+        called TEXT NOT NULL DEFAULT '', bundle TEXT NOT NULL DEFAULT '',
+        model TEXT NOT NULL DEFAULT '', tags TEXT NOT NULL DEFAULT '',
+        folder TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT '', cost REAL
     );
+    CREATE INDEX sessions_of ON sessions (root, stored, changed);
+    CREATE TABLE tasks (
+        lane TEXT NOT NULL, session INTEGER NOT NULL, row INTEGER NOT NULL, turn INTEGER NOT NULL,
+        call_id TEXT NOT NULL
+    );
+    CREATE INDEX tasks_of ON tasks (session, lane);
     CREATE TABLE said (
         id INTEGER PRIMARY KEY, session INTEGER NOT NULL, kind TEXT NOT NULL,
         row INTEGER NOT NULL, turn INTEGER NOT NULL, call_id TEXT NOT NULL, text TEXT NOT NULL

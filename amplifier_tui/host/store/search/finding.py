@@ -2,19 +2,17 @@
 
 import sqlite3
 import time
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.host.cards import SearchFound, SearchHit, SessionCard
 from amplifier_tui.host.store.lanes import TRANSCRIPT
-from amplifier_tui.host.store.metadata import read_metadata
 from amplifier_tui.host.store.search.database import index_path, is_damaged, reading
 from amplifier_tui.host.store.search.indexing import update_index
 from amplifier_tui.host.store.search.words import fts_query, places
 from amplifier_tui.host.store.sessions import card_of
+from amplifier_tui.host.stored_cards import SearchFound, SearchHit, SessionCard
 from amplifier_tui.paths import sessions_dir
 
 MOST_HITS: Final = 100
@@ -30,9 +28,17 @@ _ENOUGH: Final = 0.1
 _STEPS: Final = 1_000
 
 _QUERY: Final = """
-    SELECT sessions.path, said.id, said.kind, said.row, said.turn, said.call_id
+    SELECT
+        sessions.path, sessions.root, sessions.lane,
+        said.id, said.kind, said.row, said.turn, said.call_id
     FROM words JOIN said ON said.id = words.rowid JOIN sessions ON sessions.id = said.session
     WHERE words MATCH ? ORDER BY words.rowid DESC
+"""
+
+_TASK: Final = """
+    SELECT tasks.row, tasks.turn, tasks.call_id
+    FROM tasks JOIN sessions ON sessions.id = tasks.session
+    WHERE sessions.path = ? AND tasks.lane = ?
 """
 
 
@@ -59,7 +65,8 @@ def find(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> SearchFo
         begun = time.monotonic()
         connection.set_progress_handler(lambda: time.monotonic() > begun + _TIME, _STEPS)
         try:
-            for path, said, kind, row, turn, call_id in connection.execute(_QUERY, (query,)):
+            for own, root, lane, said, kind, *at in connection.execute(_QUERY, (query,)):
+                path = root or own
                 if wanted and str(Path(path).parent) != wanted:
                     continue
                 if path not in cards:
@@ -75,8 +82,19 @@ def find(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> SearchFo
                     more = True
                     continue
                 shown, marks = _around(_text(connection, said), typed)
-                place = {"row": row, "turn": turn, "call_id": call_id}
-                hits.append(SearchHit(card=card, kind=kind, text=shown, marks=marks, **place))
+                row, turn, call_id = _task(connection, root, lane) if root else at
+                hits.append(
+                    SearchHit(
+                        card=card,
+                        kind=kind,
+                        row=row,
+                        turn=turn,
+                        call_id=call_id,
+                        agent=Path(own).name.partition("_")[2] if root else "",
+                        text=shown,
+                        marks=marks,
+                    )
+                )
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
                 raise
@@ -114,15 +132,15 @@ def search_now(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> Se
 def _card(folder: Path) -> SessionCard | None:
     """Return a session's card; None where it is gone, also when it was deleted a moment ago."""
     try:
-        card = card_of(folder, (folder / TRANSCRIPT).stat().st_mtime)
+        return card_of(folder, (folder / TRANSCRIPT).stat().st_mtime)
     except OSError:
         return None
-    metadata = read_metadata(folder)
-    for cwd in (metadata.project_dir, metadata.working_dir):
-        with suppress(OSError, ValueError):
-            if cwd and sessions_dir(Path(cwd)) == folder.parent:
-                return replace(card, cwd=cwd)
-    return replace(card, cwd="")
+
+
+def _task(connection: sqlite3.Connection, root: str, lane: str) -> tuple[int, int, str]:
+    """Return row, turn and call with which a session gave a sub-agent its task."""
+    found: tuple[int, int, str] | None = connection.execute(_TASK, (root, lane)).fetchone()
+    return found or (-1, 0, "")
 
 
 def _text(connection: sqlite3.Connection, said: int) -> str:

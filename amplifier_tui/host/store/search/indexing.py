@@ -3,7 +3,6 @@
 import logging
 import os
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -12,6 +11,7 @@ from amplifier_tui.base.files import FileLock, FileLockedError, open_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import encodable
 from amplifier_tui.host.store.lanes import TRANSCRIPT
+from amplifier_tui.host.store.listing.scan import all_folders, session_folders
 from amplifier_tui.host.store.metadata import FILE_NAME
 from amplifier_tui.host.store.search.database import (
     OtherVersionError,
@@ -21,19 +21,20 @@ from amplifier_tui.host.store.search.database import (
     throw_away,
     writing,
 )
-from amplifier_tui.host.store.search.saying import Said, SessionReader
-from amplifier_tui.host.store.search.words import spaced
-from amplifier_tui.paths import amplifier_home
+from amplifier_tui.host.store.search.entries import Indexed, add, describe, enter, forget, note
+from amplifier_tui.host.store.search.saying import SessionReader
 
 logger = logging.getLogger(__name__)
 
 _PIECE: Final = 4 * 1024 * 1024
 """Bytes of transcripts that are indexed in one go."""
+_CARDS: Final = 200
+"""Sessions whose cards are indexed in one go."""
 _LONGEST_LINE: Final = 8 * 1024 * 1024
 """A longer line, which is most likely what a tool gave back, is not read."""
 
-Report = Callable[[int, int], None]
-"""Gets how many of the changed sessions are indexed, and how many there are."""
+Report = Callable[[str, int, int], None]
+"""Gets what is indexed (`cards`, then `texts`), and how many of the changed sessions are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +48,7 @@ class _Stored:
     card: str
 
 
-@dataclass(slots=True)
-class _Indexed:
-    """How far a session is indexed: `size` bytes, with `rows` rows and `turns` prompts."""
-
-    id: int
-    file: int
-    size: int
-    rows: int
-    turns: int
-    card: str
-
-
-def update_index(report: Report = lambda done, of: None, *, anew: bool = False) -> bool:
+def update_index(report: Report = lambda part, done, of: None, *, anew: bool = False) -> bool:
     """Index what came since the last time; forget sessions that are gone.
 
     A broken index, and one of another version of the program, is made anew.
@@ -100,7 +89,7 @@ def update_index(report: Report = lambda done, of: None, *, anew: bool = False) 
 def _update(path: Path, report: Report) -> None:
     with writing(path) as connection:
         indexed = {
-            row[1]: _Indexed(row[0], *row[2:])
+            row[1]: Indexed(row[0], *row[2:])
             for row in connection.execute(
                 "SELECT id, path, file, size, rows, turns, card FROM sessions"
             )
@@ -108,88 +97,83 @@ def _update(path: Path, report: Report) -> None:
         stored = {each.folder: each for each in _stored()}
         for folder in indexed.keys() - stored.keys():
             with changing(connection):
-                _forget(connection, indexed[folder].id)
+                forget(connection, indexed[folder].id)
                 connection.execute("DELETE FROM sessions WHERE id = ?", (indexed[folder].id,))
         changed = [each for each in stored.values() if _is_new(each, indexed.get(each.folder))]
         # The newest last: what was added last is found first.
         changed.sort(key=lambda each: each.changed)
         reader = SessionReader()
-        report(0, len(changed))
+        # All cards first: the list of sessions needs no more, however much was said in them.
+        report("cards", 0, len(changed))
+        for at in range(0, len(changed), _CARDS):
+            piece = changed[at : at + _CARDS]
+            with changing(connection):
+                for each in piece:
+                    known = indexed.get(each.folder)
+                    indexed[each.folder] = _index_card(connection, reader, each, known)
+            report("cards", at + len(piece), len(changed))
         for done, each in enumerate(changed, 1):
             try:
-                _index(connection, reader, each, indexed.get(each.folder))
+                _index_texts(connection, reader, each, indexed[each.folder])
             except OSError as error:
                 logger.warning("%s can't be read for the search: %s", each.folder, error)
-            report(done, len(changed))
+            report("texts", done, len(changed))
 
 
 def _stored() -> Iterator[_Stored]:
-    for project in _folders(amplifier_home() / "projects"):
-        for folder in _folders(Path(project, "sessions")):
-            # Sub-agents' sessions have an underscore in their names. A path that is no UTF-8 has
-            # no place in the index.
-            if "_" in os.path.basename(folder) or encodable(folder) != folder:
-                continue
-            try:
-                found = os.stat(os.path.join(folder, TRANSCRIPT))
-            except OSError:
-                # Nothing was said in it.
+    for sessions in all_folders():
+        for folder, status in session_folders(sessions):
+            # A path that is no UTF-8 has no place in the index.
+            if status is None or encodable(folder) != folder:
                 continue
             try:
                 card = os.stat(os.path.join(folder, FILE_NAME))
                 stamp = f"{card.st_mtime_ns}:{card.st_size}"
             except OSError:
                 stamp = ""
-            yield _Stored(folder, found.st_ino, found.st_size, found.st_mtime_ns, stamp)
+            yield _Stored(folder, status.st_ino, status.st_size, status.st_mtime_ns, stamp)
 
 
-def _folders(path: Path) -> list[str]:
-    try:
-        with os.scandir(path) as entries:
-            return [entry.path for entry in entries if entry.is_dir()]
-    except OSError:
-        return []
-
-
-def _is_new(stored: _Stored, known: _Indexed | None) -> bool:
+def _is_new(stored: _Stored, known: Indexed | None) -> bool:
     now = (stored.file, stored.size, stored.card)
     return known is None or (known.file, known.size, known.card) != now
 
 
-def _index(
-    connection: sqlite3.Connection, reader: SessionReader, stored: _Stored, known: _Indexed | None
-) -> None:
+def _index_card(
+    connection: sqlite3.Connection, reader: SessionReader, stored: _Stored, known: Indexed | None
+) -> Indexed:
     folder = Path(stored.folder)
     if known is None:
-        add = (
-            "INSERT INTO sessions (path, file, size, rows, turns, card) VALUES (?, ?, 0, 0, 0, '')"
-        )
-        made = connection.execute(add, (stored.folder, stored.file)).lastrowid
-        assert made is not None
-        known = _Indexed(made, stored.file, 0, 0, 0, "")
-    elif known.file != stored.file or known.size > stored.size:
+        known = enter(connection, folder, stored.file)
+    if known.card != stored.card:
+        forget(connection, known.id, 0)
+        add(connection, known.id, reader.card(folder))
+        known.card = stored.card
+    describe(connection, known.id, reader.facts(folder), stored.changed)
+    note(connection, known)
+    return known
+
+
+def _index_texts(
+    connection: sqlite3.Connection, reader: SessionReader, stored: _Stored, known: Indexed
+) -> None:
+    if known.file != stored.file or known.size > stored.size:
         # It was written anew, as it is when somebody goes back in it.
         with changing(connection):
-            _forget(connection, known.id)
-            known = _Indexed(known.id, stored.file, 0, 0, 0, "")
-            _note(connection, known)
-    if known.card != stored.card:
-        with changing(connection):
-            _forget(connection, known.id, 0)
-            _add(connection, known.id, reader.card(folder))
-            known.card = stored.card
-            _note(connection, known)
-    with open_regular(folder / TRANSCRIPT) as file:
+            forget(connection, known.id, rows_only=True)
+            known.file, known.size, known.rows, known.turns = stored.file, 0, 0, 0
+            note(connection, known)
+    with open_regular(Path(stored.folder, TRANSCRIPT)) as file:
         file.seek(known.size)
         more = True
         while more:
             with changing(connection):
                 more = _read_piece(connection, reader, file, known)
-                _note(connection, known)
+                note(connection, known)
 
 
 def _read_piece(
-    connection: sqlite3.Connection, reader: SessionReader, file: BinaryIO, known: _Indexed
+    connection: sqlite3.Connection, reader: SessionReader, file: BinaryIO, known: Indexed
 ) -> bool:
     """Index the next lines of a transcript; False when its end is reached."""
     end = known.size + _PIECE
@@ -205,36 +189,7 @@ def _read_piece(
         if size == len(line) and line.strip():
             for said in reader.row(line, known.rows, known.turns):
                 known.turns = said.turn
-                _add(connection, known.id, [said])
+                add(connection, known.id, [said])
         known.rows += bool(line.strip()) or size > len(line)
         known.size += size
     return True
-
-
-def _add(connection: sqlite3.Connection, session: int, texts: Iterator[Said] | list[Said]) -> None:
-    for said in texts:
-        row = connection.execute(
-            "INSERT INTO said (session, kind, row, turn, call_id, text) VALUES (?, ?, ?, ?, ?, ?)",
-            (session, said.kind, said.row, said.turn, encodable(said.call_id), said.text),
-        ).lastrowid
-        connection.execute(
-            "INSERT INTO words (rowid, text) VALUES (?, ?)", (row, spaced(said.text))
-        )
-
-
-def _forget(connection: sqlite3.Connection, session: int, below: int = sys.maxsize) -> None:
-    """Take the texts of a session out, those of rows before row `below`."""
-    which = (session, below)
-    rows = connection.execute("SELECT id, text FROM said WHERE session = ? AND row < ?", which)
-    connection.executemany(
-        "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)",
-        ((row, spaced(text)) for row, text in rows.fetchall()),
-    )
-    connection.execute("DELETE FROM said WHERE session = ? AND row < ?", which)
-
-
-def _note(connection: sqlite3.Connection, known: _Indexed) -> None:
-    connection.execute(
-        "UPDATE sessions SET file = ?, size = ?, rows = ?, turns = ?, card = ? WHERE id = ?",
-        (known.file, known.size, known.rows, known.turns, known.card, known.id),
-    )

@@ -13,9 +13,9 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(10)
 
-    def report(done: int, changed: int) -> None:
+    def report(part: str, done: int, changed: int) -> None:
         # It ends here once the window that wants to know is gone.
-        _say(done=done, changed=changed)
+        _say(part=part, done=done, changed=changed)
 
     try:
         update_index(report, anew="anew" in sys.argv)

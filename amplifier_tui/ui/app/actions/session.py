@@ -1,4 +1,4 @@
-"""Actions on the session: opening, naming, copying, exporting, compacting, memories."""
+"""Actions on the session that is open: naming, copying, exporting, compacting, memories."""
 
 from __future__ import annotations
 
@@ -30,57 +30,6 @@ def bundles(app: SessionApp, client: SessionClient, state: SessionState, name: s
 
     picker = BundlePicker(client.bundles, client.preview)
     app.ask(picker, lambda found: client.switch_bundle(found, carry=picker.carry))
-
-
-@in_session
-def sessions(
-    app: SessionApp, client: SessionClient, state: SessionState, session_id: str = ""
-) -> None:
-    """Resume a session, or open the picker."""
-    if session_id:
-        client.resume(session_id)
-        return
-    from amplifier_tui.ui.dialogs.pickers import SessionPicker
-
-    current = state.facts.session_id
-    picker = SessionPicker(client.sessions, current)
-    app.ask(picker, lambda found: client.resume(found) if found != current else None)
-
-
-@in_session
-def search(app: SessionApp, client: SessionClient, state: SessionState, words: str = "") -> None:
-    """Look for words in all stored sessions, and open one at the place."""
-    from amplifier_tui.ui.dialogs.sessions.search import SearchPicker
-
-    picker = SearchPicker(client.search, words)
-
-    def chosen(place: str) -> None:
-        if app.link is not None:
-            app.link.hits.open(picker.hits[int(place)])
-
-    app.ask(picker, chosen)
-
-
-@in_session
-def left_open(app: SessionApp, client: SessionClient, state: SessionState) -> None:
-    """List the sessions that were open when the program was killed."""
-    from os.path import isdir
-    from pathlib import Path
-
-    from amplifier_tui.host.client import OpenRequest
-    from amplifier_tui.ui.dialogs.sessions.left_open import LeftOpenPicker
-
-    picker = LeftOpenPicker(client.left_open, client.dismiss_left_open)
-
-    def chosen(session_id: str) -> None:
-        folder = picker.cards[session_id].cwd
-        # What `Path.is_dir` raises for, a name too long or a folder above it that is closed, is no.
-        if not isdir(folder):
-            app.say(f"Its folder is gone: {one_line(folder, 200) or 'none is noted'}", "warning")
-            return
-        client.open(OpenRequest(cwd=Path(folder), resume=session_id))
-
-    app.ask(picker, chosen)
 
 
 @in_session

@@ -7,15 +7,21 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from amplifier_tui.host.client import SessionCard
+from amplifier_tui.ui.dialogs.parts.picker import AskingPicker
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice
-from amplifier_tui.ui.dialogs.pickers import SessionPicker
+from amplifier_tui.ui.dialogs.sessions.rows import Shown, session_rows
+from amplifier_tui.ui.fuzzy import rank
+from amplifier_tui.ui.widgets.pick_list import PickRow
 
 
-class LeftOpenPicker(SessionPicker):
+class LeftOpenPicker(AskingPicker[SessionCard]):
     """Returns the id of the one to resume. `dismiss` takes others off the list for good."""
 
     TITLE = "Open when the program ended"
     PLACEHOLDER = "Type to filter"
+    CHOOSE = "Resume"
+    WHAT = "sessions"
+    KEY = "session_id"
     EMPTY = ("No session was left open.", "No session matches.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+x", "forget", show=False, priority=True),
@@ -26,7 +32,7 @@ class LeftOpenPicker(SessionPicker):
         ask: Callable[[], Future[tuple[SessionCard, ...]]],
         dismiss: Callable[[tuple[str, ...]], None],
     ) -> None:
-        super().__init__(ask, "")
+        super().__init__(ask)
         self._dismiss = dismiss
 
     def _choices(self) -> Sequence[KeyChoice]:
@@ -35,6 +41,14 @@ class LeftOpenPicker(SessionPicker):
             KeyChoice("ctrl+x", "Take off the list", "forget"),
             KeyChoice("esc", "Later", "close"),
         )
+
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
+        def text(card: SessionCard) -> str:
+            return f"{card.title} {' '.join(card.tags)} {card.first_prompt} {card.cwd}"
+
+        shown = Shown(self.rows.size.width or self.app.size.width, folders=True)
+        found = rank(query, self.cards.values(), text)
+        return session_rows({card.session_id: card for card in found}, shown)
 
     def action_forget(self) -> None:
         """Offer the highlighted session no more."""

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.base.files import FileLock
-from amplifier_tui.host.cards import SearchFound
 from amplifier_tui.host.store.bin import delete_session, restore_session
 from amplifier_tui.host.store.search import indexing
 from amplifier_tui.host.store.search.background import SessionSearch
 from amplifier_tui.host.store.search.database import index_path
 from amplifier_tui.host.store.search.finding import find, search_now
+from amplifier_tui.host.stored_cards import SearchFound
 from amplifier_tui.paths import sessions_dir
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9" * 10 + "AA"
@@ -71,7 +71,7 @@ def test_titles_prompts_answers_and_calls_are_found_and_tell_where_they_are(tmp_
         "parser slow": [("prompt", 0, 1, "")],
         "alloc": [("answer", 1, 1, "")],
         "lexer": [("call", 4, 2, "c1")],
-        "haystack": [],
+        "haystack": [("result", 2, 1, "c0")],
     }
     hit = search_now("allocates").hits[0]
     assert hit.card.cwd == str(tmp_path) and hit.card.title == "Quick fix"

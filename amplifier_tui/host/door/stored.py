@@ -1,0 +1,148 @@
+"""What a front end does with stored sessions, open or not."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.foundation.trust.gate import TrustCallback
+from amplifier_tui.host.client import (
+    OpenRequest,
+    SearchFound,
+    SessionCard,
+    SessionDetails,
+    SessionList,
+)
+from amplifier_tui.host.door.opener import SessionOpener
+from amplifier_tui.host.events import HostEvent
+from amplifier_tui.host.session.carrying import fork_stored
+from amplifier_tui.host.store.bin import delete_session, restore
+from amplifier_tui.host.store.listing.changes import set_tags, set_title
+from amplifier_tui.host.store.listing.details import details_of
+from amplifier_tui.host.store.listing.listing import MOST
+from amplifier_tui.host.store.listing.pins import pin
+from amplifier_tui.host.store.search.background import SessionSearch
+from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError, stored_at
+from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
+
+logger = logging.getLogger(__name__)
+
+_REST: Final = 20.0
+"""Seconds after the start before what is new is indexed unasked, and between two looks whether
+something else is going on."""
+_FAILURES: Final = (OSError, ValueError, SessionBusyError, SessionNotFoundError, NoSuchTurnError)
+
+
+class StoredCommands(SessionOpener):
+    """Lists, searches and changes stored sessions.
+
+    Args:
+        put: Takes events on their way up.
+        trust: Answers for what a project or a stranger brings; None asks the user.
+        window: Whether its sessions are offered again after a crash, and what is stored is indexed
+            while nothing else is to be done.
+    """
+
+    def __init__(
+        self,
+        put: Callable[[HostEvent], None],
+        trust: TrustCallback | None = None,
+        *,
+        window: bool = False,
+    ) -> None:
+        super().__init__(put, trust, window=window)
+        self._search = SessionSearch()
+        self._loop = asyncio.get_running_loop()
+        self._resting: asyncio.TimerHandle | None = None
+        if window:
+            self._index_later()
+
+    async def sessions(
+        self, typed: str = "", *, here: bool = True, most: int = MOST
+    ) -> SessionList:
+        """List stored sessions."""
+        return await self._search.list(typed, self._cwd, here=here, most=most)
+
+    async def session_details(self, key: str) -> SessionDetails:
+        """Describe a session."""
+        try:
+            return await asyncio.to_thread(lambda: details_of(stored_at(key)))
+        except _FAILURES as error:
+            raise RuntimeError(str(error)) from error
+
+    async def title_session(self, key: str, title: str) -> str:
+        """Give a session a title."""
+        return await self._change(lambda: set_title(stored_at(key), title, self._warn))
+
+    async def tag_session(
+        self, key: str, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()
+    ) -> str:
+        """Give a session tags, and take others away."""
+        return await self._change(lambda: set_tags(stored_at(key), add, remove, self._warn))
+
+    async def pin_session(self, key: str, *, on: bool) -> str:
+        """List a session before the others, or no more."""
+        return await self._change(lambda: pin(stored_at(key).name, on=on))
+
+    async def delete_session(self, key: str) -> str:
+        """Put a session into the bin."""
+        if self._live is not None and key.endswith(f"/{self._live.session_id}"):
+            return "This session is open: open another one first."
+        return await self._change(lambda: delete_session(stored_at(key)))
+
+    async def restore_session(self, key: str) -> str:
+        """Take a session out of the bin."""
+        return await self._change(lambda: restore(key))
+
+    async def copy_session(self, key: str, cwd: Path | None = None) -> None:
+        """Copy a session and open the copy."""
+        try:
+            copied = await asyncio.to_thread(lambda: fork_stored(stored_at(key), None, cwd))
+            folder = cwd or Path((await asyncio.to_thread(details_of, copied)).card.cwd)
+        except _FAILURES as error:
+            self._refuse("copy", f"The session can't be copied: {error}", "Nothing has changed.")
+            return
+        await self.open(OpenRequest(cwd=folder, resume=copied.name))
+
+    async def _change(self, change: Callable[[], object]) -> str:
+        try:
+            await asyncio.to_thread(change)
+        except _FAILURES as error:
+            return str(error)
+        self._search.changed()
+        return ""
+
+    def _warn(self, text: str) -> None:
+        """Pass on, from a thread, what was wrong with a session's metadata."""
+        self._loop.call_soon_threadsafe(partial(self._say, "warning", text, "store"))
+
+    async def search(self, typed: str, *, here: bool = False) -> SearchFound:
+        """Look for words in all stored sessions."""
+        return await self._search.search(typed, self._cwd if here else None)
+
+    def _index_later(self) -> None:
+        self._resting = self._loop.call_later(_REST, self._index_at_rest)
+
+    def _index_at_rest(self) -> None:
+        """Index what is new, unless a session opens or works just now."""
+        if self._live is None or self._live.turns.running:
+            self._index_later()
+        else:
+            self._search.begin()
+
+    async def _end_search(self) -> None:
+        """Index no more."""
+        if self._resting is not None:
+            self._resting.cancel()
+        await self._search.close()
+
+    async def left_open(self) -> tuple[SessionCard, ...]:
+        """List the sessions that were open in windows that were killed."""
+        return await asyncio.to_thread(self._windows.left) if self._windows is not None else ()
+
+    async def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
+        """Offer sessions no more."""
+        if self._windows is not None:
+            await asyncio.to_thread(self._windows.dismiss, session_ids)

@@ -1,0 +1,1 @@
+"""Actions on several sessions: those of the window, and those that are stored."""

@@ -1,0 +1,122 @@
+"""Actions on stored sessions: resuming, searching, copying into a folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.app.session_app import in_session
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import SessionCard, SessionClient
+    from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.state.session import SessionState
+
+_FOLDER_LENGTH = 2_000
+
+
+@in_session
+def sessions(
+    app: SessionApp, client: SessionClient, state: SessionState, session_id: str = ""
+) -> None:
+    """Resume a session, or open the picker."""
+    if session_id:
+        client.resume(session_id)
+        return
+    from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
+
+    current = state.facts.session_id
+    picker = SessionPicker(client, current, app.keymap, lambda found: app.copy(found, "id"))
+
+    def chosen(what: str) -> None:
+        card = picker.chosen
+        if card is None or (what == "resume" and card.session_id == current):
+            return
+        here = picker.found.cwd
+        if card.cwd and card.cwd == here:
+            if what == "resume":
+                client.resume(card.session_id)
+            else:
+                client.copy_session(card.key)
+        else:
+            _choose_folder(app, client, card, here, copy=what == "copy")
+
+    app.ask(picker, chosen)
+
+
+@in_session
+def search(app: SessionApp, client: SessionClient, state: SessionState, words: str = "") -> None:
+    """Look for words in all stored sessions, and open one at the place."""
+    from amplifier_tui.ui.dialogs.sessions.search import SearchPicker
+
+    picker = SearchPicker(client.search, words)
+
+    def chosen(_: str) -> None:
+        hit = picker.chosen
+        if hit is None or app.link is None:
+            return
+        if hit.card.session_id == state.facts.session_id or _is_there(hit.card.cwd):
+            app.link.hits.open(hit)
+        else:
+            _choose_folder(app, client, hit.card, str(app.cwd))
+
+    app.ask(picker, chosen)
+
+
+@in_session
+def left_open(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """List the sessions that were open when the program was killed."""
+    from pathlib import Path
+
+    from amplifier_tui.host.client import OpenRequest
+    from amplifier_tui.ui.dialogs.sessions.left_open import LeftOpenPicker
+
+    picker = LeftOpenPicker(client.left_open, client.dismiss_left_open)
+
+    def chosen(session_id: str) -> None:
+        card = picker.cards[session_id]
+        if _is_there(card.cwd):
+            client.open(OpenRequest(cwd=Path(card.cwd), resume=session_id))
+        else:
+            _choose_folder(app, client, card, str(app.cwd))
+
+    app.ask(picker, chosen)
+
+
+def _choose_folder(
+    app: SessionApp, client: SessionClient, card: SessionCard, here: str, *, copy: bool = False
+) -> None:
+    """Ask where to go on with a session of another folder, and do so."""
+    from pathlib import Path
+
+    from amplifier_tui.host.client import OpenRequest
+    from amplifier_tui.ui.dialogs.questions import AskLine
+    from amplifier_tui.ui.dialogs.sessions.where import WhereSheet
+
+    def into(typed: str) -> None:
+        folder = Path(typed).expanduser() if typed.startswith("~/") else Path(here, typed)
+        if _is_there(str(folder)):
+            client.copy_session(card.key, folder)
+        else:
+            app.say(f"There is no folder {one_line(str(folder), 200)}", "warning")
+
+    def chosen(where: str) -> None:
+        if where == "other":
+            about = f"Relative to {one_line(here, 200)}, or whole."
+            app.ask(AskLine("Folder", "", _FOLDER_LENGTH, about=about, verb="Copy it there"), into)
+        elif where == "here":
+            client.copy_session(card.key, Path(here))
+        elif copy:
+            client.copy_session(card.key)
+        else:
+            client.open(OpenRequest(cwd=Path(card.cwd), resume=card.session_id))
+
+    app.ask(WhereSheet(card.cwd, here, gone=not _is_there(card.cwd), copy=copy), chosen)
+
+
+def _is_there(folder: str) -> bool:
+    """Whether a folder is there; not where it can't be looked at."""
+    from os.path import isdir
+
+    # Not `Path.is_dir`, which raises where a name is too long or a folder above it is closed.
+    return bool(folder) and isdir(folder)

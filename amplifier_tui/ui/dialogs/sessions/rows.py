@@ -1,0 +1,143 @@
+"""How a stored session is shown: on a row, and in full beside the list."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from time import time
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from amplifier_tui.base.text import clean, one_line
+from amplifier_tui.host.client import SessionCard, SessionDetails
+from amplifier_tui.ui.state.formats import ago, money, plural, short_model
+from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
+
+_LABEL = 9
+"""Cells of the first column of the facts."""
+_LONGEST = 4_000
+_GAP = "  "
+
+
+class Shown(NamedTuple):
+    """How rows are shown.
+
+    Attributes:
+        width: Cells of the list.
+        current: The id of the session that is open.
+        folders: Whether they are of several folders.
+    """
+
+    width: int
+    current: str = ""
+    folders: bool = False
+
+
+def session_rows(cards: Mapping[str, SessionCard], shown: Shown) -> Sequence[PickRow]:
+    """Return the rows of sessions, by key, each with what tells it from others."""
+    columns = _columns(list(cards.values()), shown)
+    return LazyRows(
+        list(zip(cards.items(), columns, strict=True)),
+        lambda item: PickRow(
+            item[0][0], _called(item[0][1]), Content.styled(item[1], "$text-muted")
+        ),
+        lambda item: item[0][0],
+    )
+
+
+def _called(card: SessionCard) -> Content:
+    title, first = one_line(card.title, 200), one_line(card.first_prompt, 200)
+    about = one_line(card.description, 200) or first
+    return Content.assemble(
+        ("◆ " if card.pinned else "", "$text-primary"),
+        (title or first or card.session_id[:8], "bold"),
+        *((f"  #{one_line(tag, 24)}", "$text-secondary") for tag in card.tags),
+        (f"  {about}" if title and about and about != title else "", "$text-muted"),
+    )
+
+
+def _columns(cards: Sequence[SessionCard], shown: Shown) -> list[str]:
+    """Return what stands at the right of each row: the columns that half of it has room for."""
+    now = time()
+    columns = [
+        [_folder(card) if shown.folders else "" for card in cards],
+        [one_line(card.branch, 20) for card in cards],
+        [one_line(card.bundle, 24) for card in cards],
+        [plural(card.agent_count, "agent") if card.agent_count else "" for card in cards],
+        [plural(card.turns, "turn") for card in cards],
+        [money(card.cost) for card in cards],
+        [
+            "open now" if card.session_id == shown.current else ago(now - card.updated)
+            for card in cards
+        ],
+    ]
+    widths = [max(map(cell_len, column), default=0) for column in columns]
+    room = max(shown.width - 2, 0) // 2
+    # What is left out first, where there is no room; the age stays.
+    for place in (2, 3, 1, 5, 4, 0):
+        if sum(width + len(_GAP) for width in widths if width) - len(_GAP) <= room:
+            break
+        widths[place] = 0
+    kept = [
+        [f"{' ' * (width - cell_len(text))}{text}" for text in column]
+        for column, width in zip(columns, widths, strict=True)
+        if width
+    ]
+    return [_GAP.join(row) for row in zip(*kept, strict=True)]
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " · ".join(part for part in parts if part)
+
+
+def _folder(card: SessionCard) -> str:
+    return one_line(PurePath(card.cwd).name, 20) if card.cwd else "folder unknown"
+
+
+def facts_line(card: SessionCard) -> str:
+    """Return what the row may have no room for, on one line."""
+    parts = (
+        one_line(card.cwd, 60) or "folder unknown",
+        one_line(card.branch, 30),
+        one_line(card.bundle, 30),
+        short_model(one_line(card.model, 40)),
+        money(card.cost),
+        plural(card.agent_count, "agent") if card.agent_count else "",
+        card.session_id[:8],
+    )
+    return _joined(parts)
+
+
+def details_content(card: SessionCard, details: SessionDetails | None, problem: str) -> Content:
+    """Lay out what is known of a session, and what was said last in it."""
+    title = one_line(card.title or card.first_prompt, 200) or card.session_id[:8]
+    counts = (plural(card.turns, "turn"), money(card.cost), ago(time() - card.updated))
+    ids = details.agents if details is not None else ()
+    agents = [one_line(each.partition("_")[2] or each, 40) for each in ids]
+    facts = (
+        ("about", one_line(card.description, 300)),
+        ("tags", " ".join(f"#{one_line(tag, 40)}" for tag in card.tags)),
+        ("folder", one_line(card.cwd, 300) or "unknown"),
+        ("branch", one_line(card.branch, 80)),
+        ("bundle", one_line(card.bundle, 80)),
+        ("model", one_line(card.model, 80)),
+        ("size", _joined(counts)),
+        ("agents", ", ".join(dict.fromkeys(agents))),
+        ("from", one_line(details.parent_id, 80) if details is not None else ""),
+        ("id", one_line(card.session_id, 80)),
+    )
+    rows = [Content.styled(title, "bold")]
+    rows += [
+        Content.assemble((name.ljust(_LABEL), "$text-secondary"), value)
+        for name, value in facts
+        if value
+    ]
+    if problem:
+        rows += [Content(), Content.styled(problem, "$text-error")]
+    elif details is not None:
+        if details.prompt:
+            prompt = clean(details.prompt)[:_LONGEST]
+            rows += [Content(), Content.assemble(("› ", "$primary"), (prompt, "bold"))]
+        if details.answer:
+            rows += [Content(), Content(clean(details.answer)[:_LONGEST])]
+    return Content("\n").join(rows)
