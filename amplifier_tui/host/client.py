@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Protocol
 
+from amplifier_tui.base.capabilities.mcp import ServerStatus as ServerStatus
 from amplifier_tui.base.capabilities.questions import QuestionAnswer as QuestionAnswer
 from amplifier_tui.base.capabilities.questions import QuestionsReply as QuestionsReply
 from amplifier_tui.foundation.trust.items import Remember as Remember

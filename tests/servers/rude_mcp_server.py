@@ -114,7 +114,7 @@ def main() -> None:
             continue
         if method == "initialize":
             info = {"name": "rude", "version": "1"}
-            can: dict[str, Any] = {"tools": {"listChanged": True}}
+            can: dict[str, Any] = {"tools": {"listChanged": True}, "resources": {}}
             version = params["protocolVersion"]
             result = {"protocolVersion": version, "capabilities": can, "serverInfo": info}
             send(id=number, result=result)
@@ -122,6 +122,12 @@ def main() -> None:
             plain = [{"name": name, "inputSchema": SCHEMA} for name in TOOLS]
             odd = [{"name": "odd", "inputSchema": 3}] if "odd" in sys.argv else []
             send(id=number, result={"tools": [*plain, *WRONG, *odd]})
+        elif method == "resources/list":
+            resource = {"uri": "notes://today", "name": "today"}
+            send(id=number, result={"resources": [resource]})
+        elif method == "resources/read" and params["uri"] == "notes://today":
+            contents = [{"uri": "notes://today", "text": "Buy cheese."}]
+            send(id=number, result={"contents": contents})
         elif method == "tools/call":
             call(number, params["name"], str((params.get("arguments") or {}).get("text", "")))
         else:

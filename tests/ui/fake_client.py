@@ -25,6 +25,7 @@ from amplifier_tui.host.client import (
     RewindPreview,
     RuleCard,
     SearchFound,
+    ServerStatus,
     SessionCard,
     SessionDetails,
     SessionList,
@@ -70,6 +71,7 @@ class FakeClient:
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
         offered: What `models` answers; an exception makes it fail.
         remembered: What `memories` answers; an exception makes it fail.
+        servers: What `mcp_servers` answers; an exception makes it fail.
         left: What `left_open` answers.
         found: What `search` answers; an exception makes it fail.
         exported: What `export` answers.
@@ -107,6 +109,7 @@ class FakeClient:
     earlier: tuple[HostEvent, ...] = ()
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
+    servers: tuple[ServerStatus, ...] | Exception = ()
     offered: tuple[ModelCard, ...] | Exception = ()
     left: tuple[SessionCard, ...] = ()
     exported: ExportedFile = field(
@@ -435,6 +438,14 @@ class FakeClient:
     def memories(self) -> Future[tuple[MemoryCard, ...]]:
         self.calls.append(("memories",))
         return _answer(self.remembered)
+
+    def mcp_servers(self) -> Future[tuple[ServerStatus, ...]]:
+        self.calls.append(("mcp_servers",))
+        return _answer(self.servers)
+
+    def restart_mcp_server(self, name: str) -> Future[str]:
+        self.calls.append(("restart_mcp_server", name))
+        return _answer("")
 
     def fork(self, before_turn: int | None = None) -> None:
         self.calls.append(("fork", before_turn))

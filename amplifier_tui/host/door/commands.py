@@ -19,6 +19,7 @@ from amplifier_tui.host.client import (
     RewindPoint,
     RewindPreview,
     RuleCard,
+    ServerStatus,
     SpendLimit,
 )
 from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, RewindScope, Scope
@@ -342,6 +343,18 @@ class SessionCommands:
         """Give a module another value of a setting."""
         if (live := self._opened()) is not None:
             await live.modules.configure(key, setting, value)
+
+    async def mcp_servers(self) -> tuple[ServerStatus, ...]:
+        """List the MCP servers."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.mcp_servers.list()
+
+    async def restart_mcp_server(self, name: str) -> str:
+        """Start an MCP server again."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.mcp_servers.restart(name)
 
     async def module_details(self, key: str) -> ModuleDetails:
         """Describe a module."""

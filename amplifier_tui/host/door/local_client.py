@@ -168,6 +168,8 @@ class LocalClient:
     compaction = _question(SessionClient.compaction)
     memories = _question(SessionClient.memories)
     module_details = _question(SessionClient.module_details)
+    mcp_servers = _question(SessionClient.mcp_servers)
+    restart_mcp_server = _question(SessionClient.restart_mcp_server)
 
     def beside(self) -> "LocalClient":
         """Return the client of another session, on an engine thread of its own."""

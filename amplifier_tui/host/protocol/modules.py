@@ -3,6 +3,7 @@
 from concurrent.futures import Future
 from typing import Protocol
 
+from amplifier_tui.base.capabilities.mcp import ServerStatus
 from amplifier_tui.host.cards import ModuleDetails
 
 
@@ -44,3 +45,12 @@ class ModuleClient(Protocol):
 
         The future raises `RuntimeError`, with one sentence, when there is no such module.
         """
+
+    def mcp_servers(self) -> "Future[tuple[ServerStatus, ...]]":
+        """List the MCP servers of the session, with what they wrote last.
+
+        The future raises `RuntimeError`, with what to do, when there are none.
+        """
+
+    def restart_mcp_server(self, name: str) -> "Future[str]":
+        """End an MCP server and start it again; returns what went wrong, empty for nothing."""

@@ -32,6 +32,7 @@ from amplifier_tui.host.session.modules.facts import (
     section_of,
 )
 from amplifier_tui.host.session.modules.manager import ModuleManager
+from amplifier_tui.host.session.modules.mcp_servers import McpServerList
 from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.session.places.workspaces import git_branch
 from amplifier_tui.host.session.rewinding.files import FileHistory
@@ -103,6 +104,7 @@ class LiveSession:
         )
         self.items = ItemChoices(self._sources, self._window, sender, self._compacted)
         self.memories = Memories(coordinator, sender)
+        self.mcp_servers = McpServerList(coordinator, sender)
         self._last_answer = ""
         self.watch = SessionWatch(sender)
         self.workspace = parts.workspace

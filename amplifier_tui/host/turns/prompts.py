@@ -17,6 +17,7 @@ from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.host.turns.closing import mend_broken_answer
 from amplifier_tui.host.turns.commands import PromptCommands
 from amplifier_tui.host.turns.recorder import ContextRecorder
+from amplifier_tui.host.turns.resources import mentioned_resources
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.hooks.results import injections_of, projection
@@ -178,7 +179,11 @@ class PromptPath:
         if expanded != prompt.text:
             # The user's mentions count, those of the command's own text do not.
             text = text.removesuffix(prompt.text) + expanded
-        blocks: list[str] = []
+
+        def warn(message: str) -> None:
+            self._sender.notice("warning", message)
+
+        blocks = await mentioned_resources(prompt.text, self._coordinator, warn)
         for name in prompt.attachments:
             content, problem = await asyncio.to_thread(_read, self._workspace, name)
             if content is None:

@@ -187,6 +187,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_compact = session.compact
     action_remember = session.remember
     action_memories = session.memories
+    action_mcp_servers = modules.mcp_servers
     action_skills = turn.skills
     action_forget = session.forget
     action_mount_module = modules.mount
@@ -308,7 +309,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     @on(PromptInput.ChordKey)
     def _chord_key(self, event: PromptInput.ChordKey) -> None:
-        from amplifier_tui.ui.dialogs.commands import LeaderPopup
+        from amplifier_tui.ui.dialogs.modules.commands import LeaderPopup
 
         if isinstance(self.screen, LeaderPopup):
             self.screen.take(event.key)

@@ -19,6 +19,7 @@ KeyScope = Literal[
     "pane",
     "rules",
     "decision",
+    "servers",
 ]
 """Where a key is heard: the main screen, its prompt, one of the dialogs, a list, a pane."""
 
@@ -33,6 +34,7 @@ OVERLAPPING: tuple[frozenset[KeyScope], ...] = (
     frozenset(("picker", "rules")),
     frozenset(("picker", "sessions")),
     frozenset(("decision",)),
+    frozenset(("picker", "servers")),
 )
 """Scopes that are listened to at the same time: within one set a key has one meaning."""
 

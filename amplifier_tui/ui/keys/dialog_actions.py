@@ -116,6 +116,11 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         scope="decision",
     ),
     *rows(
+        "MCP servers",
+        Action("servers.restart", "Start a server again", "restart", "r"),
+        scope="servers",
+    ),
+    *rows(
         "Lists",
         Action("picker.choose", "Choose", "choose", "enter"),
         Action("picker.close", "Close", "close", "escape"),

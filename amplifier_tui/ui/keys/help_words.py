@@ -7,6 +7,7 @@ HELP: dict[str, str] = {
     "session.waiting": "F8 answers what waits without going there.",
     "session.close": "It stays stored; asks first where something runs.",
     "session.demo": "A scripted agent in a sample project; no key, nothing sent anywhere.",
+    "mcp.servers": "How it stands with each, what it offers and wrote; r restarts one.",
     "skills.list": "What modules offer by `/name`: skills, and prompts of servers.",
     "session.search": "What is said, called and given back in all of them; opens one at the place.",
     "stored.preview": "What was said last in it; on a wide screen that stands beside the list.",

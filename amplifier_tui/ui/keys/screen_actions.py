@@ -20,6 +20,7 @@ _IN_SESSION = (
         "context.items",
         "context.item",
         "skills.list",
+        "mcp.servers",
         "memory.remember",
         "memory.list",
         "memory.forget",
@@ -245,6 +246,7 @@ _ROWS = (
     ),
     *rows(
         "Modules",
+        Action("mcp.servers", "MCP servers", "app.mcp_servers", slash="mcp"),
         Action("module.reload", "Reload a module", "app.reload_module", slash="reload", takes="id"),
         Action(
             "module.switch",

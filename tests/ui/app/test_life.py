@@ -447,7 +447,7 @@ async def test_the_last_answer_can_be_copied() -> None:
 
 async def test_a_picker_that_is_open_when_a_request_comes_is_there_again_afterwards() -> None:
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
-    from amplifier_tui.ui.dialogs.commands import Help
+    from amplifier_tui.ui.dialogs.modules.commands import Help
 
     async with running() as drive:
         await drive.press("f1")

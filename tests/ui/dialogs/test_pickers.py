@@ -13,7 +13,7 @@ from amplifier_tui.host.client import (
 from amplifier_tui.host.events import Notice, ReportItem, TodoChanged, TodoItem
 from amplifier_tui.ui.app.themes import DEFAULT_THEME
 from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
-from amplifier_tui.ui.dialogs.commands import CommandPalette, Help, LeaderPopup
+from amplifier_tui.ui.dialogs.modules.commands import CommandPalette, Help, LeaderPopup
 from amplifier_tui.ui.dialogs.pickers import (
     HistoryPicker,
     NoticeHistory,

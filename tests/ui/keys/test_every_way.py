@@ -18,9 +18,10 @@ from textual.screen import Screen
 from amplifier_tui.host.events import HostEvent, ToolEnded, TurnStarted
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
-from amplifier_tui.ui.dialogs.commands import CommandPalette, Help
 from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
 from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
+from amplifier_tui.ui.dialogs.modules.commands import CommandPalette, Help
+from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList
 from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
@@ -175,6 +176,7 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
         "rules": (None, "permissions.show", RuleList),
         "sessions": (None, "session.sessions", SessionPicker),
         "decision": (None, "permissions.explain ls", DetailSheet),
+        "servers": (None, "mcp.servers", ServerList),
     }
     dialogs = {action.scope for action in ACTIONS} - {"screen", "prompt", "pane"}
     assert dialogs == openings.keys(), "say here how a new kind of dialog is opened"

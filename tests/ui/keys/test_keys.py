@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.paths import user_config_dir
-from amplifier_tui.ui.dialogs.commands import Help
 from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
+from amplifier_tui.ui.dialogs.modules.commands import Help
 from amplifier_tui.ui.keys.action import OVERLAPPING
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, show_key
@@ -48,6 +48,7 @@ def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
     from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
     from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
+    from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList
     from amplifier_tui.ui.dialogs.parts.picker import Picker
     from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
     from amplifier_tui.ui.dialogs.permissions.rules import RuleList
@@ -68,6 +69,7 @@ def test_every_action_runs_something_that_exists() -> None:
         "rules": RuleList,
         "sessions": SessionPicker,
         "decision": DetailSheet,
+        "servers": ServerList,
     }
     for action in ACTIONS:
         namespace, _, name = action.run.split("(")[0].rpartition(".")

@@ -12,7 +12,7 @@ from amplifier_tui.host.events import (
     Usage,
     UsageChanged,
 )
-from amplifier_tui.ui.dialogs.modules import ModulePicker, SettingPicker
+from amplifier_tui.ui.dialogs.modules.pickers import ModulePicker, SettingPicker
 from amplifier_tui.ui.dialogs.questions import AskLine
 from amplifier_tui.ui.panes.modules import (
     ModulesPane,

@@ -1,7 +1,7 @@
 """`/name` for what modules offer: typed, chosen from the list, and while a turn runs."""
 
 from amplifier_tui.host.events import CommandCard, CommandsChanged, TurnStarted
-from amplifier_tui.ui.dialogs.commands import ModuleCommandPicker
+from amplifier_tui.ui.dialogs.modules.commands import ModuleCommandPicker
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
 

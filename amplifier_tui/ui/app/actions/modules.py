@@ -78,7 +78,7 @@ async def _choose_setting(
     if not editable:
         app.say(f"No setting of {one_line(key)} can be changed while it runs.", "warning")
         return
-    from amplifier_tui.ui.dialogs.modules import SettingPicker
+    from amplifier_tui.ui.dialogs.modules.pickers import SettingPicker
     from amplifier_tui.ui.dialogs.questions import AskLine
 
     def named(name: str) -> None:
@@ -122,6 +122,14 @@ def _with_module(
     if key:
         then(key.strip())
         return
-    from amplifier_tui.ui.dialogs.modules import ModulePicker
+    from amplifier_tui.ui.dialogs.modules.pickers import ModulePicker
 
     app.ask(ModulePicker(state.modules.ordered(), what), then)
+
+
+@in_open_session
+def mcp_servers(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Show the MCP servers: how it stands with them, their log; restart them."""
+    from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList
+
+    app.ask(ServerList(client, app.keymap), lambda _: None)

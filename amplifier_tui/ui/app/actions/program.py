@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def leader(app: SessionApp) -> None:
     """Wait for the second key of a chord."""
-    from amplifier_tui.ui.dialogs.commands import LeaderPopup
+    from amplifier_tui.ui.dialogs.modules.commands import LeaderPopup
 
     async def chosen(action_id: str | None) -> None:
         app.main.prompt.input.in_chord = False
@@ -33,14 +33,14 @@ def leader(app: SessionApp) -> None:
 
 def palette(app: SessionApp) -> None:
     """Open the command palette."""
-    from amplifier_tui.ui.dialogs.commands import CommandPalette
+    from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
 
     app.ask(CommandPalette(app.keymap), app.run_by_id)
 
 
 def help(app: SessionApp) -> None:
     """Show every key and command."""
-    from amplifier_tui.ui.dialogs.commands import Help
+    from amplifier_tui.ui.dialogs.modules.commands import Help
 
     app.ask(Help(app.keymap), app.run_by_id)
 

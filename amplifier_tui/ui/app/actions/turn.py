@@ -69,7 +69,7 @@ def _is_of_module(app: SessionApp, text: str) -> bool:
 @in_open_session
 def skills(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Choose a skill, or another command of a module, for the prompt."""
-    from amplifier_tui.ui.dialogs.commands import ModuleCommandPicker
+    from amplifier_tui.ui.dialogs.modules.commands import ModuleCommandPicker
 
     app.ask(ModuleCommandPicker(state.commands.cards), app.main.prompt.restore)
 

@@ -1,0 +1,1 @@
+"""Dialogs about the modules of the session and what they bring."""

@@ -1,0 +1,189 @@
+"""The MCP servers of the session: how it stands with each, what it offers and wrote; restarting."""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.client import ServerStatus, SessionClient
+from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, marked_match
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.fuzzy import rank
+from amplifier_tui.ui.keys.actions import BY_ID, bindings
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.widgets.pick_list import PickRow
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
+from amplifier_tui.ui.widgets.text_lines import TextLine
+
+_EVERY: Final = 1.0
+"""Seconds between two looks at how it stands."""
+_MARKS: Final = {
+    "ready": ("●", "$text-success"),
+    "starting": ("◐", "$text-accent"),
+    "idle": ("○", "$text-muted"),
+    "failed": ("✗", "$text-error bold"),
+    "off": ("–", "$text-muted"),
+}
+_WORDS: Final = {
+    "idle": "starts when it is needed",
+    "off": "off by its settings",
+}
+_LONGEST: Final = 400
+
+
+class ServerList(LetterPicker[ServerStatus]):
+    """Returns nothing: what is done with a server is done here."""
+
+    TITLE = "MCP servers"
+    WHAT = "MCP servers"
+    KEY = "name"
+    EMPTY = ("This session has no MCP servers.", "No server matches.")
+    ROWS = (4, 16)
+    BELOW = 3
+    BINDINGS: ClassVar[list[BindingType]] = bindings("servers")
+    DEFAULT_CSS = """
+    ServerList #server-about { height: 2; margin-top: 1; color: $text-muted; }
+    """
+
+    def __init__(self, client: SessionClient, keymap: Keymap) -> None:
+        super().__init__(client.mcp_servers)
+        self._client = client
+        self._keymap = keymap
+        self._note = ""
+
+    def on_mount(self) -> None:
+        """Ask the host, and go on asking."""
+        super().on_mount()
+        self.set_interval(_EVERY, self._look_again)
+
+    def _look_again(self) -> None:
+        if self.is_active and self.asked:
+            self.run_worker(self._load(), group="cards", exclusive=True)
+
+    def _first(self) -> str:
+        row = self.rows.row
+        return row.id if row is not None else ""
+
+    def _problem_words(self, error: Exception) -> str:
+        return one_line(str(error)) if isinstance(error, RuntimeError) else str(error)
+
+    def _below(self) -> ComposeResult:
+        yield Static(id="server-about", markup=False)
+
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
+        found = rank(query, self.cards.values(), lambda card: one_line(card.name))
+        return [self._row(card, query) for card in found]
+
+    def _row(self, card: ServerStatus, query: str) -> PickRow:
+        mark, style = _MARKS[card.state]
+        name = marked_match(one_line(card.name, 60), query)
+        left = Content.assemble((f"{mark} ", style), name)
+        target = one_line(card.target, 100)
+        if target:
+            left = Content.assemble(left, (f"  {target}", "$text-muted"))
+        style = "$text-error" if card.state == "failed" else "$text-muted"
+        return PickRow(card.name, left, Content.styled(f"{_tools(card)}{card.state}", style))
+
+    def _highlighted(self, row: PickRow | None) -> None:
+        card = self._card
+        about = self._note or (_about(card) if card is not None else "")
+        style = "$text-error" if card is not None and card.state == "failed" else "$text-muted"
+        self.query_one("#server-about", Static).update(Content.styled(about, style))
+        self.query_one(KeyRow).set_choices(self._choices())
+
+    @property
+    def _card(self) -> ServerStatus | None:
+        row = self.rows.row
+        return self.cards.get(row.id) if row is not None else None
+
+    def _choices(self) -> Sequence[KeyChoice]:
+        close = KeyChoice("esc", "Close", "close")
+        if not self.is_mounted or self._card is None:
+            return (close,)
+        restart = BY_ID["servers.restart"]
+        words = "Restart" if self._card.state in ("ready", "failed") else "Start"
+        return (
+            KeyChoice("enter", "Details and log", "choose"),
+            KeyChoice(show_keys(self._keymap.keys_of(restart)), words, restart.run),
+            KeyChoice("/", "Filter", "filter"),
+            close,
+        )
+
+    def _chosen(self, row: PickRow) -> None:
+        card = self.cards.get(row.id)
+        if card is not None:
+            self.app.push_screen(ServerSheet(card))
+
+    def action_restart(self) -> None:
+        """End the highlighted server and start it again."""
+        card = self._card
+        if card is not None and card.state != "off":
+            self._note = f"{one_line(card.name, 60)} is started…"
+            self._highlighted(self.rows.row)
+            self.run_worker(self._restart(card.name), group="restart", exclusive=True)
+
+    async def _restart(self, name: str) -> None:
+        try:
+            problem = await self.answer_of(self._client.restart_mcp_server(name))
+        except RuntimeError as error:
+            problem = str(error)
+        self._note = one_line(problem, _LONGEST)
+        await self._load()
+        self._note = ""
+
+
+class ServerSheet(Sheet[None]):
+    """Shows all that is known of a server."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q", "close", show=False)]
+    AUTO_FOCUS = "#server"
+    DEFAULT_CSS = """
+    ServerSheet #server-head { text-style: bold; color: $text-secondary; margin-bottom: 1; }
+    ServerSheet #server { background: $panel; }
+    ServerSheet KeyRow { margin-top: 1; }
+    """
+
+    def __init__(self, card: ServerStatus) -> None:
+        super().__init__()
+        self._card = card
+
+    def _content(self) -> ComposeResult:
+        head = f"{one_line(self._card.name, 100)}   {self._card.state}"
+        yield Static(Content(head), id="server-head")
+        yield ScrollLines(list(_lines(self._card)), 3, id="server")
+        yield KeyRow((KeyChoice("esc", "Back", "close"),))
+
+    def _fit(self, rows: int) -> None:
+        self.query_one(ScrollLines).styles.max_height = max(2, rows - 6)
+
+
+def _tools(card: ServerStatus) -> str:
+    return f"{len(card.tools)} tool{'' if len(card.tools) == 1 else 's'} · " if card.tools else ""
+
+
+def _about(card: ServerStatus) -> str:
+    if card.problems and card.state in ("failed", "off"):
+        return one_line(card.problems[-1], _LONGEST)
+    if card.state in _WORDS:
+        return _WORDS[card.state]
+    return one_line(", ".join(card.tools), _LONGEST)
+
+
+def _lines(card: ServerStatus) -> Iterator[TextLine]:
+    yield TextLine(one_line(f"{card.transport}  {card.target}", _LONGEST), "$text-muted")
+    for title, texts, style in (
+        ("Problems", card.problems, "$text-error"),
+        ("Tools", card.tools, ""),
+        ("Prompts: /server:prompt", card.prompts, ""),
+        ("Resources: @server:address", card.resources, ""),
+        ("Log", card.log, "$text-muted"),
+    ):
+        if texts:
+            yield TextLine("", "")
+            yield TextLine(title, "$text-secondary bold")
+            for text in texts:
+                yield TextLine(one_line(text, _LONGEST), style, lead="  ")

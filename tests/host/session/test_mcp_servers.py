@@ -1,0 +1,43 @@
+"""MCP servers in a session: asked about at each call, listed, restarted, their resources read."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.events import Notice, ToolEnded, TurnEnded
+from tests.host.driving import Driver, Project, calling
+from tests.modules.tool_mcp.support import ROOT
+
+RUDE = {"command": sys.executable, "args": ["-I", str(ROOT / "tests/servers/rude_mcp_server.py")]}
+ECHO = {"mcp__rude__echo": {"text": "hello from there"}}
+
+
+def test_a_server_of_the_users_is_used_in_a_session(
+    project: Project, driver: Driver, own_home: Path
+) -> None:
+    home = own_home / ".amplifier"
+    home.mkdir(exist_ok=True)
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": {"rude": RUDE}}))
+    opened = driver.open(project.bundle(script=calling(ECHO), tools=("tool-mcp",)))
+    driver.client.submit("Say hello; see @rude:notes://today and @rude:notes://none.")
+    assert driver.allow_next().tool == "mcp__rude__echo"
+    assert driver.wait(TurnEnded).status == "success"
+    (ended,) = driver.of(ToolEnded)
+    assert ended.ok
+    (row,) = [row for row in project.rows(opened.session_id) if row["role"] == "user"]
+    assert "Buy cheese." in json.dumps(row["content"])
+    assert any("Not read: @rude:notes://none" in each.text for each in driver.of(Notice))
+
+    (status,) = driver.client.mcp_servers().result(10)
+    assert (status.name, status.state) == ("rude", "ready")
+    assert "mcp__rude__echo" in status.tools
+    assert driver.client.restart_mcp_server("rude").result(20) == ""
+    assert "no MCP server x" in driver.client.restart_mcp_server("x").result(10)
+
+
+def test_without_servers_it_says_where_they_are_named(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle(tools=("tool-mcp",)))
+    with pytest.raises(RuntimeError, match=r"\.mcp\.json"):
+        driver.client.mcp_servers().result(10)

@@ -1,0 +1,64 @@
+import pytest
+
+from amplifier_tui.host.client import ServerStatus
+from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList, ServerSheet
+from tests.ui.driving import Driver, running
+from tests.ui.fake_client import FakeClient
+
+SERVERS = (
+    ServerStatus(
+        name="github",
+        state="ready",
+        transport="stdio",
+        target="npx",
+        tools=("mcp__github__list_issues", "mcp__github__close_issue"),
+        resources=("repo://readme",),
+        prompts=("review",),
+        log=("[b]listening[/b]\x1b[31m",),
+    ),
+    ServerStatus(name="search", state="idle", transport="http", target="https://example.org/mcp"),
+    ServerStatus(name="broken", state="failed", problems=("it ended with exit code 3",)),
+)
+
+
+async def listed(drive: Driver) -> ServerList:
+    await drive.write("/mcp")
+    await drive.press("enter")
+    found = await drive.dialog(ServerList)
+    await drive.settle()
+    return found
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (160, 40)])
+async def test_servers_are_listed_with_how_it_stands_with_them(size: tuple[int, int]) -> None:
+    async with running(FakeClient(servers=SERVERS), size=size) as drive:
+        await listed(drive)
+        text = drive.text()
+        assert "github" in text and "2 tools · ready" in text
+        assert "search" in text and "idle" in text
+        assert "broken" in text and "failed" in text
+        await drive.press("j", "j")
+        assert "it ended with exit code 3" in drive.text()
+
+
+async def test_a_server_is_started_again_and_its_log_read() -> None:
+    client = FakeClient(servers=SERVERS)
+    async with running(client) as drive:
+        await listed(drive)
+        await drive.press("j", "j", "r")
+        await drive.settle()
+        assert client.named("restart_mcp_server") == [("broken",)]
+        await drive.press("k", "k", "enter")
+        await drive.dialog(ServerSheet)
+        text = drive.text()
+        for words in ("mcp__github__close_issue", "repo://readme", "review", "[b]listening[/b]"):
+            assert words in text
+        await drive.press("escape")
+        await drive.dialog(ServerList)
+
+
+async def test_without_servers_it_says_where_they_are_named() -> None:
+    problem = RuntimeError("This session has no MCP servers. They are named in .mcp.json")
+    async with running(FakeClient(servers=problem)) as drive:
+        await listed(drive)
+        assert "named in .mcp.json" in drive.text()
