@@ -16,6 +16,9 @@ IMAGE_TOKENS: Final = 1_500
 MESSAGE_TOKENS: Final = 4
 """What a message costs beside its content."""
 
+_PDF_PAGE: Final = 70_000
+"""Characters of a PDF in base64 that make a page, about."""
+
 # Tuples: a type may be anything, a list, too, which no set can be asked for.
 _IMAGE_TYPES: Final = ("image", "image_url", "input_image")
 # Ids and signatures that come back to the provider as they are.
@@ -42,7 +45,7 @@ def content_tokens(content: Any) -> int:
     if isinstance(content, Mapping):
         kind = content.get("type")
         if kind in _IMAGE_TYPES:
-            return IMAGE_TOKENS
+            return IMAGE_TOKENS * _pages(content.get("source"))
         if kind in CALL_BLOCKS:
             return text_tokens(str(content.get("name") or "")) + schema_tokens(content.get("input"))
         return sum(
@@ -53,6 +56,14 @@ def content_tokens(content: Any) -> int:
     if content is None or isinstance(content, bool):
         return 0
     return text_tokens(str(content))
+
+
+def _pages(source: Any) -> int:
+    """Return about how many pages a PDF has, each of which costs as much as an image; else 1."""
+    if not isinstance(source, Mapping) or source.get("media_type") != "application/pdf":
+        return 1
+    data = source.get("data")
+    return max(1, len(data) // _PDF_PAGE) if isinstance(data, str) else 1
 
 
 def message_tokens(message: Mapping[str, Any]) -> int:

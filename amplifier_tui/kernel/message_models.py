@@ -84,7 +84,10 @@ class ToolResultBlock(_Envelope):
 
 
 class ImageBlock(_Envelope):
-    """An image; ``source`` is ``{"type": "base64", "media_type": ..., "data": ...}`` or a URL."""
+    """An image, or a PDF by its media type ``application/pdf``.
+
+    ``source`` is ``{"type": "base64", "media_type": ..., "data": ...}`` or a URL.
+    """
 
     type: Literal["image"] = "image"
     source: dict[str, Any]

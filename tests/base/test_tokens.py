@@ -32,6 +32,11 @@ def test_an_empty_text_takes_none_and_the_shortest_takes_one() -> None:
     assert text_tokens("a") == 1
 
 
+def test_a_pdf_has_the_price_of_its_pages_about() -> None:
+    source = {"type": "base64", "media_type": "application/pdf", "data": "A" * 700_000}
+    assert content_tokens({"type": "image", "source": source}) == 10 * IMAGE_TOKENS
+
+
 def test_an_image_has_a_fixed_price_however_large_it_is() -> None:
     image = {"type": "image", "source": {"type": "base64", "data": "A" * 1_000_000}}
     assert content_tokens([image, {"type": "text", "text": "x" * 40}]) == IMAGE_TOKENS + 10

@@ -18,6 +18,9 @@ from amplifier_tui.kernel.message_models import (
 IMAGE = ImageBlock(
     source={"type": "base64", "media_type": "image/png", "data": base64.b64encode(b"x").decode()}
 )
+PDF = ImageBlock(
+    source={"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="},
+)
 _IDS = st.sampled_from(["", "a", "b", "toolu_1", "functions.x:0", "x" * 80])
 _TEXTS = st.sampled_from(["", " ", "\n", "words", "ü 漢 \ud800", "\x00"]) | st.text(max_size=5)
 _NAMES = st.sampled_from(["read_file", "fs.read", "", "bash it!"])

@@ -114,7 +114,15 @@ def _message(item: dict[str, Any], place: int) -> str | None:
         return f"input[{place}].content: expected content"
     if isinstance(item["content"], str):
         return None
-    allowed = {"output_text", "refusal"} if role == "assistant" else {"input_text", "input_image"}
+    allowed = (
+        {"output_text", "refusal"}
+        if role == "assistant"
+        else {
+            "input_text",
+            "input_image",
+            "input_file",
+        }
+    )
     for part in item["content"]:
         if part.get("type") not in allowed:
             return f"input[{place}].content: invalid value {part.get('type')!r}"

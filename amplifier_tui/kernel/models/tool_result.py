@@ -144,7 +144,9 @@ def _plain_source(source: Any) -> dict[str, str]:
     if not isinstance(source, Mapping) or source.get("type") != "base64":
         raise ValueError("invalid tool result image source")
     media_type, data = source.get("media_type"), source.get("data")
-    if not isinstance(media_type, str) or not media_type.startswith("image/"):
+    if not isinstance(media_type, str) or not (
+        media_type.startswith("image/") or media_type == "application/pdf"
+    ):
         raise ValueError("invalid tool result image media type")
     if media_type == "image/":
         raise ValueError("invalid tool result image media type")

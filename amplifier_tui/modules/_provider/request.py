@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.kernel.message_models import Degradation, ToolSpec
+from amplifier_tui.kernel.message_models import Degradation, ImageBlock, ToolSpec
 from amplifier_tui.kernel.utils.conversation import clean_name
 from amplifier_tui.kernel.utils.turns import Repair, ToolOutput
 
@@ -41,6 +41,11 @@ def tool_names(tools: Iterable[ToolSpec] | None) -> dict[str, str]:
 def output_text(output: ToolOutput) -> str:
     """Return a tool's output as text, of which every API wants some."""
     return output.text if output.text.strip() else "(no output)"
+
+
+def is_pdf(block: ImageBlock) -> bool:
+    """Whether a block is a PDF, for which every API has a form of its own."""
+    return block.source.get("media_type") == "application/pdf"
 
 
 def sampling(temperature: float | None, top_p: float | None) -> Wire:

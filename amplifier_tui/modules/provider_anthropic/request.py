@@ -39,6 +39,7 @@ from amplifier_tui.modules._provider.request import (
     PreparedRequest,
     Wire,
     chosen_tool,
+    is_pdf,
     output_text,
     sampling,
     tool_names,
@@ -273,7 +274,7 @@ def _user_text(text: str) -> Wire:
 
 def _user_block(block: UserBlock) -> Wire:
     if isinstance(block, ImageBlock):
-        return {"type": "image", "source": block.source}
+        return {"type": "document" if is_pdf(block) else "image", "source": block.source}
     wire = {"type": "text", "text": block.text}
     return _Ephemeral(wire) if isinstance(block, EphemeralText) else wire
 

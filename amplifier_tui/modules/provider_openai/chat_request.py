@@ -30,14 +30,16 @@ from amplifier_tui.modules._provider.request import (
     GO_ON,
     PreparedRequest,
     Wire,
+    is_pdf,
     output_text,
     tool_names,
 )
 from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 from amplifier_tui.modules.provider_openai.wire import (
+    PDF_NAME,
+    data_url,
     finished,
     function,
-    image_url,
     json_format,
     sampling_for,
     tool_choice,
@@ -47,6 +49,7 @@ REASONING_FIELDS = ("reasoning_content", "reasoning")
 """What servers call reasoning text; a block remembers the name, to be sent back under it."""
 
 _LONGEST_ID = 40
+_NO_PDF = "(A PDF stands here, which this server does not take. Read its text with another tool.)"
 
 
 def prepare_chat(
@@ -86,15 +89,18 @@ def prepare_chat(
     }
     if settings.stream and settings.stream_usage:
         optional["stream_options"] = {"include_usage": True}
-    required = {"model": model, "messages": wire_messages(conversation)}
+    required = {"model": model, "messages": wire_messages(conversation, settings.is_openai)}
     return PreparedRequest(
         finished(required, optional), tool_names(request.tools), conversation.repairs
     )
 
 
-def wire_messages(conversation: Conversation) -> list[Wire]:
-    """The conversation as messages: system, then user and assistant in turn."""
-    writer = _Writer()
+def wire_messages(conversation: Conversation, takes_files: bool = False) -> list[Wire]:
+    """The conversation as messages: system, then user and assistant in turn.
+
+    `takes_files` says whether the server knows PDFs; others refuse the whole request for one.
+    """
+    writer = _Writer(takes_files)
     last_user = max(
         (place for place, turn in enumerate(conversation.turns) if isinstance(turn, UserTurn)),
         default=-1,
@@ -102,7 +108,7 @@ def wire_messages(conversation: Conversation) -> list[Wire]:
     for place, turn in enumerate(conversation.turns):
         match turn:
             case UserTurn():
-                writer.user([_part(block) for block in turn.content])
+                writer.user([writer.part(block) for block in turn.content])
             case InstructionTurn():
                 writer.instruction(turn)
             case AssistantTurn():
@@ -118,12 +124,23 @@ def wire_messages(conversation: Conversation) -> list[Wire]:
 class _Writer:
     """Collects messages; user parts wait until something else follows them."""
 
-    def __init__(self) -> None:
+    def __init__(self, takes_files: bool) -> None:
+        self._takes_files = takes_files
         self._messages: list[Wire] = []
         self._waiting: list[Wire] = []
 
     def user(self, parts: list[Wire]) -> None:
         self._waiting.extend(parts)
+
+    def part(self, block: TextBlock | ImageBlock) -> Wire:
+        if isinstance(block, TextBlock):
+            return {"type": "text", "text": block.text}
+        if not is_pdf(block):
+            return {"type": "image_url", "image_url": {"url": data_url(block)}}
+        if not self._takes_files:
+            return {"type": "text", "text": _NO_PDF}
+        file = {"filename": PDF_NAME, "file_data": data_url(block)}
+        return {"type": "file", "file": file}
 
     def instruction(self, turn: InstructionTurn) -> None:
         self._flush()
@@ -159,10 +176,12 @@ class _Writer:
         for output in turn.outputs:
             text = output_text(output)
             self._messages.append({"role": "tool", "tool_call_id": output.call_id, "content": text})
-            images += [_part(image) for image in output.images]
+            images += [self.part(image) for image in output.images]
         if images:
             # Tool messages hold text only, so the images follow as the user's.
-            self.user([{"type": "text", "text": "Images from the tool results:"}, *images])
+            self.user(
+                [{"type": "text", "text": "Images and documents from the tool results:"}, *images]
+            )
 
     def finished(self) -> list[Wire]:
         if not self._waiting and (not self._messages or self._messages[-1]["role"] == "assistant"):
@@ -180,12 +199,6 @@ def _user(parts: list[Wire]) -> Wire:
     # Parts stay apart: what a hook adds is not part of what the user says.
     alone = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else None
     return {"role": "user", "content": parts if alone is None else alone}
-
-
-def _part(block: TextBlock | ImageBlock) -> Wire:
-    if isinstance(block, ImageBlock):
-        return {"type": "image_url", "image_url": {"url": image_url(block)}}
-    return {"type": "text", "text": block.text}
 
 
 def _reasoning(turn: AssistantTurn) -> Wire:

@@ -34,15 +34,17 @@ from amplifier_tui.modules._provider.request import (
     GO_ON,
     PreparedRequest,
     Wire,
+    is_pdf,
     output_text,
     tool_names,
 )
 from amplifier_tui.modules.provider_openai.models import reasons
 from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 from amplifier_tui.modules.provider_openai.wire import (
+    PDF_NAME,
+    data_url,
     finished,
     function,
-    image_url,
     json_format,
     sampling_for,
     tool_choice,
@@ -110,8 +112,10 @@ def _message(role: str, parts: list[Wire]) -> Wire:
 
 
 def _part(block: TextBlock | ImageBlock) -> Wire:
+    if isinstance(block, ImageBlock) and is_pdf(block):
+        return {"type": "input_file", "filename": PDF_NAME, "file_data": data_url(block)}
     if isinstance(block, ImageBlock):
-        return {"type": "input_image", "image_url": image_url(block), "detail": "auto"}
+        return {"type": "input_image", "image_url": data_url(block), "detail": "auto"}
     return {"type": "input_text", "text": block.text}
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from amplifier_tui.kernel.message_models import (
     ChatRequest,
@@ -64,8 +64,12 @@ def function(tool: ToolSpec) -> Wire:
     }
 
 
-def image_url(image: ImageBlock) -> str:
-    """The image as a URL: its own, or its data in one."""
+PDF_NAME: Final = "document.pdf"
+"""The name of a PDF, of which the API wants one."""
+
+
+def data_url(image: ImageBlock) -> str:
+    """An image or a PDF as a URL: its own, or its data in one."""
     source = image.source
     if isinstance(source.get("url"), str):
         return str(source["url"])

@@ -11,7 +11,7 @@ Config:
     denied_write_paths: Files and folders that may not be written, whatever else allows it.
     max_read_bytes: Most bytes of text one read returns. Default 262144.
     line_numbers: Whether reads number the lines unless the call says otherwise. Default true.
-    images: Whether reading an image shows it to the model. Default true.
+    images: Whether reading an image or a PDF shows it to the model. Default true.
     working_dir: The workspace where no capability tells it.
 
 Relative paths in the config start in the workspace; ``~`` is the home folder.

@@ -1,4 +1,4 @@
-"""``read_file``: pages of text files, images, and what is in a folder.
+"""``read_file``: pages of text files, images, PDFs, and what is in a folder.
 
 What can't be read is a `ToolProblem`.
 """
@@ -135,18 +135,19 @@ def _count(file: BinaryIO, seen: int) -> int | None:
 
 
 MAX_IMAGE_BYTES: Final = 3_700_000
-"""Most bytes of an image: in base64 it stays below the 5 MB that APIs accept."""
+"""Most bytes of an image or a PDF: in base64 it stays below the 5 MB that APIs accept."""
 
 _SIGNATURES: Final[tuple[tuple[bytes, str], ...]] = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
+    (b"%PDF-", "application/pdf"),
 )
 
 
 def media_type(path: Path) -> str | None:
-    """Return the type of an image by its first bytes; None for any other file."""
+    """Return the type of an image or a PDF by its first bytes; None for any other file."""
     with open_file(path) as file:
         head = file.read(16)
     for signature, kind in _SIGNATURES:
@@ -156,7 +157,7 @@ def media_type(path: Path) -> str | None:
 
 
 def read_image(path: Path, kind: str, shown: str) -> ToolResult:
-    """Return an image of a media type as a tool's result, unless it is too large."""
+    """Return an image or a PDF as a tool's result, unless it is too large."""
     with open_file(path) as file:
         data = file.read(MAX_IMAGE_BYTES + 1)
     if len(data) > MAX_IMAGE_BYTES:
@@ -208,7 +209,7 @@ DEFAULT_LINES: Final = 2_000
 
 
 class ReadFileTool(FileTool):
-    """Reads text files and images, and lists folders."""
+    """Reads text files, images and PDFs, and lists folders."""
 
     name = "read_file"
     verb = "read"
@@ -252,7 +253,7 @@ class ReadFileTool(FileTool):
         kind = media_type(path)
         if kind is not None:
             if not self._settings.images:
-                raise ToolProblem(f"{shown} is an image; this session shows none.", "binary")
+                raise ToolProblem(f"{shown} is {kind}; this session shows none.", "binary")
             return read_image(path, kind, shown), {
                 "bytes": path.stat().st_size,
                 "media_type": kind,

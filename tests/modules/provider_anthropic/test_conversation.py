@@ -22,7 +22,7 @@ from amplifier_tui.kernel.utils.conversation import MessageMemory
 from amplifier_tui.modules.provider_anthropic.request import prepare
 from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 from tests.modules.provider_anthropic.support import claude
-from tests.modules.provider_strategies import HISTORIES, IMAGE
+from tests.modules.provider_strategies import HISTORIES, IMAGE, PDF
 from tests.modules.provider_support import READ_FILE, ask, assistant, tool, user
 from tests.servers import Thinking, ToolUse, reply
 from tests.servers.checks_anthropic import violation
@@ -175,6 +175,14 @@ def test_tool_results_may_hold_blocks_images_errors_and_nothing() -> None:
     assert results[2]["content"] == "(no output)"
     assert results[3]["is_error"] is True
     assert results[4]["content"] == '{"a": [1]}'
+
+
+def test_a_pdf_is_a_document_of_the_user_or_of_a_tool() -> None:
+    document = {"type": "document", "source": PDF.source}
+    assert blocks(wire(user([PDF]))["messages"][0]) == [document]
+    sent = wire("Hi", assistant([CALL]), tool("toolu_a", [TextBlock(text="see"), PDF]))
+    (result,) = blocks(sent["messages"][-1])
+    assert result["content"] == [{"type": "text", "text": "see"}, document]
 
 
 def test_a_missing_result_is_made_up_as_an_error() -> None:

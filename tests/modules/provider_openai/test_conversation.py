@@ -17,7 +17,7 @@ from amplifier_tui.modules.provider_openai.chat_request import prepare_chat
 from amplifier_tui.modules.provider_openai.responses_request import prepare_responses
 from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 from tests.modules.provider_openai.support import APIS, gpt
-from tests.modules.provider_strategies import HISTORIES, IMAGE
+from tests.modules.provider_strategies import HISTORIES, IMAGE, PDF
 from tests.modules.provider_support import READ_FILE, ask, assistant, tool, user
 from tests.servers import Text, Thinking, ToolUse, reply
 from tests.servers.checks_openai import chat_violation, responses_violation
@@ -147,6 +147,19 @@ def test_images_are_sent_in_each_apis_way() -> None:
     assert responses(user([IMAGE]))["input"][0]["content"] == [
         {"type": "input_image", "image_url": url, "detail": "auto"}
     ]
+
+
+def test_a_pdf_is_a_file_and_a_note_where_the_server_takes_none() -> None:
+    url = "data:application/pdf;base64,JVBERi0="
+    history = ("Hi", assistant([CALL]), tool("call_a", [TextBlock(text="see"), PDF]))
+    (output,) = [i for i in responses(*history)["input"] if i["type"] == "function_call_output"]
+    file = {"type": "input_file", "filename": "document.pdf", "file_data": url}
+    assert output["output"] == [{"type": "input_text", "text": "see"}, file]
+    at_openai = chat(user([PDF]))["messages"][0]["content"]
+    assert at_openai == [{"type": "file", "file": {"filename": "document.pdf", "file_data": url}}]
+    elsewhere = chat(*history, config={"base_url": "http://localhost:1/v1"})["messages"]
+    assert "which this server does not take" in str(elsewhere[-1]["content"])
+    assert "JVBERi0=" not in str(elsewhere)
 
 
 def test_images_of_tool_results_follow_the_results_in_chat() -> None:

@@ -79,12 +79,15 @@ async def test_a_binary_file_is_refused_in_words(files: Files):
     assert "binary" in result.output
 
 
-async def test_an_image_is_shown(files: Files):
-    files.put("a.png", PNG)
-    result = await files.read("a.png")
+@pytest.mark.parametrize(
+    ("data", "media_type"), [(PNG, "image/png"), (b"%PDF-1.7\n", "application/pdf")]
+)
+async def test_an_image_or_a_pdf_is_shown(files: Files, data: bytes, media_type: str):
+    files.put("a", data)
+    result = await files.read("a")
     assert result.success
-    assert result.content[1].source["media_type"] == "image/png"
-    assert "image/png" in result.output
+    assert result.content[1].source["media_type"] == media_type
+    assert media_type in result.output
 
 
 async def test_an_image_can_be_refused_by_config_and_by_size(files: Files, tmp_path: Path):

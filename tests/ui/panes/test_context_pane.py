@@ -11,6 +11,8 @@ from amplifier_tui.host.events import (
     ToolEnded,
     ToolStarted,
     TurnStarted,
+    Usage,
+    UsageChanged,
 )
 from amplifier_tui.ui.panes.context.pane import ContextPane
 from amplifier_tui.ui.widgets.messages import CompactRequested
@@ -132,6 +134,20 @@ async def test_a_warning_is_shown() -> None:
     app = stage(budget(warning="bundle:coding alone is over the target"))
     async with app.run_test(size=(34, 30)):
         assert text(app.widgets[0])[-1] == "! bundle:coding alone is over t…"
+
+
+@pytest.mark.parametrize("width", [34, 80])
+async def test_what_came_from_the_providers_cache_is_told_where_it_has_one(width: int) -> None:
+    used = Usage(input_tokens=50_000, cache_read_tokens=41_000, cache_write_tokens=5_000)
+    app = Unfocused(
+        ContextPane(clock=lambda: NOW),
+        events=[budget(), make(UsageChanged, turn=used, session=used)],
+    )
+    async with app.run_test(size=(width, 30)):
+        words = "\n".join(text(app.query_one(ContextPane)))
+        assert "82% of what was sent" in words
+    async with stage(budget()).run_test(size=(width, 30)) as pilot:
+        assert "of what was sent" not in "\n".join(text(pilot.app.query_one(ContextPane)))
 
 
 async def test_the_full_form_tells_all() -> None:

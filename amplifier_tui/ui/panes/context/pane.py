@@ -10,8 +10,9 @@ from textual.strip import Strip
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.client import ItemCard
+from amplifier_tui.host.events import Usage
 from amplifier_tui.ui.panes.context.items import item_row, items_head
-from amplifier_tui.ui.panes.context.rows import context_rows, full_context_rows
+from amplifier_tui.ui.panes.context.rows import cache_rows, context_rows, full_context_rows
 from amplifier_tui.ui.panes.events.rows import past_row
 from amplifier_tui.ui.state.instruments.budget import BudgetState
 from amplifier_tui.ui.state.session import SessionState
@@ -67,6 +68,7 @@ class ContextPane(LineView[_ContextLine]):
         self._clock = clock
         self._budget = BudgetState()
         self._model = ""
+        self._used = Usage()
         self._moment: float | None = None
         self._versions: tuple[object, ...] | None = None
         self._listing = False
@@ -76,11 +78,12 @@ class ContextPane(LineView[_ContextLine]):
     def update_from(self, state: SessionState) -> None:
         """Show the state's budget; cheap when it has not changed."""
         budget = state.shown_budget
-        versions = (id(budget), budget.version, state.facts.version, state.moment)
+        used = state.usage.session
+        versions = (id(budget), budget.version, state.facts.version, state.moment, used)
         if versions == self._versions:
             return
         self._versions = versions
-        self._budget, self._moment = budget, state.moment
+        self._budget, self._moment, self._used = budget, state.moment, used
         self._model = state.facts.model
         if self._listing:
             self.post_message(ActionWanted("context.item", "reload"))
@@ -140,6 +143,7 @@ class ContextPane(LineView[_ContextLine]):
             rows = full_context_rows(self._budget, width, model=self._model, clock=self._clock)
         else:
             rows = context_rows(self._budget, width, groups=_GROUPS)
+        rows += cache_rows(self._used, width)
         if self._moment is not None:
             rows.insert(0, past_row("Context", self._moment, width))
         return [_ContextLine(row) for row in rows]

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Final
 
 from amplifier_tui.base.text import one_line, short_count
-from amplifier_tui.host.events import BudgetChanged
+from amplifier_tui.host.events import BudgetChanged, Usage
 from amplifier_tui.ui.state.formats import plural, short_model, span
 from amplifier_tui.ui.state.instruments.budget import (
     TOOL_SCHEMAS,
@@ -51,6 +51,14 @@ _PRESSURE: dict[Pressure, Role] = {
     "near": "warning",
     "over": "error",
 }
+
+
+def cache_rows(used: Usage, width: int) -> list[Row]:
+    """Return how much of what a session sent its provider read from its cache, if it has one."""
+    if not used.cache_read_tokens and not used.cache_write_tokens:
+        return []
+    share = 100 * used.cache_read_tokens // max(1, used.input_tokens)
+    return [[(fit(f"{share}% of what was sent came from the cache", width), "muted")]]
 
 
 def context_rows(budget: BudgetState, width: int, *, groups: int) -> list[Row]:
