@@ -26,7 +26,8 @@ def main() -> int:
     from amplifier_tui.cli.launch import launch, parse_launch
 
     # The usual start goes without click; everything unusual, errors included, goes with it.
-    options = parse_launch(sys.argv[1:])
+    completing = "_AMPLIFIER_TUI_COMPLETE" in os.environ
+    options = None if completing else parse_launch(sys.argv[1:])
     if options is not None:
         return launch(options)
     gc.enable()

@@ -1,6 +1,7 @@
 """The command line beyond the bare start: one file per command, imported when it is used."""
 
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -10,13 +11,16 @@ from amplifier_tui.cli.launch import OPTIONS, LaunchOptions, launch
 COMMANDS: dict[str, tuple[str, str]] = {
     "acp": ("amplifier_tui.cli.acp", "Be an agent for an editor (Agent Client Protocol)."),
     "bundle": ("amplifier_tui.cli.bundle", "Look at bundles, choose one, add and update them."),
+    "completion": ("amplifier_tui.cli.completion", "Make a shell complete commands and names."),
     "doctor": ("amplifier_tui.cli.doctor", "Look for what does not work here, and say what to do."),
     "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),
     "trust": ("amplifier_tui.cli.trust", "Look at what you trust, forget it, or trust more."),
+    "reset": ("amplifier_tui.cli.reset", "Bring the terminal back; remove caches, if asked."),
     "run": ("amplifier_tui.cli.run", "Send one prompt and print the answer, without a screen."),
     "rules": ("amplifier_tui.cli.rules", "Say which tool calls go, ask or are denied."),
     "schema": ("amplifier_tui.cli.schema", "Print the JSON Schema of events and of input."),
     "sessions": ("amplifier_tui.cli.sessions", "List sessions, name, tag, delete and export them."),
+    "update": ("amplifier_tui.cli.update", "Say how this installation is updated."),
 }
 """Command name to the module that has a click command of that name, and its one line of help."""
 
@@ -44,22 +48,21 @@ class LazyGroup(click.Group):
 
 
 def _options() -> list[click.Parameter]:
+    from amplifier_tui.cli.completion import bundle_names, session_ids
+
+    completed = {"--bundle": bundle_names, "--resume": session_ids}
     found: list[click.Parameter] = []
     for option in OPTIONS:
+        value: dict[str, Any] = {"metavar": option.value}
         if not option.value:
-            found.append(click.Option([option.flag], is_flag=True, help=option.help))
-        elif option.default is None:
-            found.append(click.Option([option.flag], metavar=option.value, help=option.help))
-        else:
-            found.append(
-                click.Option(
-                    [option.flag],
-                    metavar=f"[{option.value}]",
-                    is_flag=False,
-                    flag_value=option.default,
-                    help=option.help,
-                )
-            )
+            value = {"is_flag": True}
+        elif option.default is not None:
+            metavar = f"[{option.value}]"
+            value = {"metavar": metavar, "is_flag": False, "flag_value": option.default}
+        complete = completed.get(option.flag)
+        found.append(
+            click.Option([option.flag], help=option.help, shell_complete=complete, **value)
+        )
     return found
 
 

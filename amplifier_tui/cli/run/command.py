@@ -12,6 +12,7 @@ from uuid import UUID
 import click
 
 from amplifier_tui.cli.bundle.common import TRUSTED
+from amplifier_tui.cli.completion import bundle_names, session_ids
 
 if TYPE_CHECKING:
     from amplifier_tui.cli.run.headless import Headless, RunResult
@@ -57,9 +58,21 @@ class _Dollars(click.ParamType[Decimal]):
 
 @click.command(help=_HELP, short_help="Send one prompt and print the answer, without a screen.")
 @click.argument("prompt", nargs=-1)
-@click.option("--bundle", metavar="NAME", default="", help="Use this bundle: a name, path or URI.")
+@click.option(
+    "--bundle",
+    metavar="NAME",
+    default="",
+    shell_complete=bundle_names,
+    help="Use this bundle: a name, path or URI.",
+)
 @click.option("--demo", is_flag=True, help="Use the offline demo: no key, nothing sent anywhere.")
-@click.option("--resume", metavar="ID", default="", help="Go on with this session.")
+@click.option(
+    "--resume",
+    metavar="ID",
+    default="",
+    shell_complete=session_ids,
+    help="Go on with this session.",
+)
 @click.option("--continue", "again", is_flag=True, help="Go on with the last session here.")
 @click.option("--session-id", metavar="UUID", default="", help="Give a new session this id.")
 @click.option("--cwd", metavar="DIR", default="", help="Work in this directory.")

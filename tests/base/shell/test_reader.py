@@ -194,8 +194,8 @@ def single_quotes_removed(text: str) -> str:
             place = len(text) if end < 0 else end
         elif character == '"':
             double = not double
-        else:
-            kept += character
+        # The quotes themselves stay: what stands on both sides does not come together.
+        kept += character
         place += 1
     return kept
 
