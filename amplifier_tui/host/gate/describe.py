@@ -352,7 +352,7 @@ def _cut(text: str) -> tuple[str, bool]:
 
 _FREE: Final = frozenset(
     {"todo", "todo_read", "todo_write", "load_skill", "task", "delegate", "ask_user"}
-    | {"tool_search"}
+    | {"tool_search", "bash_job"}
 )
 """Tools that change nothing, or whose own calls are judged one by one."""
 

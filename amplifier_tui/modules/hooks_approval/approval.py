@@ -17,7 +17,7 @@ _KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
         "read",
         (
             *("read_file", "glob", "grep", "ls", "list_*", "search_files", "find_files"),
-            *("todo", "todo_*", "load_skill"),
+            *("todo", "todo_*", "load_skill", "bash_job"),
         ),
     ),
     ("look", ("web_search", "web_fetch", "task", "delegate")),

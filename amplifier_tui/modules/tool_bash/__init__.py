@@ -1,5 +1,12 @@
 """tool-bash: runs a command line in the workspace.
 
+With ``run_in_background`` a call returns at once; ``bash_job`` reads on in what it prints, and
+stops it. Such a job ends with the session. The model is told once when one has ended by itself.
+Events: ``job:started``, ``job:progress`` (once a second at most) and ``job:ended``, with
+``{job_id, command, started, seconds, ended, state, exit_code}`` and, but for the first, ``tail``,
+the last line it printed. Capability ``shell.jobs``: an object with ``cards()``, ``text(job_id)``
+and async ``stop(job_id)``.
+
 Each call is a shell of its own in its own process group. While it runs, its output streams as
 ``tool:progress`` events ``{tool_name, tool_call_id, text}``; the model gets the beginning and the
 end of it. Stopping the call, or running out of time, ends the whole group.
@@ -7,6 +14,7 @@ end of it. Stopping the call, or running out of time, ends the whole group.
 Config:
     timeout: Seconds a command may take unless the call says otherwise. Default 120.
     max_timeout: Most seconds a call may ask for. Default 600.
+    max_jobs: Most commands in the background at once; 0 for none. Default 8.
     max_output_chars: Characters of output the model gets. Default 30000.
     shell: Path of the shell. Default ``bash``, else ``sh``.
     denied_commands: Regular expressions; a command line one of them is found in is refused.
@@ -22,7 +30,10 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.modules.tool_bash import jobs
+from amplifier_tui.modules.tool_bash.job_tool import BashJobTool
 from amplifier_tui.modules.tool_bash.settings import BashSettings
 from amplifier_tui.modules.tool_bash.tool import PROGRESS, BashTool
 
@@ -50,5 +61,14 @@ async def mount(
         return None
     tool = BashTool(settings, coordinator)
     await coordinator.mount("tools", tool, name=tool.name)
-    coordinator.register_contributor("observability.events", "tool-bash", lambda: [PROGRESS])
+    told = [PROGRESS]
+    if tool.in_background:
+        reader = BashJobTool(tool.jobs)
+        await coordinator.mount("tools", reader, name=reader.name)
+        coordinator.register_capability(jobs.JOBS, tool.jobs)
+        tool.at_end = coordinator.hooks.register(
+            events.PROVIDER_REQUEST, tool.jobs.remind, priority=20, name="tool-bash"
+        )
+        told += [jobs.STARTED, jobs.PROGRESS, jobs.ENDED]
+    coordinator.register_contributor("observability.events", "tool-bash", lambda: told)
     return tool.close

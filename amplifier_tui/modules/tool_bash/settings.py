@@ -76,6 +76,7 @@ class BashSettings(ModuleSettings):
     timeout: Seconds = Field(120.0, ge=0.1)
     max_timeout: Seconds = Field(600.0, ge=0.1)
     max_output_chars: int = Field(30_000, ge=1_000, description="a number")
+    max_jobs: int = Field(8, ge=0, le=100, description="a number of commands")
     shell: str | None = None
     denied_commands: Texts = ()
     builtin_denials: bool = True

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
@@ -19,12 +19,27 @@ from amplifier_tui.modules.tool_bash.confining import (
     Confining,
     SandboxMissingError,
 )
+from amplifier_tui.modules.tool_bash.jobs import Jobs
 from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment, refusal
 
 PROGRESS: Final = "tool:progress"
 
 _PIECE: Final = 4_000
 """Characters of one ``tool:progress`` event."""
+
+
+_SERVERS: Final = (
+    "What goes on for long, such as a server or a watcher, is run with `run_in_background`, not "
+    "with &."
+)
+_FILES: Final = "Redirect the output of background processes to a file."
+_BACKGROUND: Final = {
+    "type": "boolean",
+    "description": (
+        "Return at once, while the command goes on until it ends, is stopped, or the session ends. "
+        "Read on with bash_job; there is no time limit."
+    ),
+}
 
 
 class BashTool:
@@ -47,6 +62,11 @@ class BashTool:
         self._coordinator = coordinator
         self._leftovers = Leftovers()
         self._confining = Confining(coordinator)
+        self.jobs = Jobs(coordinator, settings.max_jobs, settings.max_output_chars, self._leftovers)
+        self.in_background = settings.max_jobs > 0 and coordinator.parent_id is None
+        """Whether commands may run there: those of an agent would end with its answer."""
+        self.at_end: Callable[[], object] = lambda: None
+        """Called when the tool is closed."""
 
     @property
     def description(self) -> str:
@@ -54,8 +74,8 @@ class BashTool:
         return (
             "Run a command line in the workspace with bash and get its output and exit code. Each "
             "call is a new shell: `cd` and variables do not carry over. There is no terminal and "
-            "no input: pass flags such as -y instead of waiting for questions. Redirect the output "
-            "of background processes to a file."
+            "no input: pass flags such as -y instead of waiting for questions. "
+            + (_SERVERS if self.in_background else _FILES)
         )
 
     @property
@@ -71,6 +91,8 @@ class BashTool:
                 ),
             },
         }
+        if self.in_background:
+            properties["run_in_background"] = _BACKGROUND
         if self._confining.offered:
             properties["outside_sandbox"] = OUTSIDE_SANDBOX
         return {"type": "object", "properties": properties, "required": ["command"]}
@@ -90,6 +112,10 @@ class BashTool:
                 f"`timeout` must be a number of seconds, not {input['timeout']!r}.",
                 "invalid_arguments",
             )
+        background = input.get("run_in_background") or False
+        problem = self._no_background(background)
+        if problem:
+            return failed(problem, "invalid_arguments")
         reason = refusal(command, self._denials)
         if reason is not None:
             return failed(
@@ -109,6 +135,9 @@ class BashTool:
         except (OSError, ValueError) as error:
             return failed(f"The command can't be started: {error}.", type(error).__name__)
         output = Output(self._settings.max_output_chars, _PIECE, secret_values(os.environ))
+        if background:
+            job = await self.jobs.start(command, process, confined, output)
+            return ToolResult(output=f"[{job.job_id} runs in the background; bash_job reads on]")
         run = CommandRun(process, output, timeout, self._show)
         started = time.monotonic()
         try:
@@ -123,8 +152,23 @@ class BashTool:
 
     async def close(self) -> None:
         """End what commands left running."""
+        self.at_end()
+        await self.jobs.close()
         await self._leftovers.end()
         await asyncio.to_thread(self._confining.close)
+
+    def _no_background(self, wanted: Any) -> str:
+        """Return why a command can't run in the background, if it is to; else nothing."""
+        if not isinstance(wanted, bool):
+            return f"`run_in_background` must be true or false, not {wanted!r}."
+        if wanted and not self.in_background:
+            return "`run_in_background` is not possible in this session: run the command and wait."
+        if wanted and self.jobs.full:
+            return (
+                f"{self._settings.max_jobs} background commands run already, and no more may: stop "
+                "one with bash_job first."
+            )
+        return ""
 
     def _timeout(self, wanted: Any) -> float | None:
         if wanted is None:

@@ -18,7 +18,8 @@ async def test_it_is_found_by_its_id_and_announces_its_progress(tmp_path: Path):
     mount = await ModuleLoader(coordinator).load("tool-bash", {})
     cleanup = await mount(coordinator)
     assert coordinator.get("tools", "bash").input_schema["required"] == ["command"]
-    assert await coordinator.collect_contributions("observability.events") == [["tool:progress"]]
+    (told,) = await coordinator.collect_contributions("observability.events")
+    assert told == ["tool:progress", "job:started", "job:progress", "job:ended"]
     await cleanup()
 
 

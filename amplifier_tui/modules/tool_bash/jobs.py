@@ -1,0 +1,216 @@
+"""Commands that run in the background, from their start to the end of the session."""
+
+import asyncio
+import contextvars
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import field
+from typing import Any, Final
+
+from amplifier_tui.base.commands.process import CommandProcess, Leftovers
+from amplifier_tui.base.commands.run import CommandRun, Output
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import printed
+from amplifier_tui.kernel.models import HookResult
+from amplifier_tui.modules.tool_bash.confining import Confined
+
+logger = logging.getLogger(__name__)
+
+STARTED: Final = "job:started"
+PROGRESS: Final = "job:progress"
+ENDED: Final = "job:ended"
+JOBS: Final = "shell.jobs"
+"""Capability with the `Jobs` of a session."""
+
+_SAY_EVERY: Final = 1.0
+"""Seconds between two pieces of progress."""
+
+
+@dataclass
+class Job:
+    """A command in the background.
+
+    Attributes:
+        unread: What it printed since it was read last: the end of it, `skipped` characters less.
+        tail: The last it printed, read or not.
+        ended: Whether it has; `exit_code` counts then, negative for a signal.
+        told: The model knows that it has ended.
+    """
+
+    job_id: str
+    command: str
+    output: Output
+    started: float = field(default_factory=time.time)
+    seconds: float = 0.0
+    unread: str = ""
+    skipped: int = 0
+    tail: str = ""
+    exit_code: int = 0
+    ended: bool = False
+    stopped: bool = False
+    told: bool = False
+    notes: list[str] = field(default_factory=list)
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def state(self) -> str:
+        """How it stands, in words."""
+        if not self.ended:
+            return "running"
+        if self.stopped:
+            return "stopped"
+        code = self.exit_code
+        return f"ended by signal {-code}" if code < 0 else f"exit code {code}"
+
+    def facts(self) -> dict[str, Any]:
+        """Return it as event data."""
+        return {
+            "job_id": self.job_id,
+            "command": self.command,
+            "started": self.started,
+            "seconds": self.seconds if self.ended else time.time() - self.started,
+            "ended": self.ended,
+            "state": self.state,
+            "exit_code": self.exit_code,
+        }
+
+
+class Jobs:
+    """The background commands of a session.
+
+    Args:
+        coordinator: Whose hooks are told.
+        most: How many may run at once.
+        kept: Characters of each that are kept.
+        leftovers: Takes over what their commands leave running.
+    """
+
+    def __init__(self, coordinator: Any, most: int, kept: int, leftovers: Leftovers) -> None:
+        self._coordinator = coordinator
+        self._most = most
+        self._kept = kept
+        self._leftovers = leftovers
+        self._jobs: dict[str, Job] = {}
+        self._count = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether no other may run beside those that do."""
+        return len(self._running()) >= self._most
+
+    def cards(self) -> list[dict[str, Any]]:
+        """Return what is known of each job, the newest first."""
+        return [{**job.facts(), "tail": job.tail} for job in reversed(self._jobs.values())]
+
+    async def start(
+        self, command: str, process: CommandProcess, confined: Confined, output: Output
+    ) -> Job:
+        """Follow a command that was started from here on."""
+        self._count += 1
+        job = self._jobs[f"job-{self._count}"] = Job(f"job-{self._count}", command, output)
+        work = self._follow(job, process, confined)
+        # It is no part of the call, nor of the turn, that began it.
+        job.task = asyncio.create_task(
+            work, name=f"background {job.job_id}", context=contextvars.Context()
+        )
+        # One that was cancelled before it begins could not end the command.
+        await asyncio.sleep(0)
+        await self._say(STARTED, job)
+        return job
+
+    def take(self, job_id: str) -> tuple[Job, str] | None:
+        """Return a job and what it printed since it was read last; None for an unknown one."""
+        job = self._jobs.get(job_id)
+        if job is None:
+            return None
+        text, skipped = job.unread, job.skipped
+        job.unread, job.skipped = "", 0
+        job.told = job.told or job.ended
+        return job, f"[… {skipped} characters …]\n{text}" if skipped else text
+
+    def text(self, job_id: str) -> str:
+        """Return what a job printed, the middle of very much left out; raises `KeyError`."""
+        return self._jobs[job_id].output.text()
+
+    async def stop(self, job_id: str) -> bool:
+        """End a job; False where it does not run."""
+        job = self._jobs.get(job_id)
+        if job is None or job.ended or job.task is None:
+            return False
+        job.stopped = True
+        job.task.cancel()
+        await asyncio.wait([job.task])
+        return True
+
+    async def close(self) -> None:
+        """End every job."""
+        tasks = [job.task for job in self._running() if job.task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def remind(self, event: str, data: dict[str, Any]) -> HookResult:
+        """``provider:request``: tell the model, once, which jobs have ended."""
+        ended = [job for job in self._jobs.values() if job.ended and not job.told]
+        if not ended:
+            return HookResult(action="continue")
+        for job in ended:
+            job.told = True
+        lines = "\n".join(f"{job.job_id}: {job.state}, after {job.seconds:.0f} s" for job in ended)
+        return HookResult(
+            action="inject_context",
+            context_injection=(
+                '<system-reminder source="tool-bash">\nThese background commands have ended; not '
+                f"a message of the user. Read what they printed with bash_job.\n{lines}\n"
+                "</system-reminder>"
+            ),
+            context_injection_role="user",
+            ephemeral=True,
+        )
+
+    def _running(self) -> list[Job]:
+        return [job for job in self._jobs.values() if not job.ended]
+
+    async def _follow(self, job: Job, process: CommandProcess, confined: Confined) -> None:
+        last = 0.0
+
+        async def show(piece: str) -> None:
+            nonlocal last
+            text = job.unread + piece
+            job.skipped += max(0, len(text) - self._kept)
+            job.unread = text[-self._kept :]
+            job.tail = _last_line(piece) or job.tail
+            if time.monotonic() - last >= _SAY_EVERY:
+                last = time.monotonic()
+                await self._say(PROGRESS, job, tail=job.tail)
+
+        run = CommandRun(process, job.output, None, show)
+        try:
+            await run.finish()
+            job.exit_code = run.exit_code
+            if run.left_running:
+                self._leftovers.hold(process)
+            if run.exit_code and confined.terms:
+                job.notes.append(confined.terms)
+        except asyncio.CancelledError:
+            job.stopped = True
+            raise
+        except Exception as error:
+            # Nobody awaits it: it is part of what the job printed.
+            logger.exception("The command of %s could not be followed", job.job_id)
+            job.notes.append(f"It could not be followed: {error}")
+            job.exit_code = -1
+        finally:
+            job.ended, job.seconds = True, time.time() - job.started
+            job.notes += await asyncio.to_thread(confined.finish)
+            await self._say(ENDED, job, tail=job.tail)
+
+    async def _say(self, event: str, job: Job, **more: Any) -> None:
+        await self._coordinator.hooks.emit(event, {**job.facts(), **more})
+
+
+def _last_line(text: str) -> str:
+    lines: Iterable[str] = reversed(printed(text[-2_000:]).splitlines())
+    return next((line.strip() for line in lines if line.strip()), "")[:200]
