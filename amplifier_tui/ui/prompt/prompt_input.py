@@ -116,20 +116,17 @@ class PromptInput(TextArea, inherit_bindings=False):
         self.replace(shown, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
-    def put_aside(self) -> Draft:
-        """Empty the draft and return what it was."""
-        draft = Draft(self.text, self.chips.texts, self.cursor_location)
-        self.take_up(Draft())
-        return draft
-
-    def take_up(self, draft: Draft) -> None:
-        """Go on with a draft that was put aside."""
+    def swap(self, draft: Draft) -> Draft:
+        """Put the draft aside, go on with another one, and return the one before."""
+        before = Draft(self.text, self.chips.texts, self.cursor_location)
         self.past.leave()
         self.cleared = False
         self.chips = Chips()
         self.chips.texts |= draft.pastes
-        self.load_text(draft.text)
-        self.move_cursor(draft.cursor)
+        if draft.text != before.text:
+            self.load_text(draft.text)
+            self.move_cursor(draft.cursor)
+        return before
 
     def clear_draft(self) -> None:
         """Empty the draft, undoably."""

@@ -114,9 +114,16 @@ class TranscriptView(DocumentView, can_focus=True):
         self._pulse_ticker = Ticker(self, _PULSE_PERIOD, self._beat)
         self._measure_ticker = Ticker(self, _MEASURE_PERIOD, self._measure)
 
-    def apply(self, changes: Iterable[EntryChange]) -> None:
-        """Take what happened to the entries, in order."""
+    def apply(self, changes: Iterable[EntryChange], *, at_once: bool = True) -> None:
+        """Take what happened to the entries, in order.
+
+        Args:
+            at_once: Draw text that streams now, if the frame before is long enough ago; else with
+                the next frame.
+        """
         changes = list(changes)
+        if not at_once:
+            self._drawn_at = time.perf_counter()
         self._document.renderer.now = self._clock()
         if self._arrivals.apply(changes):
             if any(change.op == "clear" for change in changes):

@@ -56,7 +56,7 @@ class SessionTab:
         """Be the session on screen."""
         self.shown, self._ended = True, False
         if self.view is not None:
-            self.view.apply(self._unseen.take())
+            self.view.apply(self._unseen.take(), at_once=False)
 
     def do_what_waited(self) -> None:
         """Do what could not be done while another session was shown."""

@@ -89,7 +89,7 @@ class SessionTabs:
         tab, prompt = link.tab, self._screen.prompt
         with self._screen.app.batch_update():
             before.tab.shown = False
-            before.tab.draft = prompt.input.put_aside()
+            before.tab.draft = prompt.input.swap(tab.draft)
             self._shown = link
             first = tab.view is None
             tab.view = self._screen.show_session(tab.state, tab.view)
@@ -98,7 +98,6 @@ class SessionTabs:
                 self._watch(link)
             if tab.state.facts.cwd:
                 prompt.set_root(Path(tab.state.facts.cwd))
-            prompt.input.take_up(tab.draft)
             tab.come_forward()
             self._screen.show([])
         tab.do_what_waited()
