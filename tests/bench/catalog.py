@@ -38,6 +38,7 @@ BENCHES = (
     Bench("module_reload", "Reloading a module a hundred times"),
     Bench("stopping", "Stopping"),
     Bench("killing", "Killing the program while commands run"),
+    Bench("coming_back", "Killing a window with three sessions"),
     Bench("memory", "Memory, and the processor at rest"),
     Bench("host_resume", "Resuming a session of 40 MB"),
     Bench("session_search", "Searching and listing all sessions"),

@@ -144,6 +144,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_left_open = stored.left_open
     action_new_session = session.new_session
     action_session_beside = beside.open_beside
+    action_resume_beside = stored.resume_beside
     action_show_session = beside.show
     action_next_session = beside.step
     action_waiting_session = beside.show_waiting

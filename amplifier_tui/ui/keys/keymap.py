@@ -51,6 +51,7 @@ _NAMES = {
     "comma": ",",
     "minus": "-",
     "plus": "+",
+    "equals_sign": "=",
     "dollar_sign": "$",
     "colon": ":",
     "asterisk": "*",

@@ -67,6 +67,15 @@ _ROWS = (
             "beside",
             "bundle",
         ),
+        Action(
+            "session.resume_beside",
+            "Resume a session beside this one",
+            "app.resume_beside",
+            "",
+            "equals_sign",
+            "resume-beside",
+            "id",
+        ),
         Action("session.show", "Go to a session", "app.show_session", "", DIGITS, "go", "number"),
         Action("session.next", "Next session", "app.next_session", "", "full_stop", "next"),
         Action(

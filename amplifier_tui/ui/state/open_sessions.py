@@ -55,6 +55,12 @@ def name_of(state: SessionState) -> str:
     return one_line(title or state.facts.bundle or "new session", NAME_WIDTH)
 
 
+def is_empty(state: SessionState) -> bool:
+    """Return whether nothing was said in a session."""
+    said = any(isinstance(entry, UserEntry) for entry in state.entries)
+    return not (said or state.facts.earlier)
+
+
 def status_of(state: SessionState, *, ended: bool) -> SessionStatus:
     """Return what a session is doing; `ended`: a turn of it has ended that nobody saw."""
     asks = state.approvals.pending or state.questions.pending or state.trust.pending

@@ -17,6 +17,7 @@ from amplifier_tui.host.door.open_sessions import OpenSessions
 from amplifier_tui.host.door.service import Service
 from amplifier_tui.host.events import Failed, HostEvent, SessionOpened
 from amplifier_tui.paths import sessions_dir, user_state_dir
+from tests.host.door.three_sessions import kill_window, lost, write_bundle
 from tests.host.driving import Driver, Project
 
 WINDOW = """
@@ -164,3 +165,11 @@ async def test_a_session_is_left_in_order_also_where_the_next_one_is_chosen_at_o
     failed = [event for event in events if isinstance(event, Failed)]
     assert not failed and service._live.session_id == first.session_id
     await service.close()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.4])
+def test_three_sessions_of_a_killed_window_come_back_whole(
+    project: Project, seconds: float
+) -> None:
+    write_bundle(project)
+    assert lost(project, kill_window(project, seconds)) == []

@@ -7,6 +7,7 @@ from amplifier_tui.ui.dialogs.sessions.left_open import LeftOpenPicker
 from amplifier_tui.ui.dialogs.sessions.where import WhereSheet
 from tests.ui.driving import running
 from tests.ui.fake_client import FakeClient
+from tests.ui.state.make import turn
 
 
 async def test_what_a_crash_cut_off_is_said_at_the_start_and_resumed_where_it_was(
@@ -46,3 +47,31 @@ async def test_a_session_whose_folder_cannot_be_looked_at_is_said_to_be_gone(fol
         await drive.press("escape")
         await drive.closed()
         assert len(client.named("open")) == before
+
+
+async def test_all_that_were_left_open_come_back_side_by_side(tmp_path: Path) -> None:
+    cards = [
+        *(SessionCard(session_id=f"s{n}", title=f"Work {n}", cwd=str(tmp_path)) for n in (7, 8, 9)),
+        SessionCard(session_id="s10", title="Gone", cwd=str(tmp_path / "gone")),
+    ]
+    client = FakeClient(left=tuple(cards))
+    async with running(client, size=(80, 24)) as drive:
+        await drive.app.run_by_id("session.left_open")
+        await drive.dialog(LeftOpenPicker)
+        await drive.until(lambda: "Work 7" in drive.text())
+        await drive.press("ctrl+o")
+        await drive.closed()
+        clients = [client, *client.others]
+        assert [each.named("open")[-1][0].resume for each in clients] == ["s7", "s8", "s9"]
+        assert {each.named("open")[-1][0].cwd for each in clients} == {tmp_path}
+        assert drive.app.client is client and "folder is gone" in drive.text()
+
+
+async def test_a_resumed_session_takes_no_place_of_one_that_works(tmp_path: Path) -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(turn(1, "count"))
+        await drive.app.run_by_id("session.sessions", "s7")
+        assert not drive.client.named("resume")
+        assert drive.client.others[0].named("open")[0][0].resume == "s7"
+        await drive.app.run_by_id("session.sessions", "s1")
+        assert drive.app.client is drive.client, "what is open already is shown"

@@ -13,9 +13,12 @@ from amplifier_tui.ui.dialogs.sessions.rows import Shown, session_rows
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
+ALL = "*"
+"""In the place of an id: all that are listed."""
+
 
 class LeftOpenPicker(AskingPicker[SessionCard]):
-    """Returns the id of the one to resume. `dismiss` takes others off the list for good."""
+    """Returns the id of the one to resume, or `ALL`; `dismiss` takes others off for good."""
 
     TITLE = "Open when the program ended"
     PLACEHOLDER = "Type to filter"
@@ -25,6 +28,7 @@ class LeftOpenPicker(AskingPicker[SessionCard]):
     EMPTY = ("No session was left open.", "No session matches.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+x", "forget", show=False, priority=True),
+        Binding("ctrl+o", "open_all", show=False, priority=True),
     ]
 
     def __init__(
@@ -38,6 +42,7 @@ class LeftOpenPicker(AskingPicker[SessionCard]):
     def _choices(self) -> Sequence[KeyChoice]:
         return (
             KeyChoice("enter", self.CHOOSE, "choose"),
+            KeyChoice("ctrl+o", "Resume all, side by side", "open_all"),
             KeyChoice("ctrl+x", "Take off the list", "forget"),
             KeyChoice("esc", "Later", "close"),
         )
@@ -49,6 +54,11 @@ class LeftOpenPicker(AskingPicker[SessionCard]):
         shown = Shown(self.rows.size.width or self.app.size.width, folders=True)
         found = rank(query, self.cards.values(), text)
         return session_rows({card.session_id: card for card in found}, shown)
+
+    def action_open_all(self) -> None:
+        """Resume all of them."""
+        if self.cards:
+            self.finish(ALL)
 
     def action_forget(self) -> None:
         """Offer the highlighted session no more."""

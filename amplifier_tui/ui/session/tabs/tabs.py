@@ -67,19 +67,24 @@ class SessionTabs:
 
     def open_beside(self, request: OpenRequest, *, show: bool = True) -> bool:
         """Open a session beside the others; False where there are as many as there can be."""
+        link = self.add_beside()
+        if link is not None:
+            link.tab.client.open(request)
+            if show:
+                self.show(link)
+        return link is not None
+
+    def add_beside(self) -> SessionLink | None:
+        """Return a session that is still to be opened; None where no more can be open."""
         if len(self.links) >= MOST:
             close = self._screen.keymap.way_to("session.close")
             self._screen.say(f"{MOST} sessions are open, which is all there can be: {close}.")
-            return False
+            return None
         client = self._shown.tab.client.beside()
         link = self._add(SessionTab(self._screen, client, SessionState()), [])
         link.follow()
-        client.open(request)
-        if show:
-            self.show(link)
-        else:
-            self.changed()
-        return True
+        self.changed()
+        return link
 
     def show(self, link: SessionLink) -> None:
         """Bring a session to the screen; what was written for the one before stays with it."""

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplifier_tui.ui.app.session_app import in_session
+from amplifier_tui.ui.state.open_sessions import is_empty
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.client import SessionClient
+    from collections.abc import Sequence
+
+    from amplifier_tui.host.client import SessionCard, SessionClient
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.state.session import SessionState
 
@@ -28,6 +31,51 @@ def open_beside(
         name = bundle or state.facts.bundle
         models = app.preferences.models
         app.tabs.open_beside(OpenRequest(cwd=folder, bundle=name, models=models))
+
+
+def resume(
+    app: SessionApp, session_id: str, folder: str = "", *, beside: bool = False, show: bool = True
+) -> bool:
+    """Resume a stored session; one that is open in this window is shown.
+
+    It takes the place of the one on screen, unless something runs there or `beside` says so.
+
+    Args:
+        folder: Where it works; empty for where the session on screen does.
+        show: Show it, where it is opened beside.
+
+    Returns:
+        False where no more sessions can be open.
+    """
+    from amplifier_tui.host.client import OpenRequest
+
+    if app.tabs is None or app.client is None or app.state is None:
+        return False
+    known, state = app.tabs.find(session_id), app.state
+    if known is not None:
+        if known is app.tabs.shown:
+            app.say("This session is on screen.")
+        app.tabs.show(known)
+        return True
+    place = folder or (state.facts.cwd if state.facts.opened else str(app.cwd))
+    request = OpenRequest(cwd=Path(place), resume=session_id, models=app.preferences.models)
+    if beside or state.activity.work:
+        return app.tabs.open_beside(request, show=show)
+    if folder:
+        app.client.open(request)
+    else:
+        app.client.resume(session_id)
+    return True
+
+
+def resume_all(app: SessionApp, cards: Sequence[SessionCard]) -> None:
+    """Resume several sessions side by side and show the first of them."""
+    first = app.tabs.shown if app.tabs is not None else None
+    # An empty session gives its place to the first one.
+    empty = first is not None and is_empty(first.tab.state)
+    for number, card in enumerate(cards):
+        if not resume(app, card.session_id, card.cwd, beside=number > 0 or not empty, show=False):
+            break
 
 
 def show(app: SessionApp, number: str = "") -> None:

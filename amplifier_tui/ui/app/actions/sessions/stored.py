@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.app.actions.sessions.beside import resume, resume_all
 from amplifier_tui.ui.app.session_app import in_session
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.client import SessionCard, SessionClient
+    from amplifier_tui.host.client import SearchHit, SessionCard, SessionClient
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.state.session import SessionState
 
@@ -21,8 +22,26 @@ def sessions(
 ) -> None:
     """Resume a session, or open the picker."""
     if session_id:
-        client.resume(session_id)
-        return
+        resume(app, session_id)
+    else:
+        _choose(app, client, state)
+
+
+@in_session
+def resume_beside(
+    app: SessionApp, client: SessionClient, state: SessionState, session_id: str = ""
+) -> None:
+    """Resume a session beside the one on screen, or choose which."""
+    if session_id:
+        resume(app, session_id, beside=True)
+    else:
+        _choose(app, client, state, beside=True)
+
+
+def _choose(
+    app: SessionApp, client: SessionClient, state: SessionState, *, beside: bool = False
+) -> None:
+    """Open the list of sessions, and what is chosen there."""
     from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 
     current = state.facts.session_id
@@ -35,7 +54,7 @@ def sessions(
         here = picker.found.cwd
         if card.cwd and card.cwd == here:
             if what == "resume":
-                client.resume(card.session_id)
+                resume(app, card.session_id, beside=beside)
             else:
                 client.copy_session(card.key)
         else:
@@ -56,7 +75,7 @@ def search(app: SessionApp, client: SessionClient, state: SessionState, words: s
         if hit is None or app.link is None:
             return
         if hit.card.session_id == state.facts.session_id or _is_there(hit.card.cwd):
-            app.link.hits.open(hit)
+            _show_hit(app, hit)
         else:
             _choose_folder(app, client, hit.card, str(app.cwd))
 
@@ -66,21 +85,38 @@ def search(app: SessionApp, client: SessionClient, state: SessionState, words: s
 @in_session
 def left_open(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """List the sessions that were open when the program was killed."""
-    from pathlib import Path
-
-    from amplifier_tui.host.client import OpenRequest
-    from amplifier_tui.ui.dialogs.sessions.left_open import LeftOpenPicker
+    from amplifier_tui.ui.dialogs.sessions.left_open import ALL, LeftOpenPicker
 
     picker = LeftOpenPicker(client.left_open, client.dismiss_left_open)
 
     def chosen(session_id: str) -> None:
+        if session_id == ALL:
+            cards = [*picker.cards.values()]
+            resume_all(app, [card for card in cards if _is_there(card.cwd)])
+            for card in cards:
+                if not _is_there(card.cwd):
+                    app.say(f"Its folder is gone: {one_line(card.cwd, 200)}", "warning")
+            return
         card = picker.cards[session_id]
         if _is_there(card.cwd):
-            client.open(OpenRequest(cwd=Path(card.cwd), resume=session_id))
+            resume(app, session_id, card.cwd)
         else:
             _choose_folder(app, client, card, str(app.cwd))
 
     app.ask(picker, chosen)
+
+
+def _show_hit(app: SessionApp, hit: SearchHit) -> None:
+    """Show what a search found; beside the session on screen where something runs in that."""
+    if app.tabs is None:
+        return
+    session_id, shown = hit.card.session_id, app.tabs.shown
+    link = app.tabs.find(session_id)
+    if link is None:
+        link = app.tabs.add_beside() if shown.tab.state.activity.work else shown
+    if link is not None:
+        app.tabs.show(link)
+        link.hits.open(hit)
 
 
 def _choose_folder(
@@ -89,7 +125,6 @@ def _choose_folder(
     """Ask where to go on with a session of another folder, and do so."""
     from pathlib import Path
 
-    from amplifier_tui.host.client import OpenRequest
     from amplifier_tui.ui.dialogs.questions import AskLine
     from amplifier_tui.ui.dialogs.sessions.where import WhereSheet
 
@@ -109,7 +144,7 @@ def _choose_folder(
         elif copy:
             client.copy_session(card.key)
         else:
-            client.open(OpenRequest(cwd=Path(card.cwd), resume=card.session_id))
+            resume(app, card.session_id, card.cwd)
 
     app.ask(WhereSheet(card.cwd, here, gone=not _is_there(card.cwd), copy=copy), chosen)
 
