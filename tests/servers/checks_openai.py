@@ -73,13 +73,17 @@ def _items(items: list[dict[str, Any]]) -> str | None:
     answered: set[str] = set()
     for place, item in enumerate(items):
         match item.get("type", "message"):
+            case "apply_patch_call":
+                if set(item["operation"]) - {"type", "path", "diff"}:
+                    return f"input[{place}].operation: unknown fields"
+                called.add(item["call_id"])
             case "function_call":
                 if item["call_id"] in called:
                     return f"input[{place}]: duplicate call_id {item['call_id']}"
                 if not isinstance(item["arguments"], str):
                     return f"input[{place}].arguments: expected a string"
                 called.add(item["call_id"])
-            case "function_call_output":
+            case "function_call_output" | "apply_patch_call_output":
                 if item["call_id"] not in called:
                     return f"No tool call found for function call output {item['call_id']}."
                 if item["call_id"] in answered:
@@ -88,7 +92,7 @@ def _items(items: list[dict[str, Any]]) -> str | None:
             case "reasoning":
                 following = items[place + 1] if place + 1 < len(items) else {}
                 kind = following.get("type", "message")
-                ours = kind in ("function_call", "reasoning") or (
+                ours = kind in ("function_call", "apply_patch_call", "reasoning") or (
                     kind == "message" and following.get("role") == "assistant"
                 )
                 if not ours:

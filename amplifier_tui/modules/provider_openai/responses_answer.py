@@ -16,12 +16,18 @@ from amplifier_tui.kernel.message_models import (
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.kernel.utils.tool_calls import call_block, read_tool_call
 from amplifier_tui.modules.provider_openai.errors import OpenAIErrors
+from amplifier_tui.modules.provider_openai.native_patch import TOOL, patch_call
 from amplifier_tui.modules.provider_openai.wire import read_usage
 
 if TYPE_CHECKING:
     from openai.types.responses import Response, ResponseStreamEvent
 
-_SHOWN_AS = {"message": "text", "reasoning": "thinking", "function_call": "tool_use"}
+_SHOWN_AS = {
+    "message": "text",
+    "reasoning": "thinking",
+    "function_call": "tool_use",
+    "apply_patch_call": "tool_use",
+}
 
 
 class ResponsesAnswer:
@@ -47,7 +53,8 @@ class ResponsesAnswer:
             match event.type:
                 case "response.output_item.added":
                     if shown := _SHOWN_AS.get(event.item.type):
-                        name = getattr(event.item, "name", None) or ""
+                        patches = event.item.type == "apply_patch_call"
+                        name = TOOL if patches else getattr(event.item, "name", None) or ""
                         name = self._tool_names.get(name, name)
                         await emitter.start(event.output_index, shown, name=name or None)
                 case (
@@ -100,6 +107,10 @@ class ResponsesAnswer:
                     call = read_tool_call(item.call_id, name, item.arguments, cut_off=cut_off)
                     calls.append(call)
                     content.append(call_block(call))
+                case "apply_patch_call":
+                    call, block = patch_call(item)
+                    calls.append(call)
+                    content.append(block)
         if reason == "content_filter" and not any(isinstance(b, TextBlock) for b in content):
             raise ContentFilterError(
                 "The filter stopped the answer before its first word. Rephrase the request.",

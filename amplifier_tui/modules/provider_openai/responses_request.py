@@ -39,6 +39,12 @@ from amplifier_tui.modules._provider.request import (
     tool_names,
 )
 from amplifier_tui.modules.provider_openai.models import reasons
+from amplifier_tui.modules.provider_openai.native_patch import (
+    TOOL,
+    call_item,
+    offers_patch,
+    output_item,
+)
 from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 from amplifier_tui.modules.provider_openai.wire import (
     PDF_NAME,
@@ -62,13 +68,17 @@ def prepare_responses(
     conversation = read_conversation(
         request.messages, clean_id=clean_name, keeps_roles=True, memory=memory
     )
+    native = settings.native_tools and offers_patch(request.tools)
     reasoning = _reasoning(request, settings, model)
     wanted_format = json_format(request)
     optional: Wire = {
         **sampling_for(request, settings, model),
         "instructions": conversation.system or None,
         "tools": [
-            {"type": "function", "strict": False, **function(tool)} for tool in request.tools or []
+            {"type": TOOL}
+            if native and tool.name == TOOL
+            else {"type": "function", "strict": False, **function(tool)}
+            for tool in request.tools or []
         ],
         "tool_choice": tool_choice(request.tool_choice, _one_tool) if request.tools else None,
         "max_output_tokens": request.max_output_tokens or settings.max_tokens,
@@ -78,7 +88,7 @@ def prepare_responses(
         "prompt_cache_key": cache_key if settings.is_openai else None,
         "timeout": request.timeout,
     }
-    required = {"model": model, "input": wire_items(conversation), "store": settings.store}
+    required = {"model": model, "input": wire_items(conversation, native), "store": settings.store}
     return PreparedRequest(
         finished(required, optional),
         tool_names(request.tools),
@@ -87,9 +97,13 @@ def prepare_responses(
     )
 
 
-def wire_items(conversation: Conversation) -> list[Wire]:
-    """The conversation as input items; never empty, and never ending with the assistant."""
+def wire_items(conversation: Conversation, native: bool = False) -> list[Wire]:
+    """The conversation as input items; never empty, and never ending with the assistant.
+
+    `native` says whether the API's own form of `apply_patch` is on offer.
+    """
     items: list[Wire] = []
+    patches: set[str] = set()
     for turn in conversation.turns:
         match turn:
             case UserTurn():
@@ -97,9 +111,14 @@ def wire_items(conversation: Conversation) -> list[Wire]:
             case InstructionTurn():
                 items.append(_message(turn.role, [{"type": "input_text", "text": turn.text}]))
             case AssistantTurn():
-                items.extend(_assistant_items(turn))
+                said = _assistant_items(turn, native)
+                patches |= {i["call_id"] for i in said if i["type"] == "apply_patch_call"}
+                items.extend(said)
             case ToolTurn():
-                items.extend(_output_item(output) for output in turn.outputs)
+                items.extend(
+                    output_item(output) if output.call_id in patches else _output_item(output)
+                    for output in turn.outputs
+                )
     if not items:
         items.append(_message("user", [{"type": "input_text", "text": BEGIN}]))
     elif items[-1].get("role") == "assistant":
@@ -119,7 +138,7 @@ def _part(block: TextBlock | ImageBlock) -> Wire:
     return {"type": "input_text", "text": block.text}
 
 
-def _assistant_items(turn: AssistantTurn) -> list[Wire]:
+def _assistant_items(turn: AssistantTurn, native: bool) -> list[Wire]:
     items: list[Wire] = []
     spoken = 0
     for block in turn.content:
@@ -128,7 +147,8 @@ def _assistant_items(turn: AssistantTurn) -> list[Wire]:
                 items.append(_assistant_message(block))
             case ToolCallBlock():
                 items.append(
-                    {
+                    (call_item(block) if native else None)
+                    or {
                         "type": "function_call",
                         "call_id": block.id,
                         "name": clean_name(block.name),

@@ -24,6 +24,8 @@ class OpenAISettings(ProviderSettings):
         prompt_caching: Whether OpenAI is told which requests belong together.
         stream_usage: Whether Chat Completions is asked for token counts at the end of a stream.
         store: Whether OpenAI keeps the responses.
+        native_tools: Whether Responses offers `apply_patch` in the form that OpenAI's newer models
+            know by themselves; older models refuse it.
     """
 
     module: ClassVar[str] = "provider-openai"
@@ -36,6 +38,7 @@ class OpenAISettings(ProviderSettings):
     prompt_caching: bool = True
     stream_usage: bool = True
     store: bool = False
+    native_tools: bool = False
 
     @property
     def url(self) -> str:
