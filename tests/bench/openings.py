@@ -52,8 +52,13 @@ CALM = 0.08
 BUSY = 0.02
 """Seconds that a turn of the loop takes at most when there is nothing to do."""
 PATIENCE = 5.0
-_LEAVES = frozenset(("app.quit", "app.suspend", "prompt.clear", "prompt.end"))
-"""They end the program, the last two together."""
+_LEAVES = frozenset(
+    (
+        *("app.quit", "app.suspend", "prompt.clear", "prompt.end"),
+        *("session.beside", "session.show", "session.next", "session.previous", "session.close"),
+    )
+)
+"""They end the program, two of them together, or show another session than the long one."""
 
 
 class Took(NamedTuple):

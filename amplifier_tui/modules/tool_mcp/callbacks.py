@@ -18,6 +18,7 @@ class ServerCallbacks:
         changed: Told that what it offers has changed.
         closed: Told that it can't be reached any more, and why.
         ask: Asks the user, for the server; None where nobody can be asked.
+        patient: Gives it so many seconds more to start: a person is at work.
     """
 
     wrote: Callable[[str], None]
@@ -25,3 +26,4 @@ class ServerCallbacks:
     changed: Callable[[], None]
     closed: Callable[[str], None]
     ask: Callable[[], AskUser | None]
+    patient: Callable[[float], None]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final, Literal
+from urllib.parse import urlsplit
 
 from amplifier_tui.base.capabilities.questions import (
     LONGEST,
@@ -77,6 +78,14 @@ async def ask_to_open(server: str, message: str, url: str, ask: AskUser) -> Elic
     words = f"{message} — open this address yourself if you trust it: {url}"
     options = (QuestionOption("I have opened it"), QuestionOption("No"))
     return await _chosen(server, words, options, ask)
+
+
+async def may_sign_in(server: str, url: str, ask: AskUser) -> bool:
+    """Ask whether the user's browser may be opened for signing in at a server."""
+    place = one_line(urlsplit(url).netloc, 200)
+    words = f"may your browser be opened, to sign in at {place}? The address is in its log, too."
+    options = (QuestionOption("Open the browser"), QuestionOption("No"))
+    return (await _chosen(server, words, options, ask)).action == "accept"
 
 
 async def _confirm(server: str, message: str, ask: AskUser) -> Elicited:

@@ -33,6 +33,7 @@ class MountedTools:
         self._search = ToolSearch(lambda: list(self._all.values()), self._load)
         self._stop = servers.follow(self._changed)
         self._task: asyncio.Task[None] | None = None
+        self._stale = False
 
     async def update(self) -> None:
         """Mount what is there now, and unmount what is not any more."""
@@ -51,8 +52,15 @@ class MountedTools:
             await asyncio.wait([self._task])
 
     def _changed(self) -> None:
+        self._stale = True
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self.update())
+            self._task = asyncio.create_task(self._follow())
+
+    async def _follow(self) -> None:
+        # What changes meanwhile is taken up in another round.
+        while self._stale:
+            self._stale = False
+            await self.update()
 
     def _read(self) -> list[str]:
         """Take up the tools of all servers; returns which can't be had, in sentences."""

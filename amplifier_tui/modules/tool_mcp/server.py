@@ -4,7 +4,7 @@ import asyncio
 import contextvars
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import ModuleType
@@ -31,7 +31,7 @@ _PATIENCE: Final = 2.0
 _SETTLED: Final = 0.2
 """Seconds of quiet after a change of what it offers, before it is asked for it."""
 _LOG_LINES: Final = 200
-_LONGEST_LINE: Final = 400
+_LONGEST_LINE: Final = 2_000
 _LOGS_A_SECOND: Final = 20
 
 
@@ -77,6 +77,7 @@ class McpServer:
         self._wake = asyncio.Event()
         self._over = ""
         self._stale = False
+        self._wanted = False
         self._failures = 0
         self._not_before = 0.0
         # Not that of the call that happens to start it: it outlives it.
@@ -107,8 +108,11 @@ class McpServer:
             log=tuple(self._log),
         )
 
-    async def client(self) -> "ServerClient":
+    async def client(self, *, wanted: bool = True) -> "ServerClient":
         """Return the connection to it, made now if there is none.
+
+        Args:
+            wanted: Whether somebody wants it who may be asked to sign in.
 
         Raises:
             ToolProblem: It is off, its settings make no sense, or it can't be started.
@@ -132,6 +136,7 @@ class McpServer:
                 await asyncio.sleep(pause)
             if self._task is None or self._task.done():
                 self._ready = loop.create_future()
+                self._wanted = wanted
                 self._task = loop.create_task(
                     self._live(self.settings, self._ready),
                     name=f"mcp:{self.name}",
@@ -197,14 +202,16 @@ class McpServer:
             return
         try:
             async with AsyncExitStack() as stack:
-                async with asyncio.timeout(settings.startup_timeout):
+                async with asyncio.timeout(settings.startup_timeout) as patience:
+                    callbacks = self._callbacks(patience)
                     if settings.transport == "http":
-                        transport = protocol.http_streams(settings)
+                        auth = None
+                        if not has_key(settings.headers):
+                            auth = await protocol.sign_in(self.name, settings.url, callbacks)
+                        transport = protocol.http_streams(settings, auth)
                     else:
-                        transport = protocol.stdio_streams(
-                            settings, self._folder, self._callbacks()
-                        )
-                    connection = protocol.connected(transport, self.name, self._callbacks())
+                        transport = protocol.stdio_streams(settings, self._folder, callbacks)
+                    connection = protocol.connected(transport, self.name, callbacks)
                     client = await stack.enter_async_context(connection)
                     await self._take(client, settings)
                 following = asyncio.create_task(client.follow_changes(self._changed))
@@ -259,8 +266,18 @@ class McpServer:
         self._state = state
         self.on_change(self)
 
-    def _callbacks(self) -> ServerCallbacks:
-        return ServerCallbacks(self._wrote, self._heard_log, self._changed, self._closed, self._ask)
+    def _callbacks(self, patience: asyncio.Timeout) -> ServerCallbacks:
+        def patient(seconds: float) -> None:
+            if self._state == "starting":
+                patience.reschedule(asyncio.get_running_loop().time() + seconds)
+
+        def ask() -> AskUser | None:
+            # What is started to see what it offers must not ask anything of its own accord.
+            return self._ask() if self._wanted or self._state != "starting" else None
+
+        return ServerCallbacks(
+            self._wrote, self._heard_log, self._changed, self._closed, ask, patient
+        )
 
     def _changed(self) -> None:
         self._stale = True
@@ -283,6 +300,11 @@ class McpServer:
         self._logged = since, count + 1
         if count < _LOGS_A_SECOND:
             await self._emit_log(level, clean(text[:10_000]))
+
+
+def has_key(headers: Mapping[str, str]) -> bool:
+    """Whether headers authorize requests already."""
+    return any(name.lower() == "authorization" for name in headers)
 
 
 def _protocol() -> ModuleType:

@@ -87,7 +87,7 @@ class McpServers:
     async def _discover(self, server: McpServer) -> None:
         async with self._room:
             try:
-                await server.client()
+                await server.client(wanted=False)
             except ToolProblem as problem:
                 await self._notify(str(problem))
 

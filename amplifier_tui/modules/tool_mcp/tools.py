@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.text import one_line
@@ -50,7 +51,7 @@ class McpTool:
         """JSON schema of the input, as its server has it."""
         return self.info.schema
 
-    @property
+    @cached_property
     def tokens(self) -> int:
         """About what it costs to tell a model of it."""
         return text_tokens(self.name + self.description) + schema_tokens(self.info.schema)

@@ -18,7 +18,7 @@ from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.dialogs.sheets import ProblemSheet
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.widgets.content_lines import ContentLines
-from amplifier_tui.ui.widgets.pick_list import PickRow
+from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
 STATES: dict[BundleState, tuple[str, str, str]] = {
     "ready": ("✓", "$text-success", "ready"),
@@ -86,7 +86,7 @@ class BundlePicker(AskingPicker[BundleCard]):
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         cards = rank(query, self.cards.values(), lambda card: f"{card.name} {card.description}")
-        return [self._row(card, query) for card in cards]
+        return LazyRows(cards, lambda card: self._row(card, query), lambda card: card.name)
 
     def _row(self, card: BundleCard, query: str) -> PickRow:
         glyph, colour, _ = STATES[card.state]
@@ -110,13 +110,15 @@ class BundlePicker(AskingPicker[BundleCard]):
         elif row.id in self._previews:
             self._show(preview_rows(self._previews[row.id], self._width))
         else:
-            self._show(card_rows(self.cards[row.id], self._width))
             self._load_preview(row.id)
 
     @work(group="preview", exclusive=True)
     async def _load_preview(self, name: str) -> None:
+        asked = self._ask_preview(name)
+        if not asked.done():
+            self._show(card_rows(self.cards[name], self._width))
         try:
-            preview = await self.answer_of(self._ask_preview(name))
+            preview = await self.answer_of(asked)
         except Exception as error:
             problem = Content.styled(one_line(str(error), 1_000), "$text-error")
             self._show([*card_rows(self.cards[name], self._width), Content(), problem])

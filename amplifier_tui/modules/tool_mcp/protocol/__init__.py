@@ -11,6 +11,7 @@ from amplifier_tui.modules.tool_mcp.protocol.client import (
     reason,
 )
 from amplifier_tui.modules.tool_mcp.protocol.http import http_streams
+from amplifier_tui.modules.tool_mcp.protocol.sign_in import sign_in
 from amplifier_tui.modules.tool_mcp.protocol.stdio import stdio_streams
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "connected",
     "http_streams",
     "reason",
+    "sign_in",
     "stdio_streams",
 ]
