@@ -100,7 +100,7 @@ class MainScreen(ConversationScreen):
         stage = Vertical(self.transcript, id="stage")
         # With its class from the start: to style all panes a second time takes 10 ms.
         shown = "-shown" if self.visible_panes() else ""
-        left, right = Rail(id="left"), Rail(id="right", classes=shown)
+        own, right = Rail(id="own"), Rail(id="right", classes=shown)
         self._panes = {row.name: row.make() for row in PANES}
         self._wide = self.app.size.width >= WIDE
         async with self.batch():
@@ -108,7 +108,7 @@ class MainScreen(ConversationScreen):
             await self.mount(self.status, after=self.prompt)
             await self.mount(self.sessions, before=0)
             await self.mount(popup, self.agents, self.strip, self._notes, before=self.prompt)
-            await self.query_one("#body").mount(left, stage, right)
+            await self.query_one("#body").mount(stage, own, right)
             await right.mount(*self._panes.values())
             if self._wide:
                 await self._move_columns()
@@ -291,7 +291,7 @@ class MainScreen(ConversationScreen):
             pane = self._panes[row.name] = row.make()
             await old.remove()
             above = self._panes[PANES[at - 1].name] if at and not self._wide else None
-            await self.query_one("#left" if self._wide else "#right").mount(pane, after=above)
+            await self.query_one("#own" if self._wide else "#right").mount(pane, after=above)
             if focused:
                 pane.focus()
 

@@ -25,8 +25,8 @@ class Rail(Vertical):
     }
     MainScreen.-roomy Rail { width: 40; }
     MainScreen.-wide Rail { width: 46; }
-    MainScreen.-wide Rail#left { width: 34; padding: 1 1 0 0; }
-    Rail#left > ModulesPane { max-height: 100%; }
+    MainScreen.-wide Rail#own { width: 34; padding: 1 1 0 0; }
+    Rail#own > ModulesPane { max-height: 100%; }
 
     MainScreen Rail.-drawer {
         display: block;

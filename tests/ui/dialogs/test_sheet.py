@@ -23,6 +23,21 @@ async def test_a_dialog_that_is_closed_in_the_moment_it_opens_does_not_end_the_p
         assert drive.draft == "goes on"
 
 
+async def test_a_dialog_that_is_answered_under_a_later_one_closes_when_that_has_closed() -> None:
+    results: list[str | None] = []
+    async with running(size=(80, 24)) as drive:
+        first, later = Sheet[str](), Sheet[str]()
+        drive.app.push_screen(first, results.append)
+        drive.app.push_screen(later)
+        await drive.until(lambda: first.is_mounted and later.is_mounted)
+        first.finish("yes")
+        first.finish("no")
+        assert drive.app.screen is later
+        later.finish()
+        await drive.closed()
+        assert results == ["yes"]
+
+
 @pytest.mark.parametrize(("size", "cut"), [((40, 12), True), ((80, 24), True), ((160, 60), False)])
 async def test_the_chords_say_how_many_have_no_room_and_where_they_are_listed(size, cut) -> None:
     async with running(size=size) as drive:

@@ -162,6 +162,9 @@ class Sheet(Overlay[T]):
     Sheet.-small > #sheet { max-height: 100%; padding: 0 1; }
     """
 
+    _ended: tuple[T | None] | None = None
+    """The result with which it closes when it is the topmost again."""
+
     def compose(self) -> ComposeResult:
         """Put the content into the sheet."""
         with Vertical(id="sheet"):
@@ -233,14 +236,24 @@ class Sheet(Overlay[T]):
         """The state of the session, which goes on behind the dialog, is another one."""
 
     def finish(self, result: T | None = None) -> None:
-        """Close with a result; does nothing when the dialog is closing already."""
-        if not self.is_active:
+        """Close with a result, below another dialog once that has closed.
+
+        Does nothing when the dialog is closing already; of two results the first one counts.
+        """
+        if self not in self.app.screen_stack:
             return
-        if self.is_mounted:
+        if not self.is_active:
+            self._ended = self._ended or (result,)
+        elif self.is_mounted:
             self.dismiss(result)
         else:
             # A chord or an answer may come before it is there; without its parts it can't begin.
             self.call_after_refresh(self.finish, result)
+
+    @on(events.ScreenResume)
+    def _finish_late(self) -> None:
+        if self._ended is not None:
+            self.finish(*self._ended)
 
     def action_close(self) -> None:
         """Close without a result."""
