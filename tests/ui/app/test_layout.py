@@ -83,11 +83,12 @@ async def test_the_rail_remembers_its_panes_per_project(tmp_path) -> None:
 async def test_three_columns_where_there_is_room_and_the_modules_move() -> None:
     async with running(size=(200, 50)) as drive:
         modules = drive.app.main._panes["modules"]
-        assert modules.region.x == 0
+        events = drive.app.main._panes["events"]
+        assert 0 < modules.region.x < modules.region.right <= events.region.x
         await drive.pilot.resize_terminal(120, 36)
         await drive.until(lambda: drive.app.main._panes["modules"].region.x >= 80)
         await drive.pilot.resize_terminal(200, 50)
-        await drive.until(lambda: drive.app.main._panes["modules"].region.x == 0)
+        await drive.until(lambda: drive.app.main._panes["modules"].region.right <= events.region.x)
         assert "None mounted yet" in drive.text()
 
 
@@ -157,3 +158,17 @@ async def test_the_tiniest_screen_still_takes_a_prompt() -> None:
         await drive.write("hi")
         await drive.press("enter")
         assert drive.client.named("submit") == [("hi",)]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+async def test_prompt_and_conversation_begin_in_one_column(size: tuple[int, int]) -> None:
+    def columns(words: str) -> set[int]:
+        return {row.index(words) for row in drive.text().splitlines() if words in row}
+
+    async with running(size=size) as drive:
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="what I asked"))
+        await drive.write("what I ask next")
+        assert columns("what I asked") == columns("what I ask next") == {4}
+        for key in ("f2", "f3", "f4"):
+            await drive.press(key, key, "escape")
+        assert columns("what I asked") == {4}

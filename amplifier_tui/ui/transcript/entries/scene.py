@@ -40,11 +40,9 @@ class Column:
 
     @classmethod
     def fit(cls, width: int) -> Self:
-        """Return the column for a widget of `width` cells; centred when there is room to spare."""
+        """Return the column for a widget of `width` cells; its left edge is that of the prompt."""
         edge, right = (2, 1) if width >= _ROOMY else (0, 0)
         measure = max(1, min(MAX_MEASURE, width - edge - 2 - right))
-        spare = width - edge - 2 - measure - right
-        edge += max(0, spare // 2)
         return cls(edge, edge + 2, measure, 10 if width >= _TIGHT else 4)
 
     def inset(self, cells: int) -> Self:
