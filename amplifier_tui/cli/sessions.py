@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
+
+from amplifier_tui.cli import imported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from amplifier_tui.host.client import SearchHit, SessionCard, SessionDetails
+    from amplifier_tui.host.imported_cards import OriginName
     from amplifier_tui.host.requests import ExportForm
 
 T = TypeVar("T")
@@ -42,17 +45,33 @@ def sessions(context: click.Context, cwd: str, as_json: bool) -> None:
 @click.option("--all", "everywhere", is_flag=True, help="Those of all directories.")
 @click.option("--most", type=click.IntRange(1), default=500, help="Sessions; 500 else.")
 @click.option("--deleted", is_flag=True, help="Those in the bin.")
+@click.option(
+    "--origin", type=click.Choice([*imported.ORIGINS, "all"]), help="Those of other programs."
+)
 @_cwd
 @_json
 def list_sessions(
-    words: tuple[str, ...], everywhere: bool, most: int, deleted: bool, cwd: str, as_json: bool
+    words: tuple[str, ...],
+    everywhere: bool,
+    most: int,
+    deleted: bool,
+    origin: OriginName | Literal["all"] | None,
+    cwd: str,
+    as_json: bool,
 ) -> None:
     """List the sessions of this directory, pinned ones first, then the newest.
 
     All WORDS must be in a session's title, tags, first prompt, bundle, folder, branch or id;
     `bundle:`, `model:`, `tag:`, `folder:` and `branch:` look at that alone. `before:` and `after:`
     take a date or an age such as 7d, `cost:` dollars such as ">2".
+
+    With --origin, the sessions of Claude Code and Codex are listed: to be read and forked, never
+    changed. `import: off` in the user's settings.yaml hides them.
     """
+    if origin:
+        where = None if everywhere else _folder(cwd)
+        imported.list_them(where, " ".join(words), None if origin == "all" else origin, as_json)
+        return
     from amplifier_tui.host.store.bin import list_deleted
     from amplifier_tui.host.store.listing.listing import list_now
     from amplifier_tui.host.stored_cards import SessionList
@@ -89,7 +108,10 @@ def list_sessions(
 @_cwd
 @_json
 def show(session: str, cwd: str, as_json: bool) -> None:
-    """Show what is known of SESSION, and what was said last."""
+    """Show what is known of SESSION, and what was said last; of another program, all of it."""
+    if imported.is_imported(session):
+        _done(lambda: imported.show(session, as_json))
+        return
     from amplifier_tui.base.text import clean, one_line
     from amplifier_tui.cli.layout import table
     from amplifier_tui.host.store.listing.details import details_of
@@ -234,11 +256,19 @@ def restore(session: str, cwd: str, as_json: bool) -> None:
 @_cwd
 @_json
 def fork(session: str, turn: int | None, cwd: str, as_json: bool) -> None:
-    """Copy the conversation of SESSION into a new one, which can be resumed."""
+    """Copy the conversation of SESSION into a new one, which can be resumed.
+
+    One of another program, such as codex:5973b6c0, goes into a session of this directory, whole.
+    """
     from amplifier_tui.host.session.carrying import fork_stored
 
-    folder = _found(cwd, session)
-    card = _card(_done(lambda: fork_stored(folder, turn)))
+    if imported.is_imported(session):
+        if turn is not None:
+            raise click.BadParameter("it is forked whole", param_hint="--at")
+        card = _card(_done(lambda: imported.fork(session, _folder(cwd))))
+    else:
+        folder = _found(cwd, session)
+        card = _card(_done(lambda: fork_stored(folder, turn)))
     if as_json:
         _say_json(_fields(card))
     else:
@@ -294,12 +324,8 @@ def export(
     as_json: bool,
 ) -> None:
     """Write SESSION, or its event log, without secrets."""
-    from amplifier_tui.host.redaction import Redactor
+    from amplifier_tui.cli.exporting import write_session
     from amplifier_tui.host.requests import ExportRequest, form_of
-    from amplifier_tui.host.store.export.conversation import StoredSession
-    from amplifier_tui.host.store.export.masking import Masking
-    from amplifier_tui.host.store.export.saving import save_export, write_export
-    from amplifier_tui.ui.state.exports import exported, secrets_out
 
     request = ExportRequest(
         path=output,
@@ -311,36 +337,7 @@ def export(
         replace=replace,
     )
     folder = _found(cwd, session)
-    redactor = Redactor(_variables())
-    if output:
-        from pathlib import Path
-
-        done = save_export(StoredSession(folder), request, redactor, Path.cwd())
-        if done.problem:
-            again = "; --replace replaces it" if done.exists else ""
-            raise click.ClickException(f"{done.path}: {done.problem}{again}")
-        click.echo(exported(done, request.form))
-        return
-    masking = Masking(redactor)
-
-    def say(text: str) -> None:
-        click.echo(text, nl=False)
-
-    _done(lambda: write_export(StoredSession(folder), request, masking, say))
-    if masking.count:
-        click.echo(secrets_out(masking.count), err=True)
-
-
-def _variables() -> dict[str, str]:
-    """Return the environment with the keys that are kept beside it: what is to be taken out."""
-    import os
-
-    from amplifier_tui.foundation.settings.keys import load_keys
-    from amplifier_tui.paths import amplifier_home
-
-    variables = dict(os.environ)
-    load_keys(amplifier_home(), variables)
-    return variables
+    _done(lambda: write_session(folder, request))
 
 
 def _folder(cwd: str) -> Path:
@@ -362,6 +359,7 @@ def _found(cwd: str, wanted: str) -> Path:
 def _done(act: Callable[[], T]) -> T:
     """Do something with the store; what went wrong is said in one line."""
     from amplifier_tui.host.store.export.conversation import ExportError
+    from amplifier_tui.host.store.imported.forking import NothingToForkError
     from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError
     from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 
@@ -369,7 +367,7 @@ def _done(act: Callable[[], T]) -> T:
         return act()
     except (
         *(OSError, ValueError, SessionBusyError, SessionNotFoundError, NoSuchTurnError),
-        ExportError,
+        *(ExportError, NothingToForkError),
     ) as error:
         raise click.ClickException(str(error)) from error
 

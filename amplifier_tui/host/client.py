@@ -30,7 +30,10 @@ from amplifier_tui.host.cards import PlannedModule as PlannedModule
 from amplifier_tui.host.cards import RuleCard as RuleCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
 from amplifier_tui.host.events import HostEvent, RewindScope
+from amplifier_tui.host.imported_cards import ImportedCard as ImportedCard
+from amplifier_tui.host.imported_cards import ImportedText as ImportedText
 from amplifier_tui.host.protocol.context import ContextClient
+from amplifier_tui.host.protocol.imported import ImportedClient
 from amplifier_tui.host.protocol.modules import ModuleClient
 from amplifier_tui.host.protocol.permissions import PermissionClient
 from amplifier_tui.host.protocol.stored import StoredClient
@@ -54,7 +57,13 @@ from amplifier_tui.host.stored_cards import SessionList as SessionList
 
 
 class SessionClient(
-    TurnClient, PermissionClient, ContextClient, ModuleClient, StoredClient, Protocol
+    TurnClient,
+    PermissionClient,
+    ContextClient,
+    ModuleClient,
+    StoredClient,
+    ImportedClient,
+    Protocol,
 ):
     """Runs one session at a time for a front end; `beside` makes the client of another one."""
 

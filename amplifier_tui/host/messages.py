@@ -12,6 +12,9 @@ PROMPT_KEY: Final = "prompt"
 COMMANDS_KEY: Final = "user_commands"
 """Metadata key: ids of the user's own commands whose output the row holds."""
 
+IMPORT_HOOK: Final = "import"
+"""As the hook that put a row there: it is of another program, and no message of a person."""
+
 
 def metadata_of(message: Message) -> Mapping[str, Any]:
     """Return a message's metadata; empty when it has none."""
@@ -77,6 +80,11 @@ def typed_prompt(message: Message) -> str:
 def is_from_hook(message: Message) -> bool:
     """Whether a hook put the message there, not the user."""
     return metadata_of(message).get("source") == "hook"
+
+
+def is_import_note(message: Message) -> bool:
+    """Whether a row is something of another program that is neither said nor called."""
+    return is_from_hook(message) and metadata_of(message).get("hook_name") == IMPORT_HOOK
 
 
 def last_words(messages: list[dict[str, Any]]) -> str:

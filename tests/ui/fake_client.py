@@ -41,12 +41,13 @@ from amplifier_tui.host.events import (
     SessionClosed,
     SessionOpened,
 )
+from tests.ui.fake_imported import FakeImported, answer, done, failed
 
 SESSION = "s1"
 
 
 @dataclass
-class FakeClient:
+class FakeClient(FakeImported):
     """Implements `SessionClient` without an engine.
 
     Attributes:
@@ -85,7 +86,6 @@ class FakeClient:
         others: The clients that `beside` made.
     """
 
-    calls: list[tuple[Any, ...]] = field(default_factory=list)
     on_open: list[HostEvent] = field(default_factory=list)
     silent: bool = False
     cards: tuple[BundleCard, ...] | Exception = ()
@@ -203,7 +203,7 @@ class FakeClient:
 
     def models(self) -> Future[tuple[ModelCard, ...]]:
         self.calls.append(("models",))
-        return _answer(self.offered)
+        return answer(self.offered)
 
     def switch_model(self, model: str, provider: str = "") -> None:
         self.calls.append(("switch_model", model, provider))
@@ -216,10 +216,10 @@ class FakeClient:
 
     def search(self, typed: str, *, here: bool = False) -> Future[SearchFound]:
         self.calls.append(("search", typed, here))
-        return _answer(self.found if typed else SearchFound())
+        return answer(self.found if typed else SearchFound())
 
     def left_open(self) -> Future[tuple[SessionCard, ...]]:
-        return _answer(self.left)
+        return answer(self.left)
 
     def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
         self.calls.append(("dismiss_left_open", session_ids))
@@ -227,19 +227,19 @@ class FakeClient:
 
     def export(self, request: ExportRequest) -> Future[ExportedFile]:
         self.calls.append(("export", request))
-        return _done(self.exported)
+        return done(self.exported)
 
     def rewind_points(self) -> Future[tuple[RewindPoint, ...]]:
         self.calls.append(("rewind_points",))
-        return _answer(self.points)
+        return answer(self.points)
 
     def preview_rewind(self, turn: int) -> Future[RewindPreview]:
         self.calls.append(("preview_rewind", turn))
-        return _answer(self.rewound)
+        return answer(self.rewound)
 
     def rewind_diff(self, turn: int, path: str) -> Future[str]:
         self.calls.append(("rewind_diff", turn, path))
-        return _done(f"--- {path}\n+++ {path}\n@@ -1 +1 @@\n-after\n+before\n")
+        return done(f"--- {path}\n+++ {path}\n@@ -1 +1 @@\n-after\n+before\n")
 
     def rewind(
         self, turn: int, scope: RewindScope = "both", overwrite: tuple[str, ...] = ()
@@ -272,43 +272,43 @@ class FakeClient:
 
     def call_arguments(self, request_id: str) -> Future[str]:
         self.calls.append(("call_arguments", request_id))
-        return _answer(self.arguments)
+        return answer(self.arguments)
 
     def change_call(self, request_id: str, arguments: str) -> Future[str]:
         self.calls.append(("change_call", request_id, arguments))
-        return _answer(self.wrong)
+        return answer(self.wrong)
 
     def rule_reach(self, request_id: str) -> Future[int]:
         self.calls.append(("rule_reach", request_id))
-        return _answer(self.reach)
+        return answer(self.reach)
 
     def rules(self) -> Future[tuple[RuleCard, ...]]:
         self.calls.append(("rules",))
-        return _answer(self.standing)
+        return answer(self.standing)
 
     def add_rule(self, line: str, scope: Scope) -> Future[str]:
         self.calls.append(("add_rule", line, scope))
-        return _done(self.wrong)
+        return done(self.wrong)
 
     def change_rule(self, key: str, line: str) -> Future[str]:
         self.calls.append(("change_rule", key, line))
-        return _done(self.wrong)
+        return done(self.wrong)
 
     def remove_rule(self, key: str) -> Future[str]:
         self.calls.append(("remove_rule", key))
-        return _done("")
+        return done("")
 
     def explain_call(self, text: str) -> Future[CallExplanation]:
         self.calls.append(("explain_call", text))
-        return _answer(self.explained)
+        return answer(self.explained)
 
     def audit(self) -> Future[tuple[AuditCard, ...]]:
         self.calls.append(("audit",))
-        return _answer(self.audited)
+        return answer(self.audited)
 
     def whole_diff(self, diff: str, *, made: bool) -> Future[str]:
         self.calls.append(("whole_diff", diff, made))
-        return _answer(self.whole)
+        return answer(self.whole)
 
     def hold(self, request_id: str) -> None:
         self.calls.append(("hold", request_id))
@@ -330,20 +330,20 @@ class FakeClient:
 
     def bundles(self) -> Future[tuple[BundleCard, ...]]:
         self.calls.append(("bundles",))
-        return _answer(self.cards)
+        return answer(self.cards)
 
     def preview(self, name: str) -> Future[BundlePreview]:
         self.calls.append(("preview", name))
         if name not in self.previews:
-            return _failed(LookupError(f"no preview of {name}"))
-        return _done(self.previews[name])
+            return failed(LookupError(f"no preview of {name}"))
+        return done(self.previews[name])
 
     def sessions(
         self, typed: str = "", *, here: bool = True, most: int = 200
     ) -> Future[SessionList]:
         self.calls.append(("sessions", typed, here, most))
         if self.page is not None:
-            return _answer(self.page)
+            return answer(self.page)
         known = [
             replace(
                 card, key=card.key or f"-work-app/{card.session_id}", cwd=card.cwd or "/work/app"
@@ -351,50 +351,50 @@ class FakeClient:
             for card in self.stored
         ]
         found = [card for card in known if typed in repr(card)]
-        return _done(SessionList(cards=tuple(found[:most]), matching=len(found), cwd="/work/app"))
+        return done(SessionList(cards=tuple(found[:most]), matching=len(found), cwd="/work/app"))
 
     def session_details(self, key: str) -> Future[SessionDetails]:
         self.calls.append(("session_details", key))
-        return _answer(self.detailed)
+        return answer(self.detailed)
 
     def title_session(self, key: str, title: str) -> Future[str]:
         self.calls.append(("title_session", key, title))
-        return _done(self.refusal)
+        return done(self.refusal)
 
     def tag_session(
         self, key: str, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()
     ) -> Future[str]:
         self.calls.append(("tag_session", key, add, remove))
-        return _done(self.refusal)
+        return done(self.refusal)
 
     def pin_session(self, key: str, *, on: bool) -> Future[str]:
         self.calls.append(("pin_session", key, on))
-        return _done(self.refusal)
+        return done(self.refusal)
 
     def delete_session(self, key: str) -> Future[str]:
         self.calls.append(("delete_session", key))
-        return _done(self.refusal)
+        return done(self.refusal)
 
     def restore_session(self, key: str) -> Future[str]:
         self.calls.append(("restore_session", key))
-        return _done(self.refusal)
+        return done(self.refusal)
 
     def copy_session(self, key: str, cwd: Path | None = None) -> None:
         self.calls.append(("copy_session", key, cwd))
 
     def history(self, before: int, limit: int = 200) -> Future[tuple[HostEvent, ...]]:
         self.calls.append(("history", before, limit))
-        return _done(self.earlier)
+        return done(self.earlier)
 
     def payload(self, seq: int) -> Future[str]:
         self.calls.append(("payload", seq))
-        return _done(self.payloads.get(seq, ""))
+        return done(self.payloads.get(seq, ""))
 
     def compaction(self) -> Future[CompactionPreview]:
         self.calls.append(("compaction",))
         if self.reckoned is None:
             return Future()
-        return _answer(self.reckoned)
+        return answer(self.reckoned)
 
     def compact(self, instructions: str | None = None) -> None:
         self.calls.append(("compact", instructions))
@@ -417,11 +417,11 @@ class FakeClient:
     def module_details(self, key: str) -> Future[ModuleDetails]:
         self.calls.append(("module_details", key))
         if key not in self.details:
-            return _failed(RuntimeError(f"This session has no module {key}"))
-        return _done(self.details[key])
+            return failed(RuntimeError(f"This session has no module {key}"))
+        return done(self.details[key])
 
     def items(self) -> Future[tuple[ItemCard, ...]]:
-        return _answer(self.listed)
+        return answer(self.listed)
 
     def choose_item(self, key: str, choice: str) -> None:
         self.calls.append(("choose_item", key, choice))
@@ -437,15 +437,15 @@ class FakeClient:
 
     def memories(self) -> Future[tuple[MemoryCard, ...]]:
         self.calls.append(("memories",))
-        return _answer(self.remembered)
+        return answer(self.remembered)
 
     def mcp_servers(self) -> Future[tuple[ServerStatus, ...]]:
         self.calls.append(("mcp_servers",))
-        return _answer(self.servers)
+        return answer(self.servers)
 
     def restart_mcp_server(self, name: str) -> Future[str]:
         self.calls.append(("restart_mcp_server", name))
-        return _answer("")
+        return answer("")
 
     def fork(self, before_turn: int | None = None) -> None:
         self.calls.append(("fork", before_turn))
@@ -464,7 +464,7 @@ class FakeClient:
             return Future()
         if self.closing is not None:
             self.push(self.closing)
-        return _done(None)
+        return done(None)
 
 
 def opened(session_id: str = SESSION, **values: Any) -> SessionOpened:
@@ -480,19 +480,3 @@ def opened(session_id: str = SESSION, **values: Any) -> SessionOpened:
         "at": 1_000.0,
     }
     return SessionOpened(session_id=session_id, **{**defaults, **values})
-
-
-def _answer(value: Any) -> Future[Any]:
-    return _failed(value) if isinstance(value, Exception) else _done(value)
-
-
-def _done(value: Any) -> Future[Any]:
-    future: Future[Any] = Future()
-    future.set_result(value)
-    return future
-
-
-def _failed(error: Exception) -> Future[Any]:
-    future: Future[Any] = Future()
-    future.set_exception(error)
-    return future

@@ -9,6 +9,8 @@ from typing import Final
 
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.host.client import (
+    ImportedCard,
+    ImportedText,
     OpenRequest,
     SearchFound,
     SessionCard,
@@ -19,6 +21,9 @@ from amplifier_tui.host.door.opener import SessionOpener
 from amplifier_tui.host.events import HostEvent
 from amplifier_tui.host.session.carrying import fork_stored
 from amplifier_tui.host.store.bin import delete_session, restore
+from amplifier_tui.host.store.imported.forking import NothingToForkError, fork_imported
+from amplifier_tui.host.store.imported.reading import find_imported, list_imported
+from amplifier_tui.host.store.imported.showing import imported_text
 from amplifier_tui.host.store.listing.changes import set_tags, set_title
 from amplifier_tui.host.store.listing.details import details_of
 from amplifier_tui.host.store.listing.listing import MOST
@@ -105,6 +110,27 @@ class StoredCommands(SessionOpener):
             self._refuse("copy", f"The session can't be copied: {error}", "Nothing has changed.")
             return
         await self.open(OpenRequest(cwd=folder, resume=copied.name))
+
+    async def imported(self, *, here: bool = False) -> tuple[ImportedCard, ...]:
+        """List the sessions of other programs."""
+        return await asyncio.to_thread(list_imported, self._cwd if here else None)
+
+    async def read_imported(self, key: str) -> ImportedText:
+        """Return a session of another program as a text."""
+        try:
+            return await asyncio.to_thread(lambda: imported_text(find_imported(key)))
+        except _FAILURES as error:
+            raise RuntimeError(str(error)) from error
+
+    async def fork_imported(self, key: str) -> None:
+        """Copy a session of another program into one of this folder, and open that."""
+        cwd = self._cwd
+        try:
+            copied = await asyncio.to_thread(lambda: fork_imported(find_imported(key), cwd))
+        except (*_FAILURES, NothingToForkError) as error:
+            self._refuse("copy", f"The session can't be forked: {error}", "Nothing has changed.")
+            return
+        await self.open(OpenRequest(cwd=cwd, resume=copied.name))
 
     async def _change(self, change: Callable[[], object]) -> str:
         try:

@@ -142,6 +142,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_sessions = stored.sessions
     action_search = stored.search
     action_left_open = stored.left_open
+    action_imported = stored.imported
     action_new_session = session.new_session
     action_session_beside = beside.open_beside
     action_resume_beside = stored.resume_beside

@@ -86,6 +86,15 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         scope="export",
     ),
     *rows(
+        "Of another program",
+        Action("imported.fork", "Fork into a session here", "fork", "f"),
+        Action("imported.search", "Search", "search", "slash"),
+        Action("imported.next", "Next place found", "step(1)", "n"),
+        Action("imported.previous", "Previous place found", "step(-1)", "p"),
+        Action("imported.close", "Close", "close", "escape,q"),
+        scope="imported",
+    ),
+    *rows(
         "Trust",
         Action("trust.use", "Use it", "use", "u"),
         Action("trust.session", "For this session", "use_once", "s"),

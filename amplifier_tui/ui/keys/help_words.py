@@ -21,6 +21,7 @@ HELP: dict[str, str] = {
     "session.undo": "With its changes to files; asks first where some of them may be yours.",
     "session.redo": "As long as the conversation has not gone on.",
     "session.export": "As a page, Markdown or JSON, or its events; without secrets.",
+    "session.import": "Claude Code's and Codex's, read-only; `import: off` in settings.yaml hides.",
     "session.report": "What was skipped, refused, replaced or failed when the session was opened.",
     "app.quit": "The last answer and the command that resumes the session stay in the terminal.",
     "turn.back": "Closes what is open; then stops the turn; a second time, at once.",

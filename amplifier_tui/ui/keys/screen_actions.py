@@ -111,6 +111,13 @@ _ROWS = (
             "file",
         ),
         Action(
+            "session.import",
+            "Sessions of other programs",
+            "app.imported",
+            slash="import",
+            takes="id",
+        ),
+        Action(
             "session.report", "What is missing, and why", "app.report", "", "O", "report,missing"
         ),
         Action(

@@ -25,6 +25,7 @@ from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList
 from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
+from amplifier_tui.ui.dialogs.sessions.imported import ImportedSheet
 from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 from amplifier_tui.ui.dialogs.sheets import EventSheet
 from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
@@ -36,8 +37,9 @@ from amplifier_tui.ui.panes.inspector import EventInspector
 from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.transcript.view import TranscriptView
 from amplifier_tui.ui.widgets.messages import InspectRequested
+from tests.ui.dialogs.test_imported import FOUND as IMPORTED
 from tests.ui.driving import Driver, running
-from tests.ui.fake_client import SESSION
+from tests.ui.fake_client import SESSION, FakeClient
 from tests.ui.questions import questions
 from tests.ui.requests import DIFF, ask
 from tests.ui.state.make import traced
@@ -170,6 +172,7 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
         "ask": (questions(), "", AskDialog),
         "diff": (changed, "view.diff", DiffSheet),
         "export": (None, "session.export", ExportSheet),
+        "imported": (None, f"session.import {IMPORTED.card.key}", ImportedSheet),
         "rewind": (said, "session.undo", RewindSheet),
         "trust": (many(), "", TrustDialog),
         "picker": (None, "app.palette", CommandPalette),
@@ -181,7 +184,7 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
     dialogs = {action.scope for action in ACTIONS} - {"screen", "prompt", "pane"}
     assert dialogs == openings.keys(), "say here how a new kind of dialog is opened"
     for scope in sorted(dialogs):
-        async with running(size=SIZE) as drive:
+        async with running(FakeClient(foreign=(IMPORTED,)), size=SIZE) as drive:
             event, opened_by, kind = openings[scope]
             if event is not None:
                 await drive.push(event)

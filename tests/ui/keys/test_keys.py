@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from amplifier_tui.paths import user_config_dir
 from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
 from amplifier_tui.ui.dialogs.modules.commands import Help
+from amplifier_tui.ui.dialogs.sessions.imported import ImportedSheet
 from amplifier_tui.ui.keys.action import OVERLAPPING
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, show_key
@@ -64,6 +65,7 @@ def test_every_action_runs_something_that_exists() -> None:
         "diff": DiffSheet,
         "rewind": RewindSheet,
         "export": ExportSheet,
+        "imported": ImportedSheet,
         "trust": TrustDialog,
         "picker": Picker,
         "rules": RuleList,

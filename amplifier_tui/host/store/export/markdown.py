@@ -28,6 +28,8 @@ class MarkdownForm:
                 return "\n> " + part.text.replace("\n", "\n> ") + "\n"
             case "call":
                 return f"\nCalls `{_name(part)}`:\n\n{_fenced(part.text, 'json')}\n"
+            case "note":
+                return f"\nNote:\n\n{_fenced(part.text)}\n"
             case "result":
                 of = f" of `{_name(part)}`" if part.tool else ""
                 return f"\nResult{of}:\n\n{_fenced(part.text)}\n"

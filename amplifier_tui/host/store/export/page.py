@@ -90,6 +90,8 @@ class PageForm:
             case "call":
                 code = _coloured(part.text, "json", "")
                 return _folded(f"calls <code>{escape(part.tool)}</code>", code)
+            case "note":
+                return _folded("note", text)
             case "result":
                 lines = part.text.count("\n") + 1
                 of = f" of <code>{escape(part.tool)}</code>" if part.tool else ""

@@ -8,18 +8,24 @@ from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.sub_sessions import for_people
 from amplifier_tui.base.tool_calls import answers_of, calls_of
-from amplifier_tui.host.messages import is_from_hook, text_of, thinking_of, typed_prompt
+from amplifier_tui.host.messages import (
+    is_from_hook,
+    is_import_note,
+    text_of,
+    thinking_of,
+    typed_prompt,
+)
 from amplifier_tui.host.requests import ExportRequest
 from amplifier_tui.host.store.export.masking import Masking
 
-PartKind = Literal["prompt", "answer", "thinking", "call", "result"]
+PartKind = Literal["prompt", "answer", "thinking", "call", "result", "note"]
 
 _LONGEST_NAME: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
 class ExportPart:
-    """Something that was said, called or given back; `tool` names what was called."""
+    """Something that was said, called, given back or noted; `tool` names what was called."""
 
     kind: PartKind
     text: str
@@ -50,6 +56,8 @@ class PartReader:
         match row.get("role"):
             case "user" if not is_from_hook(row):
                 yield "prompt", typed_prompt(row), ""
+            case "user" if is_import_note(row):
+                yield "note", text_of(row.get("content")), ""
             case "assistant":
                 yield from self._answer(row)
             case "tool":

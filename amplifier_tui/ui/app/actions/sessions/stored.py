@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
@@ -61,6 +62,31 @@ def _choose(
             _choose_folder(app, client, card, here, copy=what == "copy")
 
     app.ask(picker, chosen)
+
+
+@in_session
+def imported(app: SessionApp, client: SessionClient, state: SessionState, key: str = "") -> None:
+    """Read a session of another program, to go on from it; without its id, list them."""
+    if key:
+        app.run_worker(_read(app, client, key))
+        return
+    from amplifier_tui.ui.dialogs.sessions.imported import ImportPicker
+
+    def chosen(key: str) -> None:
+        app.run_worker(_read(app, client, key))
+
+    app.ask(ImportPicker(client.imported), chosen)
+
+
+async def _read(app: SessionApp, client: SessionClient, key: str) -> None:
+    from amplifier_tui.ui.dialogs.sessions.imported import ImportedSheet
+
+    try:
+        found = await asyncio.wrap_future(client.read_imported(key))
+    except RuntimeError as error:
+        app.say(f"It can't be read: {one_line(str(error), 300)}", "warning")
+        return
+    app.ask(ImportedSheet(found, client, app.main.keymap), client.fork_imported)
 
 
 @in_session

@@ -1,0 +1,1 @@
+"""Sessions of other programs, read where those keep them: never written, forked into ours."""

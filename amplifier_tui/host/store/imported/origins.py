@@ -1,0 +1,95 @@
+"""Whose sessions are read, and which files hold them."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.foundation.settings.settings import Scope, SettingsFiles, load_settings
+from amplifier_tui.host.imported_cards import OriginName
+from amplifier_tui.paths import amplifier_home
+
+SETTING: Final = "import"
+"""In the user's `settings.yaml`: `off` reads no session of another program."""
+
+_ID_LENGTH: Final = 36
+"""Characters of a UUID, which a Codex file's name ends with."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFile:
+    """A transcript of another program."""
+
+    origin: OriginName
+    path: Path
+    updated: float
+
+    @property
+    def key(self) -> str:
+        """See `ImportedCard`."""
+        name = self.path.stem
+        return f"{self.origin}:{name[-_ID_LENGTH:] if self.origin == 'codex' else name}"
+
+
+def is_switched_on(home: Path | None = None) -> bool:
+    """Whether the user lets sessions of other programs be read; a project can't say so."""
+    settings = load_settings(SettingsFiles(home or amplifier_home()))
+    value: Any = settings.by_scope.get(Scope.GLOBAL, {}).get(SETTING)
+    # YAML takes an unquoted `off` for false. What means nothing reads nothing.
+    return value in (None, True, "on")
+
+
+def imported_files() -> list[ImportedFile]:
+    """Return the transcripts of other programs, the newest first; none where they have no folder.
+
+    Nothing else of those programs is read, and nothing is written there.
+    """
+    if not is_switched_on():
+        return []
+    found = [*_claude_code(), *_codex()]
+    return sorted(found, key=lambda file: (file.updated, file.key), reverse=True)
+
+
+def _claude_code() -> Iterator[ImportedFile]:
+    """Yield `projects/<folder>/<id>.jsonl`; what sub-agents said is in files `agent-….jsonl`."""
+    home = _home("CLAUDE_CONFIG_DIR", ".claude")
+    for project in _folders(home / "projects"):
+        for file in _files("claude-code", project):
+            if not file.path.name.startswith("agent-"):
+                yield file
+
+
+def _codex() -> Iterator[ImportedFile]:
+    """Yield `sessions/<year>/<month>/<day>/rollout-….jsonl`."""
+    home = _home("CODEX_HOME", ".codex")
+    for year in _folders(home / "sessions"):
+        for month in _folders(year):
+            for day in _folders(month):
+                for file in _files("codex", day):
+                    if file.path.name.startswith("rollout-"):
+                        yield file
+
+
+def _home(variable: str, usual: str) -> Path:
+    given = os.environ.get(variable)
+    return Path(os.path.expanduser(given)) if given else Path.home() / usual
+
+
+def _folders(path: Path) -> list[Path]:
+    try:
+        with os.scandir(path) as entries:
+            return [Path(entry.path) for entry in entries if entry.is_dir()]
+    except OSError:
+        # Not there, which is usual, or closed to the user.
+        return []
+
+
+def _files(origin: OriginName, folder: Path) -> Iterator[ImportedFile]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".jsonl") and entry.is_file():
+                    yield ImportedFile(origin, Path(entry.path), entry.stat().st_mtime)
+    except OSError:
+        return

@@ -1,0 +1,47 @@
+"""Sessions of other programs in the app: listed, read, and gone on from."""
+
+import pytest
+
+from amplifier_tui.host.client import ImportedCard, ImportedText
+from amplifier_tui.ui.dialogs.sessions.imported import ImportedSheet, ImportPicker
+from tests.ui.driving import running
+from tests.ui.fake_client import FakeClient
+
+CARD = ImportedCard(
+    key="codex:1", origin="codex", title="List [red]the\x1b[31m files", cwd="/work/app"
+)
+FOUND = ImportedText(card=CARD, text="## You\n\nList the files\x1b[31m\n\n## Assistant\n\nOne.")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (40, 12)])
+async def test_one_is_read_and_forked_by_keys(size: tuple[int, int]) -> None:
+    async with running(FakeClient(foreign=(FOUND,)), size=size) as driver:
+        await driver.write("/import")
+        await driver.press("enter")
+        await driver.dialog(ImportPicker)
+        await driver.until(lambda: "List [red]the f" in driver.text())
+        assert "Codex" in driver.text()
+        await driver.press("enter")
+        await driver.dialog(ImportedSheet)
+        assert "One." in driver.text() and "read-only" in driver.text()
+        await driver.press("slash")
+        await driver.write("One")
+        await driver.press("enter", "escape", "f")
+        await driver.closed()
+        assert ("fork_imported", "codex:1") in driver.client.calls
+
+
+async def test_where_there_is_none_it_is_said_and_one_that_is_gone_is_too() -> None:
+    async with running(size=(100, 30)) as driver:
+        await driver.app.run_by_id("session.import")
+        await driver.dialog(ImportPicker)
+        await driver.until(lambda: "`import: off`" in driver.text())
+        await driver.press("escape")
+        await driver.closed()
+        driver.client.foreign = (FOUND,)
+        await driver.app.run_by_id("session.import")
+        await driver.dialog(ImportPicker)
+        await driver.until(lambda: "the files" in driver.text())
+        driver.client.foreign = ()
+        await driver.press("enter")
+        await driver.until(lambda: "It can't be read: it is gone" in driver.text())
