@@ -19,6 +19,9 @@ from tests.ui.fake_client import FakeClient
 
 S = TypeVar("S", bound=Screen[Any])
 
+PATIENCE = 0.1
+"""Seconds a step waits for the work of threads; some tests hold it up on purpose."""
+
 
 class Driver:
     """The app, its pilot and its client."""
@@ -27,18 +30,43 @@ class Driver:
         self.app = app
         self.pilot = pilot
         self.client = client
+        self._threads = _watch_threads()
 
     async def settle(self) -> None:
-        """Let every widget work off its messages, and those that they cause."""
-        for _ in range(4):
-            await self.pilot.pause(0)
+        """Let every widget work off its messages, and those that they cause, and draw.
+
+        What a thread does for the screen is waited for, unless it takes longer than `PATIENCE`.
+        """
+        await self._rounds()
+        while self._threads:
+            _, late = await asyncio.wait(self._threads, timeout=PATIENCE)
+            await self._rounds()
+            if late:
+                return
 
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
         """Wait for a condition; the test fails when it does not come true."""
         async with asyncio.timeout(10):
             while not condition():
-                await self.pilot.pause(0.005)
+                await asyncio.sleep(0.005)
+                await self._messages()
+                self.app.screen._on_timer_update()
         await self.settle()
+
+    async def _rounds(self) -> None:
+        for _ in range(4):
+            await self._messages()
+            self.app.screen._on_timer_update()
+
+    async def _messages(self) -> None:
+        """Wait until nothing is left to be run but what waits for a time or another thread.
+
+        The pilot's own pause would queue a callback at every widget of the screen each time.
+        """
+        ready = asyncio.get_running_loop()._ready
+        await asyncio.sleep(0)
+        while ready:
+            await asyncio.sleep(0)
 
     async def press(self, *keys: str) -> None:
         for key in keys:
@@ -114,6 +142,21 @@ async def running(
         if opened:
             await driver.until(lambda: app.state is not None and app.state.facts.opened)
         yield driver
+
+
+def _watch_threads() -> set[asyncio.Future[Any]]:
+    """Return what the loop has given to threads and they have not done, kept up to date."""
+    loop = asyncio.get_running_loop()
+    given, pending = loop.run_in_executor, set[asyncio.Future[Any]]()
+
+    def run_in_executor(*arguments: Any) -> asyncio.Future[Any]:
+        future = given(*arguments)
+        pending.add(future)
+        future.add_done_callback(pending.discard)
+        return future
+
+    loop.run_in_executor = run_in_executor
+    return pending
 
 
 def _key(character: str) -> str:

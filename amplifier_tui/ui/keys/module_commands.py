@@ -1,9 +1,15 @@
 """The `/` commands that modules bring, beside those of the table of actions."""
 
-from collections.abc import Iterable
+from __future__ import annotations
 
-from amplifier_tui.host.events import CommandCard
+from typing import TYPE_CHECKING
+
 from amplifier_tui.ui.keys.actions import BY_SLASH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from amplifier_tui.host.events import CommandCard
 
 
 def by_typed_name(cards: Iterable[CommandCard]) -> dict[str, CommandCard]:
