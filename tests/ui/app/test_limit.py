@@ -51,12 +51,12 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         await drive.until(
             lambda: drive.client.named("set_limit")[-1:] == [(SpendLimit(cost="10"),)]
         )
-        await drive.press("ctrl+x", "2")
+        await drive.press("ctrl+x", "colon")
         assert drive.client.calls[-1] == ("answer_limit", "l1", True)
         await drive.push(LimitResolved(session_id=SESSION, request_id="l1"))
         assert "may pass the limit" not in drive.text() and "! limit" not in drive.text()
         await drive.push(replace(ASKED, request_id="l2", used_cost="19"))
-        await drive.press("ctrl+x", "3")
+        await drive.press("ctrl+x", "asterisk")
         assert client_limit(drive) == SpendLimit(cost="20"), "twice as often as it takes"
         await drive.push(LimitResolved(session_id=SESSION, request_id="l2"))
         unknown = Usage(input_tokens=30, cost="4.92", unpriced_tokens=30)

@@ -38,6 +38,6 @@ async def test_a_key_is_pasted_masked_and_a_server_is_offered(size: tuple[int, i
         assert client.named("set_up") == [({"ANTHROPIC_API_KEY": "sk-secret-1"}, "")]
         await drive.push(FOUND)
         assert "use Ollama on this machine" in drive.text()
-        await drive.press("ctrl+x", "5")
+        await drive.press("ctrl+x", "at")
         values = {"LOCAL_LLM_BASE_URL": "http://127.0.0.1:11434/v1", "LOCAL_LLM_MODEL": "qwen"}
         assert client.named("set_up")[-1] == (values, "local")

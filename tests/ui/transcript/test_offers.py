@@ -105,7 +105,7 @@ def test_the_card_names_every_provider_and_its_variable_once() -> None:
         "    ✗ provider-bb  B_KEY is not set",
         "",
         "    Put one of them into keys.env and open again, or set it before you start.",
-        "    ctrl+x 4 paste a key   ctrl+x w try the offline demo",
+        "    ctrl+x # paste a key   ctrl+x w try the offline demo",
         "    ctrl+x b choose a bundle   ctrl+x n open again",
         "",
         "    @ file   / command   ! shell   F1 keys",
