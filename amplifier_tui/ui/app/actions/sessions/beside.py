@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplifier_tui.ui.app.session_app import in_session
-from amplifier_tui.ui.state.open_sessions import is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +69,8 @@ def resume(
 
 def resume_all(app: SessionApp, cards: Sequence[SessionCard]) -> None:
     """Resume several sessions side by side and show the first of them."""
+    from amplifier_tui.ui.state.open_sessions import is_empty
+
     first = app.tabs.shown if app.tabs is not None else None
     # An empty session gives its place to the first one.
     empty = first is not None and is_empty(first.tab.state)
