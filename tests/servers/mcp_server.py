@@ -14,8 +14,8 @@ PNG = bytes.fromhex(
 )
 
 
-def make_server(name: str = "sample") -> MCPServer:
-    server = MCPServer(name)
+def make_server(**more: Any) -> MCPServer:
+    server = MCPServer("sample", **more)
 
     @server.tool()
     def add(a: int, b: int) -> int:

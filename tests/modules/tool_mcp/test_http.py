@@ -1,27 +1,49 @@
 """A server of the official SDK over streamable HTTP."""
 
 import asyncio
+import socket
 import threading
+import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
+from amplifier_tui.base.capabilities.questions import QuestionAnswer, QuestionsReply
 from tests.modules.tool_mcp.support import Session
 
 Scope = dict[str, Any]
 
 
 class Address:
-    """A server on loopback, in a thread, and the headers it was asked with."""
+    """A server on loopback, in a thread, and the headers it was asked with.
 
-    def __init__(self) -> None:
+    Args:
+        users: Who lets its users sign in; None where they need not.
+    """
+
+    def __init__(self, users: Any = None) -> None:
         import uvicorn
+        from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
+        from pydantic import AnyHttpUrl
 
         from tests.servers.mcp_server import make_server
 
-        app = make_server().streamable_http_app()
+        listener = socket.socket()
+        listener.bind(("127.0.0.1", 0))
+        origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        self.url = f"{origin}/mcp"
+        more: dict[str, Any] = {}
+        if users is not None:
+            auth = AuthSettings(
+                issuer_url=AnyHttpUrl(origin),
+                resource_server_url=AnyHttpUrl(self.url),
+                client_registration_options=ClientRegistrationOptions(enabled=True),
+            )
+            more = {"auth": auth, "auth_server_provider": users}
+        app = make_server(**more).streamable_http_app()
         self.headers: list[dict[bytes, bytes]] = []
 
         async def listening(scope: Scope, receive: Any, send: Any) -> None:
@@ -29,14 +51,12 @@ class Address:
                 self.headers.append(dict(scope["headers"]))
             await app(scope, receive, send)
 
-        config = uvicorn.Config(listening, port=0, log_level="error", lifespan="on")
+        config = uvicorn.Config(listening, log_level="error", lifespan="on")
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run)
+        self._thread = threading.Thread(target=self._server.run, args=([listener],))
         self._thread.start()
         while not self._server.started:
             threading.Event().wait(0.01)
-        port = self._server.servers[0].sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}/mcp"
 
     def stop(self) -> None:
         self._server.should_exit = True
@@ -77,3 +97,43 @@ async def test_one_that_is_not_there_is_said(tmp_path: Path) -> None:
     (said,) = session.words("user:notification", "message")
     assert said.startswith("The MCP server away can't be used: ")
     await session.close()
+
+
+async def test_one_signs_in_in_the_browser_once(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.servers.mcp_sign_in import Everybody
+
+    def browse(url: str) -> bool:
+        return httpx2.get(url, follow_redirects=True).status_code == 200
+
+    monkeypatch.setattr(webbrowser, "open", browse)
+    users = Everybody()
+    address = Address(users)
+    servers = {"sample": {"url": address.url}}
+    session = Session(tmp_path)
+    await session.mount(servers)
+    # Nobody asked for it, so nobody is asked.
+    await session.until(lambda: session.words("user:notification", "message"))
+    assert "sign in: start it with /mcp" in session.words("user:notification", "message")[0]
+    assert session.asked == []
+    session.replies = [QuestionsReply("answered", (QuestionAnswer((1,)),))]
+    assert "you did not sign in" in await session.servers.restart("sample")
+    session.replies = [QuestionsReply("answered", (QuestionAnswer((0,)),))]
+    assert await session.servers.restart("sample") == ""
+    host = address.url.removeprefix("http://").removesuffix("/mcp")
+    assert f"to sign in at {host}?" in session.asked[-1].question
+    await session.until(lambda: "mcp__sample__add" in session.tools)
+    assert (await session.call("add", a=1, b=2)).output == "3"
+    await session.close()
+
+    (kept,) = (own_home / ".amplifier/mcp/tokens").iterdir()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    (token,) = users.tokens
+    assert token in kept.read_text()
+    assert not any(token in line for line in session.servers.statuses()[0].log)
+    again = await Session(tmp_path).mount(servers)
+    assert (await again.call("add", a=1, b=1)).output == "2"
+    assert users.signed_in == 1
+    await again.close()
+    address.stop()
