@@ -84,6 +84,7 @@ async def mount(
     async def close() -> None:
         await tools.close()
         if is_own:
+            coordinator.register_capability(CAPABILITY, None)
             await known.end()
 
     return close

@@ -45,11 +45,15 @@ class MountedTools:
             await self._coordinator.hooks.emit(events.USER_NOTIFICATION, notice)
 
     async def close(self) -> None:
-        """Follow the servers no longer."""
+        """Follow the servers no longer, and take their tools out of the session."""
         self._stop()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
+        mounted, self._mounted = self._mounted, {}
+        for name in mounted:
+            if self._coordinator.get("tools", name) is not None:
+                await self._coordinator.unmount("tools", name)
 
     def _changed(self) -> None:
         self._stale = True

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.capabilities.mcp import CAPABILITY
 from amplifier_tui.base.tokens import schema_tokens, text_tokens
 from amplifier_tui.modules.tool_mcp.listing import Listing, ToolInfo
 from amplifier_tui.modules.tool_mcp.names import tool_name
@@ -97,6 +98,24 @@ async def test_names_that_can_t_be_told_apart_are_said(tmp_path: Path, known: No
     said = " ".join(session.words("user:notification", "message"))
     assert "a b of the MCP server server1 is left out" in said
     assert "mcp__server-1__a_b" in session.tools
+    await session.close()
+
+
+async def test_agents_of_a_session_use_its_servers(tmp_path: Path, known: None) -> None:
+    session = await Session(tmp_path).mount(SERVERS)
+    agent = Session(tmp_path)
+    agent.coordinator.register_capability(CAPABILITY, session.servers)
+    await agent.mount({})
+    assert agent.servers is session.servers
+    assert agent.tools == session.tools == ["tool_search"]
+    await agent.close()
+    assert agent.tools == []
+    assert session.tools == ["tool_search"]
+    await session.close()
+    # Mounted again, with other settings, they are others.
+    assert session.coordinator.get_capability(CAPABILITY) is None
+    await session.mount({"server1": SERVERS["server1"]})
+    assert len(session.tools) == 14
     await session.close()
 
 
