@@ -36,6 +36,7 @@ BENCHES = (
     Bench("several", "Several sessions in one window"),
     Bench("blocked", "A module that does not let go"),
     Bench("module_reload", "Reloading a module a hundred times"),
+    Bench("mcp_servers", "Thirty MCP servers with 400 tools"),
     Bench("stopping", "Stopping"),
     Bench("killing", "Killing the program while commands run"),
     Bench("coming_back", "Killing a window with three sessions"),

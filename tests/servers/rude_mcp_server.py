@@ -62,7 +62,7 @@ def call(number: int, tool: str, words: str) -> None:
         sys.stdout.write("Welcome!\n\x1b[31m{}\n[1, 2]\n\xff\n")
         send(id=number, result=text("after junk"))
     elif tool == "flood":
-        for _ in range(1_200):
+        for _ in range(1_000):
             send(method="notifications/tools/list_changed")
         send(id=number, result=text("flooded"))
     elif tool == "logs":

@@ -231,7 +231,9 @@ class _Mirror:
             name: SimpleNamespace(
                 description=getattr(tool, "description", ""),
                 input_schema=getattr(tool, "input_schema", None),
-                metadata={"context_source": f"tools:{self._facts.module_of_tool(name) or name}"},
+                metadata={
+                    "context_source": f"tools:{self._facts.module_of_tool(name, tool) or name}"
+                },
             )
             for name, tool in dict(self._coordinator.get("tools") or {}).items()
         }

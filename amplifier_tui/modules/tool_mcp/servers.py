@@ -27,6 +27,8 @@ from amplifier_tui.modules.tool_mcp.settings import McpSettings, read_server
 logger = logging.getLogger(__name__)
 
 LOG_EVENT: Final = "mcp:log"
+_LATER: Final = 1.0
+"""Seconds until servers are started to see what they offer, unless a prompt comes before."""
 _AT_ONCE: Final = 4
 """Servers that are started at once to see what they offer."""
 
@@ -47,6 +49,7 @@ class McpServers:
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(_AT_ONCE)
         self._waited = False
+        self._wanted = asyncio.Event()
         self.servers: dict[str, McpServer] = {}
         for name, entry in settings.servers.items():
             self._add(str(name), entry)
@@ -85,17 +88,25 @@ class McpServers:
         task.add_done_callback(self._tasks.discard)
 
     async def _discover(self, server: McpServer) -> None:
+        # The session opens first; what the SDK costs would slow that down.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._wanted.wait(), _LATER)
         async with self._room:
             try:
                 await server.client(wanted=False)
             except ToolProblem as problem:
                 await self._notify(str(problem))
 
+    def begin_now(self) -> None:
+        """Start at once the servers of which nothing is known."""
+        self._wanted.set()
+
     async def first_known(self) -> None:
         """Wait, once, until it is known what the servers offer, but not for long."""
         if self._waited or not self._tasks:
             return
         self._waited = True
+        self.begin_now()
         await asyncio.wait(self._tasks, timeout=self.settings.first_wait)
 
     async def _notify(self, message: str) -> None:

@@ -33,6 +33,8 @@ def test_a_server_of_the_users_is_used_in_a_session(
     (status,) = driver.client.mcp_servers().result(10)
     assert (status.name, status.state) == ("rude", "ready")
     assert "mcp__rude__echo" in status.tools
+    details = driver.client.module_details("tool-mcp").result(10)
+    assert "mcp__rude__echo" in [tool.name for tool in details.tools]
     assert driver.client.restart_mcp_server("rude").result(20) == ""
     assert "no MCP server x" in driver.client.restart_mcp_server("x").result(10)
 

@@ -46,6 +46,7 @@ class Session:
     async def mount(self, servers: dict[str, Any], **config: Any) -> "Session":
         self.close = await tool_mcp.mount(self.coordinator, {"servers": servers, **config})
         self.servers.follow(self.happened.set)
+        self.servers.begin_now()
         return self
 
     @property

@@ -125,13 +125,14 @@ async def test_one_signs_in_in_the_browser_once(
     assert f"to sign in at {host}?" in session.asked[-1].question
     await session.until(lambda: "mcp__sample__add" in session.tools)
     assert (await session.call("add", a=1, b=2)).output == "3"
+    log = session.servers.statuses()[0].log
     await session.close()
 
     (kept,) = (own_home / ".amplifier/mcp/tokens").iterdir()
     assert kept.stat().st_mode & 0o777 == 0o600
     (token,) = users.tokens
     assert token in kept.read_text()
-    assert not any(token in line for line in session.servers.statuses()[0].log)
+    assert not any(token in line for line in log)
     again = await Session(tmp_path).mount(servers)
     assert (await again.call("add", a=1, b=1)).output == "2"
     assert users.signed_in == 1

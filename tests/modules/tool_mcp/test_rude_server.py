@@ -34,7 +34,7 @@ async def rude(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sessio
         patch.setenv("AMPLIFIER_HOME", str(folder))
         patch.setattr(serving, "FIRST_PAUSE", 0.01)
         session = Session(folder)
-        await session.mount({"rude": {**RUDE, "tool_timeout": 1.5}})
+        await session.mount({"rude": {**RUDE, "tool_timeout": 20}})
         await session.until(lambda: "mcp__rude__echo" in session.tools)
         yield session
         await session.close()
@@ -66,13 +66,22 @@ async def test_a_tool_named_like_ours_is_another_one(rude: Session) -> None:
         ("junk", "after junk"),
         ("flood", "flooded"),
         ("wrong", "not as the protocol has it"),
-        ("late", "did not answer within 1.5 s"),
         ("pictures", "[an image that can't be read]"),
     ],
 )
 async def test_what_it_answers_is_dealt_with(rude: Session, tool: str, said: str) -> None:
     assert said in str((await rude.call(tool, "rude")).output)
     assert (await rude.call("echo", "rude", text="still there")).output == "still there"
+
+
+async def test_what_never_answers_is_given_up(
+    rude: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = rude.servers.servers["rude"]
+    assert server.settings is not None
+    hasty = server.settings.model_copy(update={"tool_timeout": 0.2})
+    monkeypatch.setattr(server, "settings", hasty)
+    assert "did not answer within 0.2 s" in str((await rude.call("late", "rude")).output)
 
 
 async def test_answers_out_of_order_go_to_their_calls(rude: Session) -> None:

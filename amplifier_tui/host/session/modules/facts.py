@@ -9,6 +9,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.settings.apply import IN_PLACE_OF
 from amplifier_tui.foundation.trust.keys.addresses import missing_keys
 from amplifier_tui.host.events import ModuleFailed, ModuleKind
+from amplifier_tui.host.gate.guarded import module_of_code
 from amplifier_tui.kernel.mounting.mounted import Kind
 
 logger = logging.getLogger(__name__)
@@ -81,9 +82,13 @@ class ModuleFacts:
     handlers: dict[str, str] = field(default_factory=dict)
     failed: list[ModuleFailed] = field(default_factory=list)
 
-    def module_of_tool(self, name: str) -> str:
-        """Return the module that provides a tool; empty when unknown."""
-        return self.tools.get(name, "")
+    def module_of_tool(self, name: str, tool: Any = None) -> str:
+        """Return the module that provides a tool; empty when unknown.
+
+        Args:
+            tool: The tool itself, which tells it of one that was mounted after its module.
+        """
+        return self.tools.get(name) or module_of_code(str(tool.__class__.__module__))
 
     def module_of_handler(self, name: str) -> str:
         """Return the module behind a hook handler; the handler's own name when unknown."""

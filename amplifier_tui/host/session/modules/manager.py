@@ -153,7 +153,11 @@ class ModuleManager:
         origins = await self.sources.origins_of(planned)
         mounted = self._mounted(planned)
         tools = self._coordinator.get("tools") or {}
-        names = mounted.provides if mounted is not None and planned.kind == "tool" else ()
+        names: list[str] = []
+        if mounted is not None and planned.kind == "tool":
+            of = self._facts.module_of_tool
+            later = [name for name, tool in tools.items() if of(name, tool) == planned.module_id]
+            names = list(dict.fromkeys((*mounted.provides, *later)))
         return ModuleDetails(
             key=planned.key,
             settings=tuple(describe_settings(planned, origins, self._sender.redactor)),
