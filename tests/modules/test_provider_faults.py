@@ -9,7 +9,7 @@ from amplifier_tui.kernel.llm_errors import LLMError
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._provider import http
 from tests.modules.provider_faults import FAULTS, Api, Asked
-from tests.servers import LoopbackServer, Script
+from tests.servers import LoopbackServer, Script, reply
 
 CASES = [
     pytest.param(name, Asked(api, stream), id=f"{name}-{api}-{'stream' if stream else 'whole'}")
@@ -71,6 +71,8 @@ async def test_a_fault_ends_in_words_and_the_next_turn_is_accepted(
     server.script = Script([fault.made(asked)])
     if fault.ending == "It looked.":
         server.script.add(fault.ending)
+    elif fault.ending == "":
+        server.script.add(reply())
     async with AmplifierSession(plan(asked, server, fault.config)) as session:
         await session.coordinator.mount("tools", tool, name=tool.name)
         if isinstance(fault.ending, str):

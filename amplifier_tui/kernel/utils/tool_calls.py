@@ -1,6 +1,7 @@
 """Tool calls as a model wrote them: arguments in JSON, or in something that is nearly JSON."""
 
 import json
+from collections.abc import Set
 from typing import Any, Final
 
 from amplifier_tui.kernel.message_models import ChatResponse, ToolCall, ToolCallBlock
@@ -40,16 +41,20 @@ def response_tool_calls(response: ChatResponse) -> list[ToolCall]:
     ]
 
 
-def distinct_calls(response: ChatResponse) -> ChatResponse:
-    """The response with an id of its own for each call: some models repeat one, or give none."""
+def distinct_calls(response: ChatResponse, taken: Set[str]) -> ChatResponse:
+    """The response with an id of its own for each call, other than those that are `taken`.
+
+    Some servers repeat an id, within an answer or with every answer, or give none.
+    """
     calls = response.tool_calls or []
-    if all(call.id for call in calls) and len({call.id for call in calls}) == len(calls):
+    ids = [call.id for call in calls]
+    if all(ids) and len(set(ids)) == len(ids) and taken.isdisjoint(ids):
         return response
-    used: set[str] = set()
+    used = set(taken)
     made = [call.model_copy(update={"id": _free_id(call.id or "call", used)}) for call in calls]
-    ids = iter(call.id for call in made)
+    fresh = iter(call.id for call in made)
     content = [
-        block.model_copy(update={"id": next(ids)}) if isinstance(block, ToolCallBlock) else block
+        block.model_copy(update={"id": next(fresh)}) if isinstance(block, ToolCallBlock) else block
         for block in response.content
     ]
     return response.model_copy(update={"tool_calls": made, "content": content})

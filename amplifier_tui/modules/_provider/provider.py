@@ -24,9 +24,10 @@ from amplifier_tui.kernel.utils.stream import (
     STREAM_BLOCK_START,
     StreamEmitter,
 )
-from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
+from amplifier_tui.kernel.utils.tool_calls import distinct_calls, response_tool_calls
 from amplifier_tui.modules._provider.errors import ErrorTranslator
 from amplifier_tui.modules._provider.models import KnownModel, ModelPrices
+from amplifier_tui.modules._provider.reading import refuse_emptiness
 from amplifier_tui.modules._provider.request import PreparedRequest
 from amplifier_tui.modules._provider.sdk import SDKImport
 from amplifier_tui.modules._provider.settings import ProviderSettings
@@ -237,7 +238,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
                     **self._facts(prepared),
                 },
                 arguments=prepared.arguments,
-                repairs=prepared.repairs,
+                repairs=prepared.conversation.repairs,
             )
         finally:
             pricing.cancel()
@@ -247,11 +248,14 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
     ) -> ChatResponse:
         try:
             response = await self._in_time(self._ask(prepared, model, emitter))
+            refuse_emptiness(response, self.settings, may_end=prepared.answers_results)
         except Exception as error:
             known = self._errors(model).translate(error)
             if known is None or known is error:
                 raise
             raise known from error
+        if response.tool_calls:
+            response = distinct_calls(response, prepared.call_ids)
         usage = response.usage
         if usage is not None and usage.cost_usd is None:
             cost = usage_cost(usage, await self._prices.soon(model, usage.input_tokens))

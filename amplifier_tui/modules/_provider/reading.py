@@ -8,7 +8,6 @@ from amplifier_tui.kernel.llm_errors import StreamError
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCallBlock
 from amplifier_tui.kernel.utils.retry import one_line
 from amplifier_tui.kernel.utils.stream import StreamEmitter
-from amplifier_tui.kernel.utils.tool_calls import distinct_calls
 from amplifier_tui.modules._provider.settings import ProviderSettings
 
 
@@ -39,7 +38,7 @@ async def read_answer(
     """Call the SDK's `create` and read what comes, in a stream or in one piece.
 
     Raises:
-        StreamError: It ended too soon, was empty, or had another form than the API's.
+        StreamError: It ended too soon, or had another form than the API's.
     """
     got = await create(**arguments, stream=settings.stream)
     try:
@@ -53,7 +52,7 @@ async def read_answer(
                 "Retry in a moment.",
                 provider=settings.provider,
             )
-        response = answer.response()
+        return answer.response()
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise
     # An SDK makes objects of whatever comes, so that only their use shows what is missing.
@@ -70,13 +69,16 @@ async def read_answer(
         if settings.stream:
             # Also when cancelled: closing tells the server to stop generating.
             await got.close()
-    if not any(isinstance(block, TextBlock | ToolCallBlock) for block in response.content):
-        _refuse_emptiness(response, settings)
-    return distinct_calls(response)
 
 
-def _refuse_emptiness(response: ChatResponse, settings: ProviderSettings) -> None:
-    """Raise a `StreamError` for an answer without words that has no thoughts either."""
+def refuse_emptiness(response: ChatResponse, settings: ProviderSettings, *, may_end: bool) -> None:
+    """Raise a `StreamError` for an answer without words or calls.
+
+    Thoughts alone are an answer, unless the output limit ended them. `may_end` says that the model
+    may have nothing more to say: after the results of its tools.
+    """
+    if any(isinstance(block, TextBlock | ToolCallBlock) for block in response.content):
+        return
     if response.finish_reason == "length":
         raise StreamError(
             f"{settings.where} used up the output limit before the first word of its answer. "
@@ -84,7 +86,7 @@ def _refuse_emptiness(response: ChatResponse, settings: ProviderSettings) -> Non
             provider=settings.provider,
             retryable=False,
         )
-    if not response.content:
+    if not response.content and not may_end:
         raise StreamError(
             f"{settings.where} sent an empty answer. Retry, or say it in other words.",
             provider=settings.provider,

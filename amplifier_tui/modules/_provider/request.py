@@ -7,7 +7,15 @@ from typing import Any, Final
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.message_models import Degradation, ImageBlock, ToolSpec
 from amplifier_tui.kernel.utils.conversation import clean_name
-from amplifier_tui.kernel.utils.turns import Repair, ToolOutput
+from amplifier_tui.kernel.utils.turns import (
+    AssistantTurn,
+    Conversation,
+    EphemeralText,
+    InstructionTurn,
+    ToolOutput,
+    ToolTurn,
+    UserTurn,
+)
 
 Wire = dict[str, Any]
 """One JSON object as the API takes it."""
@@ -22,15 +30,35 @@ class PreparedRequest:
 
     Attributes:
         arguments: Keyword arguments of the SDK's `create`.
+        conversation: What they were made of.
         tool_names: The tools' real names by the names the API knows.
-        repairs: What was put right in the sequence of calls and results.
         degradation: What the API can't do as asked.
     """
 
     arguments: Wire
+    conversation: Conversation
     tool_names: dict[str, str] = field(default_factory=dict)
-    repairs: list[Repair] = field(default_factory=list)
     degradation: Degradation | None = None
+
+    @property
+    def call_ids(self) -> set[str]:
+        """The ids of all calls of the conversation."""
+        turns = self.conversation.turns
+        return {c.id for turn in turns if isinstance(turn, AssistantTurn) for c in turn.calls}
+
+    @property
+    def answers_results(self) -> bool:
+        """Whether results of tools come last, beside what hooks add."""
+        for turn in reversed(self.conversation.turns):
+            if isinstance(turn, ToolTurn):
+                return True
+            added = isinstance(turn, InstructionTurn) or (
+                isinstance(turn, UserTurn)
+                and all(isinstance(block, EphemeralText) for block in turn.content)
+            )
+            if not added:
+                return False
+        return False
 
 
 def tool_names(tools: Iterable[ToolSpec] | None) -> dict[str, str]:

@@ -94,8 +94,8 @@ def prepare(
     arguments.update({name: value for name, value in optional.items() if value})
     return PreparedRequest(
         arguments,
+        conversation,
         tool_names=tool_names(request.tools),
-        repairs=conversation.repairs,
         degradation=_degradation(request),
     )
 

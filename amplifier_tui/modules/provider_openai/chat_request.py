@@ -90,9 +90,7 @@ def prepare_chat(
     if settings.stream and settings.stream_usage:
         optional["stream_options"] = {"include_usage": True}
     required = {"model": model, "messages": wire_messages(conversation, settings.is_openai)}
-    return PreparedRequest(
-        finished(required, optional), tool_names(request.tools), conversation.repairs
-    )
+    return PreparedRequest(finished(required, optional), conversation, tool_names(request.tools))
 
 
 def wire_messages(conversation: Conversation, takes_files: bool = False) -> list[Wire]:

@@ -91,8 +91,8 @@ def prepare_responses(
     required = {"model": model, "input": wire_items(conversation, native), "store": settings.store}
     return PreparedRequest(
         finished(required, optional),
+        conversation,
         tool_names(request.tools),
-        conversation.repairs,
         _degradation(request),
     )
 

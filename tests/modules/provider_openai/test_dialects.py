@@ -39,14 +39,16 @@ async def test_thoughts_words_and_counts_arrive(name: str) -> None:
 
 async def test_two_calls_are_told_apart_and_their_results_find_back(name: str) -> None:
     both = reply(ToolUse("read_file", {"path": "a"}), ToolUse("read_file", {"path": "b"}))
-    async with gpt(both, "Done.", server=speaking(name)) as (provider, server, heard):
+    one = reply(ToolUse("read_file", {"path": "c"}))
+    async with gpt(both, one, server=speaking(name)) as (provider, server, heard):
         response = await provider.complete(ask(tools=[READ_FILE]))
         calls = response.tool_calls or []
         results = [tool(call.id, f"content of {call.arguments['path']}") for call in calls]
         said = assistant(response.content)
-        await provider.complete(ask(user("Hi"), said, *results, tools=[READ_FILE]))
+        again = await provider.complete(ask(user("Hi"), said, *results, tools=[READ_FILE]))
+        (third,) = again.tool_calls or []
     assert [call.arguments for call in calls] == [{"path": "a"}, {"path": "b"}]
-    assert len({call.id for call in calls} - {""}) == 2
+    assert len({call.id for call in [*calls, third]} - {""}) == 3, "also of an earlier answer"
     blocks = [block for block in response.content if isinstance(block, ToolCallBlock)]
     assert [block.id for block in blocks] == [call.id for call in calls]
     assert response.finish_reason == "tool_calls"
