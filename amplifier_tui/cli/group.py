@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bundle": ("amplifier_tui.cli.bundle", "Look at bundles, choose one, add and update them."),
     "completion": ("amplifier_tui.cli.completion", "Make a shell complete commands and names."),
     "doctor": ("amplifier_tui.cli.doctor", "Look for what does not work here, and say what to do."),
+    "init": ("amplifier_tui.cli.init", "Set up a provider, a bundle, a mode and a theme."),
     "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),
     "trust": ("amplifier_tui.cli.trust", "Look at what you trust, forget it, or trust more."),
     "reset": ("amplifier_tui.cli.reset", "Bring the terminal back; remove caches, if asked."),

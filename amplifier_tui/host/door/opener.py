@@ -219,7 +219,7 @@ class SessionOpener(SessionCommands):
             self._say("warning", f"Nothing was kept: {problem}", "setup")
             return
         try:
-            kept = await asyncio.to_thread(attempt.keep)
+            kept = f"It answers. {await asyncio.to_thread(attempt.keep)}"
         except (OSError, ValueError) as error:
             kept = f"It works, but it counts for this run only: {error}"
         if self._live is live:

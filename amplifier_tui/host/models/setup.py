@@ -30,7 +30,7 @@ class Trial:
         for name, value in self.variables.items():
             set_key(home, name, value)
         names = " and ".join(self.variables)
-        return f"It answers. {names} kept in {home / 'keys.env'}, readable by you alone"
+        return f"{names} kept in {home / 'keys.env'}, readable by you alone"
 
 
 @contextmanager

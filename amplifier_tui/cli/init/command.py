@@ -1,0 +1,103 @@
+"""The options of `amplifier-tui init`, and its steps in order."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from amplifier_tui.cli.init.steps import Answerer
+    from amplifier_tui.foundation.workspace import Workspace
+
+_MODES = (
+    ("ask", "asks before it writes files or runs commands"),
+    ("plan", "only reads, and ends in a plan"),
+    ("edits", "writes files in the project, asks before commands"),
+)
+
+
+@click.command(short_help="Set up a provider, a bundle, a mode and a theme: the first steps.")
+@click.option("--provider", metavar="NAME", default="", help="anthropic, openai, local or none.")
+@click.option("--bundle", metavar="NAME", default="", help="Open new sessions with this bundle.")
+@click.option("--mode", type=click.Choice([name for name, _ in _MODES]), help="Begin in this mode.")
+@click.option("--theme", metavar="NAME", default="", help="Use this theme.")
+@click.option("--call/--no-call", default=True, help="Try the provider with one small request.")
+def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -> int:
+    """Set the program up, in a minute; every step can be skipped with enter.
+
+    What is answered by an option is not asked. A key is typed where nobody sees it, tried with one
+    small request, and kept in keys.env, readable by you alone. Run it again to change anything.
+    """
+    from amplifier_tui.cli.init import steps
+    from amplifier_tui.cli.init.background import is_light
+    from amplifier_tui.foundation.workspace import Workspace
+    from amplifier_tui.paths import shipped_bundles_dir
+
+    asks = sys.stdin.isatty()
+    if not asks and not provider:
+        raise click.UsageError("Nobody can be asked here: say --provider, or `none` for none")
+    light = is_light() if asks and not theme else None
+    workspace = Workspace.open(Path.cwd(), shipped=(shipped_bundles_dir(),))
+    chosen = _provider(workspace, provider, asks=asks, call=call)
+
+    rows = steps.bundles_to_choose(workspace)
+    wanted = chosen.bundle or workspace.settings.active_bundle or "coding"
+    if bundle and bundle not in dict(rows):
+        raise click.UsageError(f"--bundle {bundle}: there is no bundle of that name here")
+    name = bundle or (steps.pick("What new sessions open with", rows, wanted) if asks else wanted)
+    click.echo(f"Bundle {name}: {steps.keep_setting(workspace, 'bundle.active', name)}")
+
+    begin = mode or (steps.pick("What goes without a question", _MODES, "ask") if asks else "")
+    if begin:
+        click.echo(f"Mode {begin}: {steps.keep_setting(workspace, 'mode', begin)}")
+
+    known = steps.themes()
+    if theme and theme not in known:
+        raise click.UsageError(f"--theme {theme}: there is {', '.join(known)}")
+    fitting = "paper" if light else "ink"
+    look = theme or (steps.pick("Colours", list(known.items()), fitting) if asks else "")
+    if look:
+        steps.keep_theme(look)
+        click.echo(f"Theme {look}")
+    start = "amplifier-tui --demo" if chosen is steps.NOBODY else "amplifier-tui"
+    click.echo(
+        f"\nReady. Start it with: {start}\nWhat does not work is said by: amplifier-tui doctor"
+    )
+    return 0
+
+
+def _provider(workspace: "Workspace", name: str, *, asks: bool, call: bool) -> "Answerer":
+    """Have a provider chosen and set up; asks again while it does not answer."""
+    from amplifier_tui.cli.init import steps
+
+    while True:
+        found = {each.name: each for each in reversed(steps.answerers(workspace))}
+        if name and name not in found:
+            raise click.UsageError(f"--provider {name}: there is {', '.join(reversed(found))} here")
+        rows = [(each.name, each.title) for each in reversed(found.values())]
+        chosen = found[name or steps.pick("Who answers", rows, rows[0][0])]
+        if chosen is steps.NOBODY:
+            return chosen
+        key = ""
+        if chosen.asked:
+            if not asks:
+                raise click.UsageError(f"Put {chosen.asked} into the environment first")
+            key = steps.own_key(chosen.asked)
+            if not key:
+                return steps.NOBODY
+        if call:
+            click.echo("One small request is sent…")
+        try:
+            said = steps.set_up(workspace, chosen, key, call=call)
+        except click.ClickException as error:
+            if not asks:
+                raise
+            click.echo(error.message, err=True)
+            if not click.confirm("Keep it all the same?"):
+                name = ""
+                continue
+            said = steps.set_up(workspace, chosen, key, call=False)
+        if said:
+            click.echo(said)
+        return chosen

@@ -1,0 +1,175 @@
+"""The steps of `init`: what each finds out, asks and writes."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import click
+
+from amplifier_tui.base.text import one_line
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.workspace import Workspace
+    from amplifier_tui.host.events import LocalServer
+
+
+class Answerer(NamedTuple):
+    """Who may answer the model's requests.
+
+    Attributes:
+        name: As `--provider` takes it.
+        title: For the list.
+        module: Its module's id; empty for none.
+        variables: What it needs, known already: name and value.
+        asked: The variable that is still to be asked for; empty for none.
+        bundle: What new sessions open with it.
+    """
+
+    name: str
+    title: str
+    module: str = ""
+    variables: tuple[tuple[str, str], ...] = ()
+    asked: str = ""
+    bundle: str = "coding"
+
+
+_VENDORS: Final = (
+    ("anthropic", "Anthropic", "provider-anthropic", "ANTHROPIC_API_KEY"),
+    ("openai", "OpenAI", "provider-openai", "OPENAI_API_KEY"),
+)
+NOBODY: Final = Answerer("none", "Nobody yet: the demo needs no key", bundle="")
+
+
+def answerers(workspace: "Workspace") -> list[Answerer]:
+    """Return who may answer here: with a key first, then local servers, then without."""
+    from amplifier_tui.host.models.local_servers import find_local_servers
+
+    ready, wanting = list[Answerer](), list[Answerer]()
+    for name, title, module, variable in _VENDORS:
+        if workspace.environ.get(variable):
+            ready.append(Answerer(name, f"{title} ({variable} is set)", module))
+        else:
+            wanting.append(Answerer(name, f"{title} (asks for a key)", module, asked=variable))
+    servers = [_local(server) for server in asyncio.run(find_local_servers()) if server.models]
+    return [*ready, *servers, *wanting, NOBODY]
+
+
+def _local(server: "LocalServer") -> Answerer:
+    url, model = server.url, server.models[0]
+    variables = (("LOCAL_LLM_BASE_URL", url), ("LOCAL_LLM_MODEL", model))
+    title = one_line(f"{server.name} on this machine ({model})")
+    return Answerer("local", title, "provider-openai", variables, bundle="local")
+
+
+def set_up(workspace: "Workspace", chosen: Answerer, key: str, *, call: bool) -> str:
+    """Try what a provider needs with one small request, and keep what is new and works.
+
+    Args:
+        key: For `chosen.asked`; empty where nothing is asked.
+        call: Send the request.
+
+    Returns:
+        What was done, in words.
+
+    Raises:
+        click.ClickException: It did not answer, or can't be kept; nothing was.
+    """
+    from amplifier_tui.host.models.setup import trial
+
+    variables = dict(chosen.variables) | ({chosen.asked: key} if key else {})
+    try:
+        with trial(variables) as attempt:
+            problem = _problem(workspace, chosen) if call else ""
+            attempt.works = not problem
+        if problem:
+            raise click.ClickException(f"{problem.rstrip('.')}. Nothing was kept.")
+        answers = "It answers. " if call else ""
+        return f"{answers}{attempt.keep() if variables else ''}".strip()
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _problem(workspace: "Workspace", chosen: Answerer) -> str:
+    """Return why a provider does not answer; empty where it does."""
+    from amplifier_tui.cli.doctor.providers import call_providers
+    from amplifier_tui.foundation.exceptions import BundleError
+    from amplifier_tui.foundation.workspace import Workspace
+    from amplifier_tui.paths import shipped_bundles_dir
+
+    try:
+        fresh = Workspace.open(workspace.project, shipped=(shipped_bundles_dir(),))
+        found = asyncio.run(call_providers(fresh, chosen.bundle))
+    except (BundleError, RuntimeError) as error:
+        return one_line(f"{chosen.title} can't be tried: {error}", 400)
+    name = chosen.module.removeprefix("provider-")
+    answers = [each for each in found if name in each.what or len(found) == 1]
+    if not answers:
+        return f"{chosen.title} is not ready"
+    return next((each.said for each in answers if each.state != "ok"), "")
+
+
+def keep_setting(workspace: "Workspace", name: str, value: str) -> Path:
+    """Write one of the user's own settings."""
+    from amplifier_tui.foundation.settings.settings import Scope
+    from amplifier_tui.foundation.settings.writing import write_setting
+
+    return write_setting(workspace.settings.files, Scope.GLOBAL, name, value)
+
+
+def themes() -> dict[str, str]:
+    """Return the themes there are, each with its description."""
+    from amplifier_tui.ui.app.themes import ThemeError, load_roles, theme_dirs
+
+    found: dict[str, str] = {}
+    for folder in theme_dirs():
+        for path in sorted(folder.glob("*.yaml")):
+            try:
+                found[path.stem] = str(load_roles(path)["description"])
+            except ThemeError:
+                # The program says what is wrong with it where themes are chosen.
+                continue
+    return found
+
+
+def keep_theme(name: str) -> None:
+    """Have the screen use a theme."""
+    from amplifier_tui.ui.app.preferences import Preferences
+    from amplifier_tui.ui.app.themes import load_roles, theme_dirs
+
+    path = next(
+        folder / f"{name}.yaml"
+        for folder in reversed(theme_dirs())
+        if (folder / f"{name}.yaml").is_file()
+    )
+    Preferences().set_theme(name, load_roles(path))
+
+
+def bundles_to_choose(workspace: "Workspace") -> list[tuple[str, str]]:
+    """Return the names of bundles that can be opened, each with its description."""
+    entries = workspace.catalog().entries()
+    return [(entry.name, one_line(entry.origin, 60)) for entry in entries]
+
+
+def pick(title: str, rows: Sequence[tuple[str, str]], default: str) -> str:
+    """Ask for one of some rows by number or name; enter takes the default."""
+    click.echo(f"\n{title}")
+    width = max(len(name) for name, _ in rows)
+    for number, (name, about) in enumerate(rows, start=1):
+        mark = "*" if name == default else " "
+        click.echo(f" {mark} {number:>2}  {name:<{width}}  {about}".rstrip())
+    known = {str(number): name for number, (name, _) in enumerate(rows, start=1)}
+    known |= {name: name for name, _ in rows}
+    choice = click.Choice(list(known))
+    return known[click.prompt("Number", default=default, type=choice, show_choices=False)]
+
+
+def own_key(variable: str) -> str:
+    """Ask for a key that is not shown while it is typed; empty to go on without."""
+    text: str = click.prompt(
+        f"{variable} (not shown; enter goes on without)",
+        hide_input=True,
+        default="",
+        show_default=False,
+    )
+    return text.strip()

@@ -1,0 +1,144 @@
+"""`init`: the first steps, by options, by answers, and where something does not answer."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from amplifier_tui.cli.group import run
+from amplifier_tui.cli.init import steps
+from amplifier_tui.cli.init.background import light_of
+from amplifier_tui.host.events import LocalServer
+from amplifier_tui.paths import amplifier_home
+from amplifier_tui.ui.app.preferences import Preferences
+from tests.cli.bundle_support import program_in_terminal
+from tests.servers import Failure, LoopbackServer
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+KEY = "sk-proj-0123456789abcdefghij"
+REST = ("--bundle", "minimal", "--mode", "plan", "--theme", "paper")
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+    async def none() -> tuple[LocalServer, ...]:
+        return ()
+
+    monkeypatch.setattr("amplifier_tui.host.models.local_servers.find_local_servers", none)
+
+
+@pytest.fixture
+def server() -> Iterator[LoopbackServer]:
+    with LoopbackServer(strict=False) as found:
+        yield found
+
+
+@pytest.fixture
+def openai(server: LoopbackServer, monkeypatch: Patch) -> LoopbackServer:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+    return server
+
+
+def settings() -> object:
+    return yaml.safe_load((amplifier_home() / "settings.yaml").read_text())
+
+
+def test_options_answer_every_step_without_a_terminal(
+    openai: LoopbackServer, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    openai.script.add("ready")
+    assert run(["init", "--provider", "openai", *REST]) == 0
+    said = capsys.readouterr().out
+    assert "It answers." in said and "Start it with: amplifier-tui\n" in said
+    assert len(openai.requests) == 1
+    assert settings() == {"mode": "plan", "bundle": {"active": "minimal"}}
+    assert Preferences().theme == "paper"
+    assert not (amplifier_home() / "keys.env").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "Nobody can be asked here"),
+        (["--provider", "nobody"], "anthropic, openai, none here"),
+        (["--provider", "openai"], "Put OPENAI_API_KEY into the environment"),
+        (["--provider", "none", "--bundle", "nothing"], "no bundle of that name"),
+        (["--provider", "none", "--theme", "nothing"], "there is contrast, ember"),
+    ],
+)
+def test_without_a_terminal_it_is_said_what_has_to_be_given(
+    options: list[str], message: str, capsys: Capture
+) -> None:
+    assert run(["init", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_key_is_kept_when_it_is_answered_or_the_user_says_so(
+    keep: bool, openai: LoopbackServer, monkeypatch: Patch, capsys: Capture
+) -> None:
+    openai.script.add(Failure("unauthorized", message="not yours"), "ready")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr(steps, "pick", lambda title, rows, default: "openai")
+    monkeypatch.setattr(steps, "own_key", lambda variable: KEY)
+    monkeypatch.setattr("click.confirm", lambda text: keep)
+    monkeypatch.setattr("amplifier_tui.cli.init.background.is_light", lambda: None)
+    assert run(["init", *REST]) == 0
+    shown = capsys.readouterr()
+    assert "not yours" in shown.err and KEY not in shown.out + shown.err
+    assert len(openai.requests) == (1 if keep else 2)
+    kept = amplifier_home() / "keys.env"
+    assert kept.read_text() == f'OPENAI_API_KEY="{KEY}"\n'
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    os.environ.pop("OPENAI_API_KEY")
+
+
+def test_a_server_of_this_machine_is_offered_and_set_up(
+    server: LoopbackServer, monkeypatch: Patch, capsys: Capture
+) -> None:
+    async def found() -> tuple[LocalServer, ...]:
+        return (LocalServer(name="Ollama", url=server.openai_url, models=("small",)),)
+
+    monkeypatch.setattr("amplifier_tui.host.models.local_servers.find_local_servers", found)
+    for name in ("LOCAL_LLM_BASE_URL", "LOCAL_LLM_MODEL"):
+        monkeypatch.setenv(name, "")
+    server.script.add("ready")
+    assert run(["init", "--provider", "local"]) == 0
+    assert "LOCAL_LLM_BASE_URL and LOCAL_LLM_MODEL kept" in capsys.readouterr().out
+    assert settings() == {"bundle": {"active": "local"}}
+
+
+def test_every_step_is_taken_with_enter() -> None:
+    status, shown = program_in_terminal(
+        "init", "--provider", "none", "--theme", "ink", keys="\n3\n"
+    )
+    assert status == 0, shown
+    assert "What new sessions open with" in shown and "Mode edits" in shown
+    assert "Start it with: amplifier-tui --demo" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines() if "settings.yaml" not in line)
+
+
+@pytest.mark.parametrize(
+    ("answer", "light"),
+    [
+        (b"\x1b]11;rgb:ffff/ffff/ffff\x07\x1b[?62c", True),
+        (b"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b[?1;2c", False),
+        (b"\x1b]11;rgba:ff/fa/e0/ff\x07", True),
+        (b"\x1b[?62;22c", None),
+        (b"", None),
+        (b"\x1b]11;#ffffff\x07", None),
+    ],
+)
+def test_the_background_is_read_from_what_a_terminal_answers(
+    answer: bytes, light: bool | None
+) -> None:
+    assert light_of(answer) is light
