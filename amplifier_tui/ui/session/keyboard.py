@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
+from amplifier_tui.ui.keys.action import LEADER
+from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.state.answer_keys import LOOK_AGAIN, Heard, OpeningRule
 from amplifier_tui.ui.terminal.input import key_time
 
@@ -38,6 +40,10 @@ class Keyboard:
         question = self._screen.app.screen
         if not isinstance(question, QuestionSheet):
             return False
+        if self._begins_chord(event):
+            self._go_to_prompt(question)
+            self._screen.app.call_next(self._screen.prompt.input.action_begin_chord)
+            return True
         heard = question.hear(event)
         if heard is Heard.BACK:
             self._give_back(question, event)
@@ -55,6 +61,18 @@ class Keyboard:
         """Return whether this click brought the terminal to the front."""
         first, self._refocused = self._refocused, False
         return first
+
+    def _begins_chord(self, event: events.Key | events.Paste) -> bool:
+        """Whether a key is the leader, over a question on the main screen in which none writes."""
+        app = self._screen.app
+        over_main = app.screen_stack[-2] is self._screen
+        writes = isinstance(app.focused, Input | TextArea)
+        leader = self._screen.keymap.keys_of(BY_ID[LEADER]).split(",")
+        return over_main and not writes and isinstance(event, events.Key) and event.key in leader
+
+    def _go_to_prompt(self, question: QuestionSheet[object]) -> None:
+        self._screen.set_focus(self._screen.prompt.input)
+        question.give_way()
 
     def _give_back(self, question: QuestionSheet[object], event: events.Key | events.Paste) -> None:
         below = self._screen.app.screen_stack[-2]

@@ -163,7 +163,7 @@ class SessionLink:
                 needed = TerminalNeeded(event)
                 self.tab.when_shown(lambda: self._screen.post_message(needed))
             case Notice():
-                self.tab.pass_on(event)
+                self.tab.pass_on(event.text, event.level)
             case Compacted() | TurnStarted():
                 self._compacting = False
             case TurnEnded() if event.agent == "main":
@@ -218,6 +218,7 @@ class SessionLink:
             self._screen.say(f"{count} {verb} open when the program ended: {way}", "warning")
 
     def _failed(self, event: Failed) -> None:
+        self.tab.pass_on(event.message, "error")
         idle = self._app.screen is self._screen and not self.keyboard.question_wait()
         if event.kind == NO_MODEL and idle and self.tab.shown:
             self._screen.post_message(ActionWanted("model.choose"))

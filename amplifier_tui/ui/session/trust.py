@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ class TrustDialogs(WaitingDialog["TrustAsked"]):
     def _strip(self, asked: TrustAsked, key: str) -> Callable[[int], Content]:
         from amplifier_tui.ui.dialogs.trust.rows import strip
 
-        return partial(strip, asked, key)
+        return partial(strip, self._named(asked), key)
 
     def _make(self, asked: TrustAsked) -> TrustDialog:
         from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
@@ -39,12 +40,16 @@ class TrustDialogs(WaitingDialog["TrustAsked"]):
         if self._picks is None:
             self._picks = TrustPicks(asked)
         return TrustDialog(
-            asked,
+            self._named(asked),
             self._picks,
             keymap=self._screen.keymap,
             is_first_click=self._keyboard.is_first_click,
             cover=self._screen.cover,
         )
+
+    def _named(self, asked: TrustAsked) -> TrustAsked:
+        """Return the question with the session's name in it, unless that is shown."""
+        return replace(asked, title=self._tab.named(asked.title))
 
     def _answer(self, asked: TrustAsked, answer: Any) -> None:
         self._client.answer_trust(asked.request_id, answer)

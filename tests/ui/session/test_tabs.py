@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from amplifier_tui.host.events import HostEvent, Notice
+from amplifier_tui.host.events import Failed, HostEvent, LimitAsked, Notice
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.questions import Confirm
 from amplifier_tui.ui.session.tabs.tabs import MOST
@@ -85,6 +85,35 @@ async def test_what_an_unseen_session_asks_is_named_and_answered_without_going_t
         dialog.dismiss()
         await drive.closed()
         await drive.press("ctrl+x", "0")
+        assert drive.app.client is other
+
+
+async def test_the_leader_leads_away_from_a_question_which_stays_for_its_session() -> None:
+    async with running(size=(80, 24)) as drive:
+        other = await beside(drive)
+        await tell(drive, other, turn(1, "clean up"), ask())
+        assert drive.app.link is not None
+        drive.app.link.keyboard._rule.pressed(float("-inf"))
+        await drive.press("f8")
+        await drive.dialog(ApprovalDialog)
+        await drive.press("ctrl+x", "1")
+        await drive.closed()
+        assert drive.app.client is drive.client and drive.draft == ""
+        assert not other.named("decide") and "2 ! clean up" in drive.text()
+
+
+async def test_a_failure_and_a_limit_of_an_unseen_session_are_not_missed() -> None:
+    async with running(size=(100, 24)) as drive:
+        other = await beside(drive)
+        await drive.press("ctrl+x", "1")
+        await tell(drive, other, turn(1, "clean up"))
+        await tell(drive, other, make(Failed, kind="turn", message="no such model", prompt="go"))
+        assert "clean up: no such model" in drive.text()
+        await tell(drive, other, turn_ended(status="error"))
+        assert "2 ✗ clean up" in drive.text()
+        await tell(drive, other, turn(2, "again"), make(LimitAsked, request_id="l1"))
+        assert "2 ! clean up" in drive.text()
+        await drive.press("f8")
         assert drive.app.client is other
 
 

@@ -163,11 +163,7 @@ def send_queued(app: SessionApp, client: SessionClient, state: SessionState) -> 
 
 def approvals(app: SessionApp) -> None:
     """Show what waits for the user: the question of trust, the oldest request, or a card."""
-    if app.tabs is not None and app.tabs.show_what_waits():
-        return
-    if app.state is not None and app.state.usage.at_limit:
-        app.main.action_bottom()
-    else:
+    if app.tabs is None or not app.tabs.show_what_waits():
         app.say("Nothing waits for you.")
 
 

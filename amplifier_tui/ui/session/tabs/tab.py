@@ -79,12 +79,12 @@ class SessionTab:
         """Show a line in the status bar, named where another session is shown, and keep it."""
         notice = Notice(session_id="", level=level, text=text)
         self.show(self.state.apply([notice]))
-        self.pass_on(notice)
+        self.pass_on(text, level)
 
-    def pass_on(self, notice: Notice) -> None:
-        """Show a notice the session has kept, unless the user sees it there."""
+    def pass_on(self, text: str, level: Level) -> None:
+        """Say what happened in the session, named, where another one is shown."""
         if not self.shown:
-            self.screen.say(self.named(one_line(notice.text, 300)), notice.level)
+            self.screen.say(self.named(one_line(text, 300)), level)
 
     def restore(self, text: str) -> None:
         """Give a prompt that was not answered back, unless another draft was begun."""

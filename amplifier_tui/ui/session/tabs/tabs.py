@@ -141,7 +141,7 @@ class SessionTabs:
         farewell = await link.close(timeout)
         again = f" {farewell.resume_command} opens it again." if farewell.resume_command else ""
         self._screen.say(f"Closed.{again} {farewell.problem}".rstrip())
-        pace.session_changed()
+        self._screen.app.set_timer(0.5, pace.session_changed)
 
     async def close_all(self, timeout: float) -> Farewell:
         """Close every session, all at once, and say what there is to say."""
@@ -165,7 +165,14 @@ class SessionTabs:
         shown = links[0]
         if shown.trust.show() or self.approvals.queue.show() or shown.questions.show():
             return True
-        return any(link.trust.show() or link.questions.show() for link in links[1:])
+        if any(link.trust.show() or link.questions.show() for link in links[1:]):
+            return True
+        # A limit is answered in the conversation.
+        at_limit = next((link for link in links if link.tab.state.usage.at_limit), None)
+        if at_limit is not None:
+            self.show(at_limit)
+            self._screen.action_bottom()
+        return at_limit is not None
 
     def changed(self) -> None:
         """Show what the sessions do, and ask what they want to ask."""
