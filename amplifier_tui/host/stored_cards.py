@@ -22,6 +22,8 @@ class SessionCard:
         cost: US dollars it used with its sub-agents, as decimal text; empty when unknown.
         agent_count: How many sub-agents worked for it, as far as is known.
         pinned: It is listed before the others.
+        origin: Of another program's session, that program as `ImportedCard` has it; such a one is
+            only found by the search, and read and forked by its `key`.
     """
 
     session_id: str
@@ -40,6 +42,7 @@ class SessionCard:
     cost: str = ""
     agent_count: int = 0
     pinned: bool = False
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,13 @@
 
 import pytest
 
-from amplifier_tui.host.client import ImportedCard, ImportedText
+from amplifier_tui.host.client import (
+    ImportedCard,
+    ImportedText,
+    SearchFound,
+    SearchHit,
+    SessionCard,
+)
 from amplifier_tui.ui.dialogs.sessions.imported import ImportedSheet, ImportPicker
 from tests.ui.driving import running
 from tests.ui.fake_client import FakeClient
@@ -45,3 +51,15 @@ async def test_where_there_is_none_it_is_said_and_one_that_is_gone_is_too() -> N
         driver.client.foreign = ()
         await driver.press("enter")
         await driver.until(lambda: "It can't be read: it is gone" in driver.text())
+
+
+async def test_a_hit_in_one_is_read_and_not_opened_as_ours() -> None:
+    card = SessionCard(session_id=CARD.key, key=CARD.key, title="List files", origin="codex")
+    found = SearchFound(hits=(SearchHit(card=card, kind="prompt", text="List the files"),))
+    async with running(FakeClient(found=found, foreign=(FOUND,)), size=(80, 24)) as driver:
+        await driver.write("/search files")
+        await driver.press("enter")
+        await driver.until(lambda: "Codex · List files" in driver.text())
+        await driver.press("enter")
+        await driver.dialog(ImportedSheet)
+        assert not [call for call in driver.client.calls if call[0] in ("resume", "open")][1:]

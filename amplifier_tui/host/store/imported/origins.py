@@ -13,6 +13,8 @@ from amplifier_tui.paths import amplifier_home
 SETTING: Final = "import"
 """In the user's `settings.yaml`: `off` reads no session of another program."""
 
+_SUFFIX: Final = ".jsonl"
+_CODEX_FILE: Final = "rollout-"
 _ID_LENGTH: Final = 36
 """Characters of a UUID, which a Codex file's name ends with."""
 
@@ -51,6 +53,21 @@ def imported_files() -> list[ImportedFile]:
     return sorted(found, key=lambda file: (file.updated, file.key), reverse=True)
 
 
+def is_transcript(path: Path) -> bool:
+    """Whether a path in the index is such a file; sessions of ours are folders."""
+    return path.suffix == _SUFFIX
+
+
+def file_at(path: Path) -> ImportedFile:
+    """Return the transcript at a path.
+
+    Raises:
+        OSError: It is gone.
+    """
+    origin: OriginName = "codex" if path.name.startswith(_CODEX_FILE) else "claude-code"
+    return ImportedFile(origin, path, path.stat().st_mtime)
+
+
 def _claude_code() -> Iterator[ImportedFile]:
     """Yield `projects/<folder>/<id>.jsonl`; what sub-agents said is in files `agent-….jsonl`."""
     home = _home("CLAUDE_CONFIG_DIR", ".claude")
@@ -67,7 +84,7 @@ def _codex() -> Iterator[ImportedFile]:
         for month in _folders(year):
             for day in _folders(month):
                 for file in _files("codex", day):
-                    if file.path.name.startswith("rollout-"):
+                    if file.path.name.startswith(_CODEX_FILE):
                         yield file
 
 
@@ -89,7 +106,7 @@ def _files(origin: OriginName, folder: Path) -> Iterator[ImportedFile]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.endswith(".jsonl") and entry.is_file():
+                if entry.name.endswith(_SUFFIX) and entry.is_file():
                     yield ImportedFile(origin, Path(entry.path), entry.stat().st_mtime)
     except OSError:
         return

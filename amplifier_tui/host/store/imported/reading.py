@@ -14,6 +14,7 @@ from amplifier_tui.host.store.imported.claude_code import ClaudeCodeReader
 from amplifier_tui.host.store.imported.codex import CodexReader
 from amplifier_tui.host.store.imported.origins import ImportedFile, imported_files
 from amplifier_tui.host.store.sessions import SessionNotFoundError, shorten
+from amplifier_tui.host.stored_cards import SessionCard
 
 _LONGEST_LINE: Final = 8 * 1024 * 1024
 _HEAD: Final = 40
@@ -86,6 +87,21 @@ def imported_card(file: ImportedFile, redactor: Redactor) -> ImportedCard:
         updated=file.updated,
         cwd=harmless(facts.get("cwd", ""))[:4_096],
         path=str(file.path),
+    )
+
+
+def stored_card(file: ImportedFile, redactor: Redactor) -> SessionCard:
+    """Return a transcript as the search shows a session."""
+    card = imported_card(file, redactor)
+    return SessionCard(
+        session_id=card.key,
+        key=card.key,
+        title=card.title,
+        first_prompt=card.first_prompt,
+        updated=card.updated,
+        cwd=card.cwd,
+        directory=card.path,
+        origin=card.origin,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
 from amplifier_tui.base.text import encodable
+from amplifier_tui.host.store.imported.origins import is_transcript
 from amplifier_tui.host.store.listing.filters import folded
 from amplifier_tui.host.store.metadata import Metadata, read_metadata
 from amplifier_tui.host.store.search.saying import Said
@@ -31,7 +32,8 @@ class Indexed:
 
 def enter(connection: sqlite3.Connection, folder: Path, file: int) -> Indexed:
     """Make the entry of a session of which nothing is indexed yet."""
-    lane, root = _line(folder)
+    # Of another program: not in the list of sessions, which has those without a root.
+    lane, root = ("", str(folder)) if is_transcript(folder) else _line(folder)
     made = connection.execute(
         "INSERT INTO sessions (path, file, size, rows, turns, card, changed, stored, root, lane)"
         " VALUES (?, ?, 0, 0, 0, '-', 0, ?, ?, ?)",

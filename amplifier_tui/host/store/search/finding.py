@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.imported.origins import file_at, is_transcript
+from amplifier_tui.host.store.imported.reading import stored_card
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.search.database import index_path, is_damaged, reading
 from amplifier_tui.host.store.search.indexing import update_index
@@ -67,12 +70,13 @@ def find(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> SearchFo
         try:
             for own, root, lane, said, kind, *at in connection.execute(_QUERY, (query,)):
                 path = root or own
-                if wanted and str(Path(path).parent) != wanted:
+                foreign = is_transcript(Path(path))
+                if wanted and not foreign and str(Path(path).parent) != wanted:
                     continue
                 if path not in cards:
                     cards[path] = _card(Path(path))
                 card = cards[path]
-                if card is None:
+                if card is None or (wanted and foreign and card.cwd != str(cwd)):
                     continue
                 counts[path] = counts.get(path, 0) + 1
                 if len(hits) == most or (hits and time.monotonic() > begun + _ENOUGH):
@@ -82,7 +86,7 @@ def find(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> SearchFo
                     more = True
                     continue
                 shown, marks = _around(_text(connection, said), typed)
-                row, turn, call_id = _task(connection, root, lane) if root else at
+                row, turn, call_id = _task(connection, root, lane) if lane else at
                 hits.append(
                     SearchHit(
                         card=card,
@@ -90,7 +94,7 @@ def find(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> SearchFo
                         row=row,
                         turn=turn,
                         call_id=call_id,
-                        agent=Path(own).name.partition("_")[2] if root else "",
+                        agent=Path(own).name.partition("_")[2] if lane else "",
                         text=shown,
                         marks=marks,
                     )
@@ -132,6 +136,8 @@ def search_now(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> Se
 def _card(folder: Path) -> SessionCard | None:
     """Return a session's card; None where it is gone, also when it was deleted a moment ago."""
     try:
+        if is_transcript(folder):
+            return stored_card(file_at(folder), Redactor())
         return card_of(folder, (folder / TRANSCRIPT).stat().st_mtime)
     except OSError:
         return None

@@ -10,6 +10,8 @@ from typing import BinaryIO, Final
 from amplifier_tui.base.files import FileLock, FileLockedError, open_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import encodable
+from amplifier_tui.host.store.imported.origins import file_at, imported_files, is_transcript
+from amplifier_tui.host.store.imported.reading import imported_rows
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.listing.scan import all_folders, session_folders
 from amplifier_tui.host.store.metadata import FILE_NAME
@@ -94,7 +96,7 @@ def _update(path: Path, report: Report) -> None:
                 "SELECT id, path, file, size, rows, turns, card FROM sessions"
             )
         }
-        stored = {each.folder: each for each in _stored()}
+        stored = {each.folder: each for each in (*_stored(), *_imported())}
         for folder in indexed.keys() - stored.keys():
             with changing(connection):
                 forget(connection, indexed[folder].id)
@@ -134,6 +136,21 @@ def _stored() -> Iterator[_Stored]:
             yield _Stored(folder, status.st_ino, status.st_size, status.st_mtime_ns, stamp)
 
 
+def _imported() -> Iterator[_Stored]:
+    """Yield the sessions of other programs."""
+    for each in imported_files():
+        try:
+            status = each.path.stat()
+        except OSError:
+            # Gone a moment ago.
+            continue
+        path = str(each.path)
+        if encodable(path) == path:
+            # What it is called is in the same file.
+            stamp = f"{status.st_mtime_ns}:{status.st_size}"
+            yield _Stored(path, status.st_ino, status.st_size, status.st_mtime_ns, stamp)
+
+
 def _is_new(stored: _Stored, known: Indexed | None) -> bool:
     now = (stored.file, stored.size, stored.card)
     return known is None or (known.file, known.size, known.card) != now
@@ -163,6 +180,9 @@ def _index_texts(
             forget(connection, known.id, rows_only=True)
             known.file, known.size, known.rows, known.turns = stored.file, 0, 0, 0
             note(connection, known)
+    if is_transcript(Path(stored.folder)):
+        _index_imported(connection, reader, stored, known)
+        return
     with open_regular(Path(stored.folder, TRANSCRIPT)) as file:
         file.seek(known.size)
         more = True
@@ -170,6 +190,22 @@ def _index_texts(
             with changing(connection):
                 more = _read_piece(connection, reader, file, known)
                 note(connection, known)
+
+
+def _index_imported(
+    connection: sqlite3.Connection, reader: SessionReader, stored: _Stored, known: Indexed
+) -> None:
+    """Index all of another program's transcript anew: a row of ours is made of several of its."""
+    with changing(connection):
+        forget(connection, known.id, rows_only=True)
+        known.turns = 0
+        for row, message in enumerate(imported_rows(file_at(Path(stored.folder)))):
+            for said in reader.message(message, row, known.turns):
+                known.turns = said.turn
+                add(connection, known.id, [said])
+            known.rows = row + 1
+        known.size = stored.size
+        note(connection, known)
 
 
 def _read_piece(

@@ -12,6 +12,8 @@ from amplifier_tui.base.text import encodable
 from amplifier_tui.base.tool_calls import answers_of, calls_of
 from amplifier_tui.host.messages import is_from_hook, text_of, typed_prompt
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.imported.origins import file_at, is_transcript
+from amplifier_tui.host.store.imported.reading import imported_card
 from amplifier_tui.host.store.metadata import Metadata, read_metadata
 from amplifier_tui.host.store.sessions import prompt_at_head
 from amplifier_tui.host.stored_cards import HitKind
@@ -49,14 +51,25 @@ class SessionReader:
 
     def card(self, folder: Path) -> Iterator[Said]:
         """Yield what a session is called."""
-        metadata = read_metadata(folder)
+        metadata = self._metadata(folder)
         words = (metadata.name, metadata.description, *metadata.tags)
         if text := self._text("\n".join(word for word in words if word)):
             yield Said("title", text)
 
+    def _metadata(self, folder: Path) -> Metadata:
+        if not is_transcript(folder):
+            return read_metadata(folder)
+        card = imported_card(file_at(folder), self._redactor)
+        return Metadata(
+            session_id=card.key,
+            name=card.title,
+            first_prompt=card.first_prompt,
+            project_dir=card.cwd,
+        )
+
     def facts(self, folder: Path) -> Metadata:
         """Return what is known of a session."""
-        metadata = read_metadata(folder)
+        metadata = self._metadata(folder)
         metadata.first_prompt = metadata.first_prompt or prompt_at_head(folder)
         for name in ("name", "description", "first_prompt", "bundle", "model", "branch"):
             setattr(metadata, name, self._text(getattr(metadata, name)))
@@ -70,8 +83,11 @@ class SessionReader:
             turn: How many prompts came before it.
         """
         message = decode_row(line)
-        if message is None:
-            return
+        if message is not None:
+            yield from self.message(message, row, turn)
+
+    def message(self, message: Row, row: int, turn: int) -> Iterator[Said]:
+        """Yield what a row says; arguments as of `row`."""
         role = message.get("role")
         if role == "user" and not is_from_hook(message):
             turn += 1

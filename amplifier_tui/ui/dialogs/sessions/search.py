@@ -12,6 +12,7 @@ from textual.widgets import Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import SearchFound, SearchHit
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice
+from amplifier_tui.ui.dialogs.sessions.imported import ORIGINS
 from amplifier_tui.ui.dialogs.sessions.looking import LookingPicker
 from amplifier_tui.ui.state.formats import ago, plural
 from amplifier_tui.ui.widgets.pick_list import PickRow
@@ -87,7 +88,13 @@ class SearchPicker(LookingPicker[SearchFound]):
             card = hit.card
             title = one_line(card.title or card.first_prompt, 60) or card.session_id[:8]
             folder = one_line(Path(card.cwd).name, 40) if card.cwd else "folder unknown"
-            parts = (title, folder, one_line(card.bundle, 24), plural(card.turns, "turn"))
+            parts = (
+                ORIGINS.get(card.origin, ""),
+                title,
+                folder,
+                one_line(card.bundle, 24),
+                plural(card.turns, "turn") if not card.origin else "",
+            )
             words = " · ".join(part for part in parts if part)
         self.query_one("#hit-session", Static).update(Content(self.problem or words))
 

@@ -100,6 +100,9 @@ def search(app: SessionApp, client: SessionClient, state: SessionState, words: s
         hit = picker.chosen
         if hit is None or app.link is None:
             return
+        if hit.card.origin:
+            app.run_worker(_read(app, client, hit.card.key))
+            return
         if hit.card.session_id == state.facts.session_id or _is_there(hit.card.cwd):
             _show_hit(app, hit)
         else:
