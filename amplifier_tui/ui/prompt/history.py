@@ -37,13 +37,17 @@ class History:
 
     def load(self) -> list[str]:
         """Read the file and return its prompts, oldest first; broken lines are skipped."""
+        from amplifier_tui.base.files import locked
         from amplifier_tui.base.jsonl import read_rows, write_rows
 
         rows: list[Row] = []
         try:
             rows, _ = read_rows(self._path, repair=False)
             if len(rows) > KEEP * 2 or sum(map(_size, rows)) > LARGEST * 2:
-                write_rows(self._path, _newest(rows))
+                with locked(self._path):
+                    # What another window has stored meanwhile is kept.
+                    rows, _ = read_rows(self._path, repair=False)
+                    write_rows(self._path, _newest(rows))
         except OSError as error:
             doing = "shortened" if rows else "read"
             _log.warning("The prompt history %s cannot be %s: %s", self._path, doing, error)
@@ -63,9 +67,11 @@ class History:
 
     def store(self, text: str, cwd: str) -> None:
         """Append a prompt to the file, for its owner alone; raises OSError where that cannot be."""
+        from amplifier_tui.base.files import locked
         from amplifier_tui.base.jsonl import append_rows
 
-        append_rows(self._path, [{"text": text, "at": round(time.time(), 3), "cwd": cwd}])
+        with locked(self._path):
+            append_rows(self._path, [{"text": text, "at": round(time.time(), 3), "cwd": cwd}])
 
     def previous(self, draft: str) -> str | None:
         """Step back and return that prompt; None at the oldest. The draft is kept."""

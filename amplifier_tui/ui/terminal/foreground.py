@@ -50,13 +50,22 @@ def run_in_terminal(command: Sequence[str], cwd: Path | None = None) -> int:
 
 def _wait(terminal: IO[str] | None, group: int) -> int:
     # It may have asked for the terminal before it had it, and was stopped for that.
-    os.killpg(group, signal.SIGCONT)
+    _tell(group, signal.SIGCONT)
     while True:
         _, status = os.waitpid(group, os.WUNTRACED)
         if not os.WIFSTOPPED(status):
             return os.waitstatus_to_exitcode(status)
         _put_in_front(terminal, group)
-        os.killpg(group, signal.SIGCONT)
+        _tell(group, signal.SIGCONT)
+
+
+def _tell(group: int, number: int) -> None:
+    """Send a signal to a process group, which may have ended.
+
+    macOS says of one whose last process was not waited for yet that it may not be told (EPERM).
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
 
 
 def _put_in_front(terminal: IO[str] | None, group: int) -> None:
@@ -84,7 +93,7 @@ def _passing_on(group: int) -> Iterator[None]:
     """End the program, too, where this one is told to end; its own loop hears of that later."""
 
     def pass_on(number: int, frame: object) -> None:
-        os.killpg(group, number)
+        _tell(group, number)
 
     numbers = [getattr(signal, name) for name in _STOPS]
     before = [(number, signal.signal(number, pass_on)) for number in numbers]

@@ -75,7 +75,7 @@ class Overlay(SettledScreen[ScreenResultType], ModalScreen[ScreenResultType]):
     def __init__(self, *, classes: str | None = None) -> None:
         self._behind: dict[int, Strip] = {}
         self._behind_size = Size()
-        self._opened = False
+        self._opened = self._coming = False
         super().__init__(classes=classes)
         self.HORIZONTAL_BREAKPOINTS = self.VERTICAL_BREAKPOINTS = []
 
@@ -131,11 +131,26 @@ class Overlay(SettledScreen[ScreenResultType], ModalScreen[ScreenResultType]):
             line = Strip.join(chops[y].values()) if y < len(chops) else Strip([])
             self._behind[y] = Strip(_without_links(line), line.cell_length)
 
+    @property
+    def is_current(self) -> bool:
+        """Whether it is to be seen; not yet while it is laid out for the first time.
+
+        Textual would paint it then at once, before its widgets know their sizes, and once more on
+        the next beat.
+        """
+        return super().is_current and not self._coming
+
     @on(events.ScreenResume)
     def _come_to_the_top(self, event: events.ScreenResume) -> None:
         event.refresh_styles = self._opened
+        self._coming = not self._opened
         self._opened = True
         self._behind.clear()
+        self.call_later(self._stand)
+
+    def _stand(self) -> None:
+        self._coming = False
+        self.refresh()
 
 
 def _without_links(line: Strip) -> Iterator[Segment]:

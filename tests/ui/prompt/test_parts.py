@@ -1,10 +1,12 @@
 import subprocess
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.base import jsonl
 from amplifier_tui.host.events import CommandCard
 from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.keys.actions import BY_SLASH
@@ -194,6 +196,24 @@ def test_the_file_is_shortened_when_it_has_grown_to_twice_the_limit(tmp_path: Pa
     found = History(path).load()
     assert len(found) == KEEP and found[-1] == f"p{KEEP * 2}"
     assert len(path.read_text().splitlines()) == KEEP
+
+
+def test_a_prompt_of_another_window_outlives_the_shortening_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "h"
+    path.write_text("".join(f'{{"text": "p{n}"}}\n' for n in range(KEEP * 2 + 1)))
+    write = jsonl.write_rows
+    with ThreadPoolExecutor() as other_window:
+
+        def meanwhile(target: Path, rows: list[jsonl.Row]) -> None:
+            stored = other_window.submit(History(path).store, "theirs", "/x")
+            wait([stored], timeout=0.1)
+            write(target, rows)
+
+        monkeypatch.setattr(jsonl, "write_rows", meanwhile)
+        assert len(History(path).load()) == KEEP
+    assert History(path).load()[-1] == "theirs"
 
 
 def test_a_long_paste_comes_back_whole_and_the_file_stays_bounded(

@@ -120,6 +120,25 @@ def rows(app: App[None]) -> list[str]:
     return [strip.text.rstrip() for strip in app.screen._compositor.render_strips()]
 
 
+async def test_a_screen_over_another_one_is_not_painted_while_it_is_laid_out_first() -> None:
+    painted: list[Region] = []
+    when_it_came: list[int] = []
+
+    class Watched(Low):
+        def on_screen_resume(self) -> None:
+            self.call_later(lambda: when_it_came.append(len(painted)))
+
+        def render_lines(self, crop: Region) -> list[Strip]:
+            painted.append(crop)
+            return super().render_lines(crop)
+
+    app = Behind()
+    async with app.run_test(size=(20, 8)) as pilot:
+        await app.push_screen(Watched())
+        await pilot.pause()
+        assert (when_it_came, bool(painted)) == ([0], True)
+
+
 async def test_a_screen_over_another_one_shows_its_lines_where_it_covers_nothing() -> None:
     app = Behind()
     async with app.run_test(size=(20, 8)) as pilot:
