@@ -233,6 +233,7 @@ async def test_the_session_picker_finds_by_first_prompt_and_resumes() -> None:
         assert "coding  4 turns" in drive.text() and "just now" in drive.text()
         await drive.write("changel")
         await drive.press("enter")
+        await drive.until(lambda: drive.client.named("resume"))
         assert drive.client.named("resume") == [("bbbb",)]
 
 
