@@ -72,6 +72,7 @@ class FakeClient(FakeImported):
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
         offered: What `models` answers; an exception makes it fail.
         remembered: What `memories` answers; an exception makes it fail.
+        printed: What `job_text` answers; an exception makes it fail.
         servers: What `mcp_servers` answers; an exception makes it fail.
         left: What `left_open` answers.
         found: What `search` answers; an exception makes it fail.
@@ -109,6 +110,7 @@ class FakeClient(FakeImported):
     earlier: tuple[HostEvent, ...] = ()
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
+    printed: str | Exception = ""
     servers: tuple[ServerStatus, ...] | Exception = ()
     offered: tuple[ModelCard, ...] | Exception = ()
     left: tuple[SessionCard, ...] = ()
@@ -324,6 +326,13 @@ class FakeClient(FakeImported):
 
     def stop_agent(self, lane: str, immediate: bool = False) -> None:
         self.calls.append(("stop_agent", lane, immediate))
+
+    def job_text(self, job_id: str) -> Future[str]:
+        self.calls.append(("job_text", job_id))
+        return answer(self.printed)
+
+    def stop_job(self, job_id: str) -> None:
+        self.calls.append(("stop_job", job_id))
 
     def rename(self, title: str) -> None:
         self.calls.append(("rename", title))

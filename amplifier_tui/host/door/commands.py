@@ -255,6 +255,17 @@ class SessionCommands:
         if (live := self._opened()) is not None:
             await live.agents.stop(lane, immediate=immediate)
 
+    async def job_text(self, job_id: str) -> str:
+        """Return what a command in the background printed."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.jobs.text(job_id)
+
+    async def stop_job(self, job_id: str) -> None:
+        """End a command in the background."""
+        if (live := self._opened()) is not None:
+            await live.jobs.stop(job_id)
+
     async def rename(self, title: str) -> None:
         """Give the session a title."""
         if self._live is not None:

@@ -57,6 +57,7 @@ from amplifier_tui.host.events.session import Rewound as Rewound
 from amplifier_tui.host.events.session import SessionClosed as SessionClosed
 from amplifier_tui.host.events.session import SessionOpened as SessionOpened
 from amplifier_tui.host.events.session import TitleChanged as TitleChanged
+from amplifier_tui.host.events.shell import JobChanged as JobChanged
 from amplifier_tui.host.events.shell import ShellEnded as ShellEnded
 from amplifier_tui.host.events.shell import ShellProgress as ShellProgress
 from amplifier_tui.host.events.shell import ShellStarted as ShellStarted

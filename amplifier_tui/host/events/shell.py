@@ -70,6 +70,25 @@ class TerminalWanted(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobChanged(HostEvent):
+    """A command that the agent runs in the background began, printed something, or ended.
+
+    Attributes:
+        job_id: Unique among the jobs since the session was opened.
+        started: Unix time.
+        state: How it stands, in words.
+        tail: The last line it printed.
+    """
+
+    job_id: str
+    command: str
+    started: float = 0.0
+    running: bool = True
+    state: str = ""
+    tail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShellWaiting(HostEvent):
     """Which commands' output goes along with the next prompt."""
 

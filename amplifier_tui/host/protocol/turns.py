@@ -1,5 +1,6 @@
 """Prompts, turns, the sub-agents of a turn, and commands of the user's own."""
 
+from concurrent.futures import Future
 from typing import Protocol
 
 
@@ -78,6 +79,15 @@ class TurnClient(Protocol):
 
     def stop_shell(self) -> None:
         """End the command that was started last with `shell`, if one runs."""
+
+    def job_text(self, job_id: str) -> "Future[str]":
+        """Return what a command of the agent's in the background printed; see `JobChanged`.
+
+        The future raises `RuntimeError`, with a sentence, where there is no such job.
+        """
+
+    def stop_job(self, job_id: str) -> None:
+        """End a command of the agent's in the background: `JobChanged`."""
 
     def note_shell(
         self, command: str, *, exit_code: int, seconds: float, tell: bool = True

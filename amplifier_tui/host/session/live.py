@@ -39,6 +39,7 @@ from amplifier_tui.host.session.rewinding.files import FileHistory
 from amplifier_tui.host.session.rewinding.rewinder import Rewinder
 from amplifier_tui.host.session.watching import SessionWatch
 from amplifier_tui.host.shell.commands import ShellCommands
+from amplifier_tui.host.shell.jobs import BackgroundJobs
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.state import StateKeeper
@@ -104,6 +105,7 @@ class LiveSession:
         )
         self.items = ItemChoices(self._sources, self._window, sender, self._compacted)
         self.memories = Memories(coordinator, sender)
+        self.jobs = BackgroundJobs(coordinator, sender)
         self.mcp_servers = McpServerList(coordinator, sender)
         self._last_answer = ""
         self.watch = SessionWatch(sender)

@@ -21,6 +21,8 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.messages import INTERRUPTED, metadata_of, typed_prompt
 from amplifier_tui.host.session.modules.facts import ModuleFacts
+from amplifier_tui.host.shell.jobs import EVENTS as JOB_EVENTS
+from amplifier_tui.host.shell.jobs import job_changed
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
@@ -174,6 +176,7 @@ class Normalizer:
             "orchestrator:complete": self._complete,
             "module:load_failed": self._load_failed,
             "delegate:agent_cancelled": lanes.cancelled,
+            **dict.fromkeys(JOB_EVENTS, self._job),
             **dict.fromkeys(_SPAWNED, lanes.spawned),
             **dict.fromkeys(_ENDED, lanes.ended),
             **{event: partial(self._say, event) for event in LINES},
@@ -183,6 +186,9 @@ class Normalizer:
         line = line_of(event, data)
         if line is not None:
             self._sender.notice(*line, lane, ENDS.get(event, ""))
+
+    def _job(self, lane: str, data: Data) -> None:
+        self._sender.send(job_changed(self._sender, lane, data))
 
     def _retrying(self, lane: str, data: Data) -> None:
         redact = self._sender.redactor.text

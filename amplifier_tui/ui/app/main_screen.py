@@ -19,7 +19,13 @@ from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.panes.table import BY_NAME, PANES, ShowsState
 from amplifier_tui.ui.prompt.history import History
-from amplifier_tui.ui.prompt.prompt import PromptArea, PromptNotes, shell_rows, waiting_rows
+from amplifier_tui.ui.prompt.prompt import (
+    PromptArea,
+    PromptNotes,
+    job_rows,
+    shell_rows,
+    waiting_rows,
+)
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -176,7 +182,8 @@ class MainScreen(ConversationScreen):
         left = "" if activity.running else "enter sends it   "
         hint = f"{left}{self.queue_way} lists"
         waiting = waiting_rows(state.queue.items, state.queue.steering, hint)
-        self._notes.show_rows([*waiting, *shell_rows(self.prompt.input.text)])
+        jobs = job_rows(state.jobs.running, self.keymap.way_to("jobs.show"))
+        self._notes.show_rows([*jobs, *waiting, *shell_rows(self.prompt.input.text)])
 
     def open_agent(self, lane: str) -> None:
         """Show the conversation of an agent in the place of the main one."""

@@ -8,6 +8,8 @@ HELP: dict[str, str] = {
     "session.close": "It stays stored; asks first where something runs.",
     "session.demo": "A scripted agent in a sample project; no key, nothing sent anywhere.",
     "mcp.servers": "How it stands with each, what it offers and wrote; r restarts one.",
+    "jobs.show": "The agent's commands that go on: what they print, and how to stop them.",
+    "jobs.stop": "By its id, as /jobs lists it; without one, the newest that runs.",
     "skills.list": "What modules offer by `/name`: skills, and prompts of servers.",
     "session.search": "What is said, called and given back in all of them; opens one at the place.",
     "stored.preview": "What was said last in it; on a wide screen that stands beside the list.",

@@ -19,6 +19,9 @@ from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.prompt.shell import HINT, QUIET_HINT, shell_draft
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amplifier_tui.host.events import JobChanged
     from amplifier_tui.ui.prompt.completion import Completer
 
 IDLE = "Ask for anything   @ file   / command   ! shell   ? keys"
@@ -211,6 +214,17 @@ def waiting_rows(items: tuple[str, ...], steering: tuple[str, ...], hint: str) -
         row = _waiting(f"+{len(items)} queued", items[0])
         rows.append(row.append(Content.styled(f"   {hint}", "$text-muted")))
     return rows
+
+
+def job_rows(jobs: Sequence[JobChanged], way: str) -> list[Content]:
+    """Return what is said of the agent's commands that run in the background; `way` lists them."""
+    if not jobs:
+        return []
+    count = f"{len(jobs)} in the background" if len(jobs) > 1 else "in the background"
+    row = _waiting(count, jobs[0].command)
+    if jobs[0].tail:
+        row = row.append(Content.styled(f"   {one_line(jobs[0].tail, 80)}", "$text-muted"))
+    return [Content.assemble((f"{way}  ", "$text-muted"), row)]
 
 
 def shell_rows(text: str) -> list[Content]:

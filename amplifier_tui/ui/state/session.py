@@ -25,7 +25,14 @@ from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
 from amplifier_tui.ui.state.instruments.modules import Modules
 from amplifier_tui.ui.state.moments import Moments
 from amplifier_tui.ui.state.section import Route
-from amplifier_tui.ui.state.small_sections import Facts, ModuleCommands, Notices, Todo, UsageTotals
+from amplifier_tui.ui.state.small_sections import (
+    BackgroundCommands,
+    Facts,
+    ModuleCommands,
+    Notices,
+    Todo,
+    UsageTotals,
+)
 from amplifier_tui.ui.state.waiting import Approvals, AskedQuestions, PromptQueue, TrustQuestion
 
 _PENDING_LIMIT = 20_000
@@ -67,6 +74,7 @@ class SessionState:
         self.queue = PromptQueue()
         self.todo = Todo()
         self.commands = ModuleCommands()
+        self.jobs = BackgroundCommands()
         self.notices = Notices(clock)
         self.activity = Activity()
         self.moments = Moments()
@@ -78,7 +86,7 @@ class SessionState:
         self._per_session = (
             *(self.conversation, self.modules, self.log, self.budget, self.usage),
             *(self.approvals, self.questions, self.trust, self.queue, self.todo),
-            *(self.commands, self.activity),
+            *(self.commands, self.jobs, self.activity),
             self.moments,
         )
         self._sections = (self.facts, self.notices, *self._per_session)

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -143,6 +144,25 @@ class ModuleCommands(FieldSection):
     @on(events.CommandsChanged, main=True)
     def _changed(self, event: events.CommandsChanged) -> None:
         self.cards = event.commands
+
+
+class BackgroundCommands(FieldSection):
+    """The agent's commands in the background by id, in the order in which they began."""
+
+    def reset(self) -> None:
+        """Know of none."""
+        self.by_id: dict[str, events.JobChanged] = {}
+
+    @on(events.JobChanged, live=True, main=True)
+    def _changed(self, event: events.JobChanged) -> None:
+        before = self.by_id.get(event.job_id)
+        tail = event.tail or (before.tail if before is not None else "")
+        self.by_id[event.job_id] = replace(event, tail=tail)
+
+    @property
+    def running(self) -> list[events.JobChanged]:
+        """Those that run, the newest first."""
+        return [job for job in reversed(self.by_id.values()) if job.running]
 
 
 LIFETIME = 8.0

@@ -187,6 +187,13 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "exit_code": st.integers(-9, 2),
         "stopped": st.booleans(),
     },
+    host.JobChanged: {
+        "job_id": _IDS,
+        "command": _TEXT,
+        "running": st.booleans(),
+        "state": _TEXT,
+        "tail": _TEXT,
+    },
     host.ShellWaiting: {"command_ids": st.lists(_IDS, max_size=2).map(tuple)},
     host.TerminalWanted: {"command": _TEXT},
     host.HookTraced: {

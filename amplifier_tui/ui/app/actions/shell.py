@@ -100,3 +100,21 @@ def give_terminal(
 def withhold(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Send nothing along of what the user's own commands printed."""
     client.withhold_shell()
+
+
+@in_open_session
+def jobs(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """List what the agent runs in the background."""
+    from amplifier_tui.ui.dialogs.jobs.listing import JobPicker
+
+    app.push_screen(JobPicker(client, state))
+
+
+@in_open_session
+def stop_job(app: SessionApp, client: SessionClient, state: SessionState, job_id: str = "") -> None:
+    """Stop a command in the background, the newest without an id."""
+    running = state.jobs.running
+    if job_id or running:
+        client.stop_job(job_id.strip() or running[0].job_id)
+    else:
+        app.say("No command runs in the background.")

@@ -1,0 +1,56 @@
+"""Commands that the agent runs in the background: what they printed, and stopping them."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from amplifier_tui.base.python import awaited
+from amplifier_tui.host.events import JobChanged
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+CAPABILITY: Final = "shell.jobs"
+EVENTS: Final = ("job:started", "job:progress", "job:ended")
+_GONE: Final = "No command runs in the background here: those of this session have ended with it."
+
+
+def job_changed(sender: Sender, lane: str, data: Mapping[str, Any]) -> JobChanged:
+    """Return what an event of a job says."""
+    clean = sender.redactor.text
+    started = data.get("started")
+    return JobChanged(
+        **sender.stamp(lane),
+        job_id=str(data.get("job_id") or ""),
+        command=clean(str(data.get("command") or "")),
+        started=float(started) if isinstance(started, int | float) else 0.0,
+        running=data.get("ended") is not True,
+        state=str(data.get("state") or ""),
+        tail=clean(str(data.get("tail") or "")),
+    )
+
+
+class BackgroundJobs:
+    """The jobs of one session, of whichever module has them."""
+
+    def __init__(self, coordinator: ModuleCoordinator, sender: Sender) -> None:
+        self._coordinator = coordinator
+        self._sender = sender
+
+    async def text(self, job_id: str) -> str:
+        """Return what a job printed, the middle of very much left out.
+
+        Raises:
+            RuntimeError: There is no such job.
+        """
+        jobs: Any = self._coordinator.get_capability(CAPABILITY)
+        try:
+            if jobs is None:
+                raise RuntimeError(_GONE)
+            return self._sender.redactor.text(str(await awaited(jobs.text(job_id))))
+        except KeyError as error:
+            raise RuntimeError(_GONE) from error
+
+    async def stop(self, job_id: str) -> None:
+        """End a job, or say that it has ended."""
+        jobs: Any = self._coordinator.get_capability(CAPABILITY)
+        if jobs is None or not await awaited(jobs.stop(job_id)):
+            self._sender.notice("info", f"{job_id} does not run")

@@ -1,0 +1,33 @@
+"""The agent's commands in the background, seen and stopped by a front end."""
+
+import pytest
+
+from amplifier_tui.host.events import JobChanged, Notice, ToolEnded
+from tests.host.driving import Driver, Project, calling
+
+KEY = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+
+
+def test_a_job_is_followed_read_and_stopped_from_the_front_end(
+    project: Project, driver: Driver
+) -> None:
+    command = f"echo {KEY}; sleep 60"
+    call = {"bash": {"command": command, "run_in_background": True}}
+    driver.open(project.bundle(tools=("tool-bash",), script=calling(call)))
+    assert driver.turn("serve").status == "success"
+    (ended,) = driver.of(ToolEnded)
+    assert "job-1 runs in the background" in ended.output
+    began = driver.of(JobChanged)[0]
+    assert (began.job_id, began.running) == ("job-1", True)
+    assert KEY not in began.command
+    driver.wait_until(
+        lambda: "[REDACTED]" in driver.client.job_text("job-1").result(5), "it printed nothing"
+    )
+    driver.client.stop_job("job-1")
+    over = driver.wait(JobChanged, lambda event: not event.running)
+    assert over.state == "stopped"
+    driver.client.stop_job("job-1")
+    assert driver.wait(Notice, lambda event: "job-1" in event.text).text == "job-1 does not run"
+    with pytest.raises(RuntimeError, match="No command runs in the background here"):
+        driver.client.job_text("job-7").result(5)
+    assert all(KEY not in str(event.to_json()) for event in driver.of(JobChanged))

@@ -1,0 +1,62 @@
+"""The agent's commands in the background on the screen: said, listed, looked at, stopped."""
+
+from amplifier_tui.host.events import JobChanged
+from amplifier_tui.ui.dialogs.jobs.listing import JobPicker
+from amplifier_tui.ui.dialogs.jobs.output import JobSheet
+from tests.ui.driving import running
+from tests.ui.fake_client import SESSION
+
+
+def job(number: int, command: str, tail: str = "", ended: str = "") -> JobChanged:
+    return JobChanged(
+        session_id=SESSION,
+        job_id=f"job-{number}",
+        command=command,
+        running=not ended,
+        state=ended or "running",
+        tail=tail,
+    )
+
+
+async def test_what_runs_is_said_listed_looked_at_and_stopped() -> None:
+    async with running() as drive:
+        drive.client.printed = "one\x1b[2J\ntwo\n[red]three\n"
+        await drive.push(job(1, "npm run dev"), job(1, "npm run dev", "listening on 3000"))
+        assert "/jobs  in the background  npm run dev   listening on 3000" in drive.text()
+        await drive.push(job(2, "make watch"))
+        assert "/jobs  2 in the background  make watch" in drive.text()
+        await drive.write("/jobs")
+        await drive.press("enter")
+        await drive.dialog(JobPicker)
+        await drive.push(job(2, "make watch", ended="exit code 2"))
+        assert "exit code 2" in drive.text()
+        await drive.press("down", "enter")
+        sheet = await drive.dialog(JobSheet)
+        await drive.until(lambda: "[red]three" in drive.text())
+        assert drive.client.named("job_text") == [("job-1",)]
+        drive.client.printed = "one\ntwo\nthree\nfour"
+        await drive.push(job(1, "npm run dev", "four"))
+        await drive.until(lambda: "four" in drive.text())
+        await drive.press("s")
+        assert drive.client.named("stop_job") == [("job-1",)]
+        await drive.push(job(1, "npm run dev", "four", ended="stopped"))
+        assert "stopped" in drive.text()
+        assert "Stop" not in " ".join(str(choice.words) for choice in sheet._choices())
+        await drive.press("escape", "escape")
+        await drive.until(lambda: drive.app.screen is drive.app.main)
+        assert "in the background" not in drive.text()
+        await drive.write("/stop-job")
+        await drive.press("enter")
+        assert "No command runs in the background." in drive.text()
+
+
+async def test_what_can_not_be_read_says_why() -> None:
+    async with running() as drive:
+        drive.client.printed = RuntimeError("No command runs in the background here")
+        await drive.push(job(1, "x" * 300, "y" * 300))
+        await drive.write("/jobs")
+        await drive.press("enter")
+        await drive.dialog(JobPicker)
+        await drive.press("enter")
+        await drive.dialog(JobSheet)
+        await drive.until(lambda: "No command runs in the background here" in drive.text())
