@@ -49,7 +49,9 @@ def _block_text(block: Any) -> str:
             text = block.get("text")
             return text if isinstance(text, str) else ""
         case "image" | "image_url":
-            return "[image]"
+            source = block.get("source")
+            is_pdf = isinstance(source, Mapping) and source.get("media_type") == "application/pdf"
+            return "[PDF]" if is_pdf else "[image]"
     return ""
 
 

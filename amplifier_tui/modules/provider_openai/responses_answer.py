@@ -155,14 +155,19 @@ def _message_blocks(item: Any) -> Iterable[TextBlock]:
 
 
 def _reasoning_blocks(item: Any) -> Iterable[ThinkingBlock]:
-    """A reasoning item; `content` carries its encrypted form and its id, for the way back."""
-    parts = [part.text for part in item.summary or []]
-    parts += [part.text for part in getattr(item, "content", None) or []]
+    """A reasoning item; `content` carries its encrypted form and its id, for the way back.
+
+    So does `summary` where it has several parts, which are shown as one text.
+    """
+    summary = [part.text for part in item.summary or []]
+    parts = [*summary, *(part.text for part in getattr(item, "content", None) or [])]
     text = "\n\n".join(parts)
+    extra: dict[str, Any] = {"summary": summary} if len(summary) > 1 else {}
     encrypted = getattr(item, "encrypted_content", None)
     if text or encrypted:
         yield ThinkingBlock(
             thinking=text,
             content=[encrypted, item.id] if encrypted else None,
             visibility=None if text else "internal",
+            **extra,
         )

@@ -183,8 +183,9 @@ def _reasoning_item(block: ThinkingBlock | ReasoningBlock) -> Wire | None:
     else:
         carried = block.content or []
         encrypted, identity = carried if len(carried) == 2 else (None, None)
-        text = valid_unicode(block.thinking)
-        summary = [{"type": "summary_text", "text": text}] if text else []
+        parts = (block.model_extra or {}).get("summary") or [block.thinking]
+        texts = [valid_unicode(part) for part in parts if isinstance(part, str) and part]
+        summary = [{"type": "summary_text", "text": text} for text in texts]
     if not isinstance(encrypted, str) or not isinstance(identity, str):
         return None
     return {

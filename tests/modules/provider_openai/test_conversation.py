@@ -1,6 +1,9 @@
+import asyncio
 import json
+from types import SimpleNamespace
 from typing import Any
 
+import openai
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,6 +17,8 @@ from amplifier_tui.kernel.message_models import (
     ToolCallBlock,
 )
 from amplifier_tui.modules.provider_openai.chat_request import prepare_chat
+from amplifier_tui.modules.provider_openai.errors import OpenAIErrors
+from amplifier_tui.modules.provider_openai.responses_answer import ResponsesAnswer
 from amplifier_tui.modules.provider_openai.responses_request import prepare_responses
 from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 from tests.modules.provider_openai.support import APIS, gpt
@@ -75,6 +80,21 @@ async def test_responses_get_reasoning_and_calls_back_as_they_were() -> None:
     assert output["output"] == "A"
     assert sent["store"] is False
     assert sent["include"] == ["reasoning.encrypted_content"]
+
+
+def test_the_parts_of_a_summary_go_back_as_they_were() -> None:
+    told = [SimpleNamespace(text=text) for text in ("**One**\n", "**Two**")]
+    item = SimpleNamespace(type="reasoning", id="rs_1", summary=told, encrypted_content="e")
+    answer = ResponsesAnswer("m", {}, OpenAIErrors(openai, OpenAISettings(), "m"))
+    asyncio.run(answer.read_whole(SimpleNamespace(status="completed", output=[item])))
+    (thought,) = answer.response().content
+    assert thought.thinking == "**One**\n\n\n**Two**"
+    stored = thought.model_dump(mode="json")
+    sent = responses("Hi", Message(role="assistant", content=[stored, TextBlock(text="Ok")]), "Go")
+    assert sent["input"][1]["summary"] == [
+        {"type": "summary_text", "text": "**One**\n"},
+        {"type": "summary_text", "text": "**Two**"},
+    ]
 
 
 async def test_a_local_servers_reasoning_goes_back_within_the_tool_turn_only() -> None:
