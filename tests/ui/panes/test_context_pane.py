@@ -262,6 +262,23 @@ async def test_items_are_listed_pinned_dropped_shortened_undone_and_gone_to(
         await drive.until(lambda: drive.client.named("choose_item")[-1] == ("3", "shorten"))
 
 
+async def test_a_number_means_the_item_that_has_that_place_in_the_list_on_screen() -> None:
+    async with running(FakeClient(listed=ITEMS), size=(120, 36)) as drive:
+        await drive.push(budget(session_id=SESSION))
+        await drive.press("f4", "b")
+        await drive.until(lambda: "tool:read" in drive.text())
+        await drive.press("escape")
+        drive.client.listed = (ITEMS[1], ITEMS[0])
+        await drive.write("/context pin 1")
+        await drive.press("enter")
+        await drive.until(lambda: drive.client.named("choose_item") == [("3", "pin")])
+        drive.client.listed = (ITEMS[1],)
+        await drive.write("/context shorten 1")
+        await drive.press("enter")
+        await drive.until(lambda: "no longer in the context" in drive.text())
+        assert drive.client.named("choose_item") == [("3", "pin")]
+
+
 async def test_what_is_no_row_of_the_conversation_leads_to_no_other_row() -> None:
     provided = ItemCard(key="", source="hook:x", role="user", text="hello", tokens=2_000, whole=0)
     async with running(FakeClient(listed=(provided, ITEMS[2])), size=(120, 36)) as drive:

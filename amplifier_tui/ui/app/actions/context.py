@@ -73,6 +73,14 @@ def item(app: SessionApp, client: SessionClient, state: SessionState, words: str
 async def _with_item(
     app: SessionApp, client: SessionClient, state: SessionState, verb: str, which: str
 ) -> None:
+    from amplifier_tui.ui.panes.context.pane import ContextPane
+
+    pane = app.main.pane("context")
+    on_screen = pane.listed if isinstance(pane, ContextPane) else ()
+    if which.isdecimal() and 1 <= int(which) <= len(on_screen):
+        # Meanwhile another item may have its place in the list.
+        key = on_screen[int(which) - 1].key
+        which = f"={key}" if key else which
     try:
         listed = await asyncio.wrap_future(client.items())
     except Exception as error:
@@ -81,10 +89,13 @@ async def _with_item(
         return
     found = _find(listed, which)
     if found is None:
-        app.say(f"No item has {one_line(which, 60)} in it; /context items lists them.", "warning")
+        words = f"No item has {one_line(which, 60)} in it"
+        if which.startswith("="):
+            words = "That item is no longer in the context"
+        app.say(f"{words}; /context items lists them.", "warning")
     elif verb == "show":
-        key = entry_of(found, state.entries)
-        if key is None or not app.main.show_entry(key):
+        entry = entry_of(found, state.entries)
+        if entry is None or not app.main.show_entry(entry):
             app.say("It is not in the part of the conversation that is on screen.")
     elif found.fixed:
         app.say(found.fixed, "warning")

@@ -89,6 +89,11 @@ class ContextPane(LineView[_ContextLine]):
             self.post_message(ActionWanted("context.item", "reload"))
         self.lay_out()
 
+    @property
+    def listed(self) -> tuple[ItemCard, ...]:
+        """The items that are on screen, by which a number names one; none without a list."""
+        return (self._items or ()) if self._listing and self.display else ()
+
     def show_items(self, items: tuple[ItemCard, ...], problem: str = "") -> None:
         """List items, the biggest first, or say why that can't be done."""
         self._listing, self._items, self._problem = True, items, problem
