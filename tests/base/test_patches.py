@@ -1,7 +1,7 @@
 """Patches: what is read, where hunks are put, and what is said where they do not fit."""
 
 import contextlib
-from time import monotonic
+from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -177,10 +177,10 @@ def test_the_files_of_a_patch_are_read_from_its_heads(text: str, paths: list[str
 @pytest.mark.parametrize("last", ["-y", "-x"])
 def test_a_long_passage_of_like_lines_takes_time_in_proportion(last: str) -> None:
     text, passage = "x\n" * 40_000 + "end\n", [" x"] * 10_000
-    began = monotonic()
+    began = thread_time()
     if last == "-y":
         with pytest.raises(PatchProblem, match="line 10000 of the file fits"):
             applied(text, "@@", *passage, last, "+z")
     else:
         assert applied(text, "@@", *passage, last, " end", "+z").endswith("x\nend\nz\n")
-    assert monotonic() - began < 1
+    assert thread_time() - began < 1

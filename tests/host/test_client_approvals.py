@@ -91,13 +91,13 @@ def test_silence_never_allows_what_is_risky(project: Project, driver: Driver) ->
 
 
 def test_holding_a_request_stops_its_clock(project: Project, driver: Driver) -> None:
-    hook = ("hooks-test", {"ask": True, "timeout": 0.4})
+    hook = ("hooks-test", {"ask": True, "timeout": 1.0})
     driver.open(project.bundle(script=calling({"echo": {"text": "x"}}), hooks=(hook,)))
     driver.client.submit("go")
     request = driver.wait(ApprovalRequested)
     driver.client.hold(request.request_id)
     with pytest.raises(AssertionError):
-        driver.wait(ApprovalResolved, timeout=0.6)
+        driver.wait(ApprovalResolved, timeout=1.2)
     driver.client.decide(request.request_id, Decision(allow=True))
     assert driver.wait(ApprovalResolved).outcome == "allowed"
 

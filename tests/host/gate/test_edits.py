@@ -29,9 +29,9 @@ def test_a_text_that_differs_in_its_white_space_is_named_by_its_line(
 def test_many_lines_that_are_all_alike_are_looked_through_at_once(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_text("x\n" * 100_000)
-    began = time.perf_counter()
+    began = time.thread_time()
     assert problem(path, "x\n" * 50_000 + "y") == "the text to be replaced is not in f"
-    assert time.perf_counter() - began < 1
+    assert time.thread_time() - began < 1
 
 
 def test_a_call_that_is_nested_without_end_is_said_to_be_none() -> None:

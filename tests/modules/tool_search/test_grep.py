@@ -205,12 +205,16 @@ async def test_a_pattern_that_takes_for_ever_is_given_up_file_by_file(
 
 
 async def test_a_search_that_takes_too_long_is_ended_with_what_it_found(tmp_path: Path):
-    search = await Search(tmp_path).mount(timeout=1)
-    search.put("a.txt", "aaa\n")
-    search.put("b.txt", "a" * 40 + "b\n")
-    result = await search.call("grep", pattern="^(a+)+$")
+    # On a busy machine the process that searches takes longer to begin.
+    for limit in (1, 4, 16):
+        search = await Search(tmp_path).mount(timeout=limit)
+        search.put("a.txt", "aaa\n")
+        search.put("b.txt", "a" * 40 + "b\n")
+        result = await search.call("grep", pattern="^(a+)+$")
+        if result.success:
+            break
     assert result.success and str(result.output).startswith("a.txt\n")
-    assert "took longer than 1 s" in str(result.output)
+    assert f"took longer than {limit} s" in str(result.output)
     (tmp_path / "a.txt").unlink()
     assert kind(await search.call("grep", pattern="^(a+)+$")) == "timeout"
 

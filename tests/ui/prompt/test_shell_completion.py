@@ -41,6 +41,6 @@ def test_paths_are_completed_below_folders_and_odd_names_are_escaped(tmp_path: P
 @pytest.mark.parametrize("end", ["=", "'"])
 def test_the_word_of_a_very_long_line_is_found_at_once(end: str) -> None:
     line = "!" + "a" * 50_000 + end
-    began = time.perf_counter()
+    began = time.thread_time()
     assert typed_word(line, len(line), first=True).word == ""
-    assert time.perf_counter() - began < 1
+    assert time.thread_time() - began < 1
