@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.host.stream.traces import _replayed
+from amplifier_tui.host.stream.traces import replayed
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from amplifier_tui.host.stream.traces import _replayed
     ],
 )
 def test_a_row_that_makes_no_sense_is_shown_as_far_as_it_goes(odd: dict[str, Any]) -> None:
-    trace = _replayed({"seq": 1, "event": "tool:pre", "data": {}, **odd}, "s")
+    trace = replayed({"seq": 1, "event": "tool:pre", "data": {}, **odd}, "s")
     assert trace.event == "tool:pre" and trace.count == 1
     assert all(each.error is None and each.reason is None for each in trace.handlers)
     assert type(trace).from_json(trace.to_json()) == trace
