@@ -160,8 +160,14 @@ class McpServer:
         """Note that it answered a call: its next failure is the first."""
         self._failures = 0
 
-    async def failure(self, error: str) -> str:
-        """Return in sentences why a call of it failed, which `error` says as far as it is known."""
+    async def failure(self, error: str, *, lost: bool) -> str:
+        """Return in sentences why a call of it failed, which `error` says as far as it is known.
+
+        Args:
+            lost: The connection is of no use any more: the next call makes another.
+        """
+        if lost and not self._over:
+            self._closed(error)
         words = f"The MCP server {self.name}: {error.removesuffix('.')}."
         if self._over and self._task is not None:
             await asyncio.wait([self._task])

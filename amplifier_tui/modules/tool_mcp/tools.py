@@ -79,7 +79,7 @@ class McpTool:
                 show=self._show,
             )
         except CallFailedError as error:
-            return failed(await self.server.failure(str(error)), "mcp_error")
+            return failed(await self.server.failure(str(error), lost=error.lost), "mcp_error")
         self.server.worked()
         return result
 

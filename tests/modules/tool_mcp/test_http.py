@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from amplifier_tui.base.capabilities.questions import QuestionAnswer, QuestionsReply
+from amplifier_tui.modules.tool_mcp import server as serving
 from tests.modules.tool_mcp.support import Session
 
 Scope = dict[str, Any]
@@ -24,7 +25,7 @@ class Address:
         users: Who lets its users sign in; None where they need not.
     """
 
-    def __init__(self, users: Any = None) -> None:
+    def __init__(self, users: Any = None, port: int = 0) -> None:
         import uvicorn
         from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
         from pydantic import AnyHttpUrl
@@ -32,8 +33,10 @@ class Address:
         from tests.servers.mcp_server import make_server
 
         listener = socket.socket()
-        listener.bind(("127.0.0.1", 0))
-        origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        self.port = listener.getsockname()[1]
+        origin = f"http://127.0.0.1:{self.port}"
         self.url = f"{origin}/mcp"
         more: dict[str, Any] = {}
         if users is not None:
@@ -58,8 +61,9 @@ class Address:
         while not self._server.started:
             threading.Event().wait(0.01)
 
-    def stop(self) -> None:
+    def stop(self, *, force: bool = False) -> None:
         self._server.should_exit = True
+        self._server.force_exit = force
         self._thread.join()
 
 
@@ -88,6 +92,23 @@ async def test_it_is_used_like_any_other_and_gets_its_headers(
     expanded = [await each.expand("a.py") for each in session.servers.commands()]
     assert expanded == ["Review a.py with some care."]
     await session.close()
+
+
+async def test_one_that_was_started_anew_is_connected_to_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "FIRST_PAUSE", 0.01)
+    first = Address()
+    session = Session(tmp_path)
+    await session.mount({"sample": {"url": first.url}})
+    await session.until(lambda: "mcp__sample__add" in session.tools)
+    assert (await session.call("add", a=1, b=2)).output == "3"
+    await asyncio.to_thread(first.stop, force=True)
+    assert not (await session.call("add", a=1, b=2)).success
+    second = Address(port=first.port)
+    assert (await session.call("add", a=1, b=2)).output == "3"
+    await session.close()
+    second.stop()
 
 
 async def test_one_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
+import httpx2
 import mcp_types as types
 from mcp.client import Client, ClientRequestContext, Transport
 from mcp.shared.exceptions import MCPError
@@ -30,6 +31,9 @@ from amplifier_tui.modules.tool_mcp.protocol.results import block_text, contents
 
 _MOST_PAGES: Final = 100
 Progress = Callable[[str], Awaitable[None]]
+_FAILURES: Final = (MCPError, ValidationError, ValueError, RuntimeError, httpx2.HTTPError)
+_TERMINATED: Final = "Session terminated"
+"""What the SDK says of a session that a server over HTTP does not know any more."""
 _CHANGES: Final = (
     types.ToolListChangedNotification,
     types.PromptListChangedNotification,
@@ -38,7 +42,15 @@ _CHANGES: Final = (
 
 
 class CallFailedError(Exception):
-    """A server did not answer a request, or not in a way that makes sense; says why."""
+    """A server did not answer a request, or not in a way that makes sense; says why.
+
+    Attributes:
+        lost: The connection is of no use any more.
+    """
+
+    def __init__(self, message: str, *, lost: bool = False) -> None:
+        super().__init__(message)
+        self.lost = lost
 
 
 class ServerClient:
@@ -59,8 +71,8 @@ class ServerClient:
             tools = await self._tools(problems) if can.tools else []
             prompts = await self._prompts() if can.prompts else []
             resources = await self._resources() if can.resources else []
-        except (MCPError, ValidationError, ValueError, RuntimeError) as error:
-            raise CallFailedError(reason(error)) from error
+        except _FAILURES as error:
+            raise _failed(error) from error
         return Listing(tuple(tools), tuple(prompts), tuple(resources), tuple(problems))
 
     async def call(
@@ -93,23 +105,23 @@ class ServerClient:
                 )
         except TimeoutError as error:
             raise CallFailedError(f"it did not answer within {timeout:g} s") from error
-        except (MCPError, ValidationError, ValueError, RuntimeError) as error:
-            raise CallFailedError(reason(error)) from error
+        except _FAILURES as error:
+            raise _failed(error) from error
         return tool_result(result, limit)
 
     async def read(self, uri: str) -> str:
         """Return a resource as text."""
         try:
             return contents_text((await self._client.read_resource(uri)).contents)
-        except (MCPError, ValidationError, ValueError, RuntimeError) as error:
-            raise CallFailedError(reason(error)) from error
+        except _FAILURES as error:
+            raise _failed(error) from error
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> str:
         """Return the text of a prompt."""
         try:
             result = await self._client.get_prompt(name, dict(arguments))
-        except (MCPError, ValidationError, ValueError, RuntimeError) as error:
-            raise CallFailedError(reason(error)) from error
+        except _FAILURES as error:
+            raise _failed(error) from error
         return "\n\n".join(block_text(message.content) for message in result.messages)
 
     async def follow_changes(self, changed: Callable[[], None]) -> None:
@@ -221,6 +233,13 @@ async def _ask(
 
 def _elicit_result(answer: Elicited) -> types.ElicitResult:
     return types.ElicitResult(action=answer.action, content=answer.content)
+
+
+def _failed(error: Exception) -> CallFailedError:
+    gone = isinstance(error, MCPError) and (
+        error.code == types.CONNECTION_CLOSED or error.message == _TERMINATED
+    )
+    return CallFailedError(reason(error), lost=gone or isinstance(error, httpx2.HTTPError))
 
 
 def reason(error: BaseException) -> str:
