@@ -116,6 +116,13 @@ def _error_in_200(asked: Asked) -> Raw:
     return asked.raw([b"data: " + json.dumps(error).encode() + b"\n\n"])
 
 
+def _nested(asked: Asked) -> Raw:
+    deep = b'{"error":' + b"[" * 50_000
+    if not asked.stream:
+        return asked.raw([deep])
+    return asked.raw([b"event: message_start\ndata: " + deep + b"\n\n"])
+
+
 def _redirect(asked: Asked) -> Raw:
     return Raw(status=307, headers={"location": f"http://evil.invalid{ENDPOINTS[asked.api]}"})
 
@@ -253,6 +260,7 @@ BROKEN: dict[str, Fault] = {
     "JSON of another kind": Fault(
         _body(b'{"status": "ok"}', "application/json"), E.StreamError, "Check `base_url`"
     ),
+    "JSON nested too deeply": Fault(_nested, E.StreamError),
     "a JSON list": Fault(_body(b"[1, 2]", "application/json"), E.StreamError, "Check `base_url`"),
     "JSON null": Fault(_body(b"null", "application/json"), E.StreamError, "Check `base_url`"),
     "an error in a 200": Fault(_error_in_200, E.RateLimitError, "Retry in a moment"),
@@ -261,3 +269,13 @@ BROKEN: dict[str, Fault] = {
 }
 # What is refused by its status never gets to have the form of a stream.
 FAULTS = {name: replace(fault, only="stream") for name, fault in REFUSED.items()} | BROKEN
+# Of these nothing depends on the form, or `test_provider_transport.py` has them in both.
+for name in (
+    "a slow first byte",
+    "no byte at all",
+    "duplicate ids",
+    "nothing to add to a result",
+    "a redirect to another host",
+    "an oversized body",
+):
+    FAULTS[name] = replace(FAULTS[name], only="stream")

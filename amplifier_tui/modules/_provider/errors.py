@@ -88,9 +88,11 @@ class ErrorTranslator:
             return llm_errors.StreamError(f"The answer of {where} is unreadable: {error}", **who)
         if isinstance(error, httpx2.RequestError):
             return self._broken(error)
-        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
+            # A RecursionError comes of JSON that is nested too deeply.
             return llm_errors.StreamError(
-                f"The stream of {where} held something unreadable: {error}.", **who
+                f"The answer of {where} held something unreadable: {error}. Retry in a moment.",
+                **who,
             )
         return self.other_error(error)
 

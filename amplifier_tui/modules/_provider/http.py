@@ -179,7 +179,7 @@ def _status_of_error(body: bytes) -> int | None:
     """The status of an error that was sent as a success, which some servers do; None for none."""
     try:
         answer = json.loads(body) if b'"error"' in body else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     match answer:
         case {"choices": _} | {"output": _} | {"content": _}:
