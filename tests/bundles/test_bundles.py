@@ -151,12 +151,12 @@ def test_the_demos_template_is_there():
 
 def test_each_example_of_the_demo_plays_a_scenario_of_its_own():
     script = read_script(BUILT_IN)
-    first, asked, skill, long = plan_of("demo")["session"]["examples"]
+    first, asked, skill, live = plan_of("demo")["session"]["examples"]
     tools = frozenset({"read_file", "edit_file", "bash", "ask_user", "load_skill"})
     assert script.scenario(1, asked, tools).name == "ask first"
     assert script.scenario(1, first, tools).name == "repair when asked"
     assert script.scenario(1, skill, tools).name == "a skill"
-    assert script.scenario(1, long, tools).name == "long answer"
+    assert script.scenario(1, live, tools).name == "a live command"
 
 
 def test_the_script_in_the_readme_is_a_script():
