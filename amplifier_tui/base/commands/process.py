@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 from collections.abc import Mapping, Sequence
@@ -119,13 +120,16 @@ class ReadingPipe:
         self._transport = transport
 
     @classmethod
-    async def open(cls, limit: int) -> ReadingPipe:
+    async def open(cls, limit: int, *, terminal: bool = False) -> ReadingPipe:
         """Open a pipe; `limit` is how many bytes of a line are read at most.
+
+        Args:
+            terminal: A terminal of 80 columns in its place.
 
         Raises:
             OSError: There are too many open files.
         """
-        read_end, write_end = os.pipe()
+        read_end, write_end = _terminal() if terminal else os.pipe()
         reader = asyncio.StreamReader(limit=limit)
         try:
             transport, _ = await asyncio.get_running_loop().connect_read_pipe(
@@ -145,6 +149,17 @@ class ReadingPipe:
         self._transport.close()
 
 
+def _terminal() -> tuple[int, int]:
+    """Return both ends of a terminal: the one to read from, and the one to print to."""
+    # Not every system has them, and this file is imported on all.
+    import pty
+    import termios
+
+    read_end, write_end = pty.openpty()
+    termios.tcsetwinsize(write_end, (24, 80))
+    return read_end, write_end
+
+
 class CommandProcess(ProcessGroup):
     """A running command. Create it with :meth:`start`."""
 
@@ -154,15 +169,18 @@ class CommandProcess(ProcessGroup):
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], cwd: Path, env: Mapping[str, str]
+        cls, command: Sequence[str], cwd: Path, env: Mapping[str, str], *, terminal: bool = False
     ) -> CommandProcess:
         """Start a program, which ends at the latest when this one does, however that ends.
+
+        Args:
+            terminal: What it prints goes to a terminal. It reads from none.
 
         Raises:
             OSError: It can't be started.
             ValueError: It holds a NUL.
         """
-        pipe = await ReadingPipe.open(_READ)
+        pipe = await ReadingPipe.open(_READ, terminal=terminal)
         try:
             process = await start_group(
                 command, cwd, env, (asyncio.subprocess.DEVNULL, pipe.handle, pipe.handle)
@@ -176,7 +194,13 @@ class CommandProcess(ProcessGroup):
 
     async def read(self) -> bytes:
         """Return what the command printed, as soon as there is something; empty at the end."""
-        return await self._pipe.reader.read(_READ)
+        try:
+            return await self._pipe.reader.read(_READ)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            # So ends a terminal that nobody has open any more.
+            return b""
 
     def close(self) -> None:
         """Read no more; the group has ended."""

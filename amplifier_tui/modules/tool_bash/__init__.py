@@ -7,6 +7,8 @@ Events: ``job:started``, ``job:progress`` (once a second at most) and ``job:ende
 the last line it printed. Capability ``shell.jobs``: an object with ``cards()``, ``text(job_id)``
 and async ``stop(job_id)``.
 
+With ``terminal`` what a command prints goes to a terminal; it reads from none.
+
 Each call is a shell of its own in its own process group. While it runs, its output streams as
 ``tool:progress`` events ``{tool_name, tool_call_id, text}``; the model gets the beginning and the
 end of it. Stopping the call, or running out of time, ends the whole group.

@@ -33,6 +33,13 @@ _SERVERS: Final = (
     "with &."
 )
 _FILES: Final = "Redirect the output of background processes to a file."
+_TERMINAL: Final = {
+    "type": "boolean",
+    "description": (
+        "Have it print to a terminal of 80 columns, which some programs want. There is no input "
+        "all the same."
+    ),
+}
 _BACKGROUND: Final = {
     "type": "boolean",
     "description": (
@@ -73,8 +80,8 @@ class BashTool:
         """What it does, for the model."""
         return (
             "Run a command line in the workspace with bash and get its output and exit code. Each "
-            "call is a new shell: `cd` and variables do not carry over. There is no terminal and "
-            "no input: pass flags such as -y instead of waiting for questions. "
+            "call is a new shell: `cd` and variables do not carry over. There is no "
+            "input: pass flags such as -y instead of waiting for questions. "
             + (_SERVERS if self.in_background else _FILES)
         )
 
@@ -91,6 +98,7 @@ class BashTool:
                 ),
             },
         }
+        properties["terminal"] = _TERMINAL
         if self.in_background:
             properties["run_in_background"] = _BACKGROUND
         if self._confining.offered:
@@ -113,7 +121,10 @@ class BashTool:
                 "invalid_arguments",
             )
         background = input.get("run_in_background") or False
+        terminal = input.get("terminal") or False
         problem = self._no_background(background)
+        if not isinstance(terminal, bool):
+            problem = f"`terminal` must be true or false, not {terminal!r}."
         if problem:
             return failed(problem, "invalid_arguments")
         reason = refusal(command, self._denials)
@@ -126,10 +137,14 @@ class BashTool:
         if not folder.is_dir():
             return failed(f"The workspace {folder} does not exist.", "no_workspace")
         environment = command_environment(os.environ, self._settings)
+        if terminal and "TERM" not in self._settings.env:
+            environment["TERM"] = "xterm-256color"
         shell = [self._shell, "-c", command]
         try:
             confined = await self._confining.confine(shell, folder, environment)
-            process = await CommandProcess.start(confined.command, folder, confined.environment)
+            process = await CommandProcess.start(
+                confined.command, folder, confined.environment, terminal=terminal
+            )
         except SandboxMissingError as error:
             return failed(str(error), "no_sandbox")
         except (OSError, ValueError) as error:

@@ -71,6 +71,8 @@ async def demo(tmp_path: Path, answer: Answer, pace: float = 0) -> AsyncIterator
             "write_file",
             "edit_file",
             "bash",
+            "bash_job",
+            "load_skill",
         }
         yield Demo(session, workspace, asked)
 
