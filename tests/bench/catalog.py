@@ -43,6 +43,7 @@ BENCHES = (
     Bench("memory", "Memory, and the processor at rest"),
     Bench("host_resume", "Resuming a session of 40 MB"),
     Bench("session_search", "Searching and listing all sessions"),
+    Bench("session_list", "The list of sessions on screen"),
     Bench("host_stream", "Following a stream"),
     Bench("kernel_emit", "The kernel beside the published one"),
     Bench("context_ledger", "The context of a session with 10 000 rows"),

@@ -348,7 +348,7 @@ class FakeClient(FakeImported):
         return done(self.previews[name])
 
     def sessions(
-        self, typed: str = "", *, here: bool = True, most: int = 200
+        self, typed: str = "", *, here: bool = True, most: int = 100
     ) -> Future[SessionList]:
         self.calls.append(("sessions", typed, here, most))
         if self.page is not None:

@@ -26,7 +26,7 @@ from amplifier_tui.host.store.imported.reading import find_imported, list_import
 from amplifier_tui.host.store.imported.showing import imported_text
 from amplifier_tui.host.store.listing.changes import set_tags, set_title
 from amplifier_tui.host.store.listing.details import details_of
-from amplifier_tui.host.store.listing.listing import MOST
+from amplifier_tui.host.store.listing.listing import MOST, indexed_agents
 from amplifier_tui.host.store.listing.pins import pin
 from amplifier_tui.host.store.search.background import SessionSearch
 from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError, stored_at
@@ -73,7 +73,7 @@ class StoredCommands(SessionOpener):
     async def session_details(self, key: str) -> SessionDetails:
         """Describe a session."""
         try:
-            return await asyncio.to_thread(lambda: details_of(stored_at(key)))
+            return await asyncio.to_thread(lambda: details_of(stored_at(key), indexed_agents))
         except _FAILURES as error:
             raise RuntimeError(str(error)) from error
 

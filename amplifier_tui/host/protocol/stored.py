@@ -14,7 +14,7 @@ class StoredClient(Protocol):
     """
 
     def sessions(
-        self, typed: str = "", *, here: bool = True, most: int = 200
+        self, typed: str = "", *, here: bool = True, most: int = 100
     ) -> "Future[SessionList]":
         """List stored sessions, pinned ones first, then the newest.
 

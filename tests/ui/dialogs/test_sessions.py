@@ -120,7 +120,7 @@ async def test_a_session_is_looked_at_named_tagged_pinned_copied_deleted_and_tak
 
 async def test_what_is_not_listed_is_counted_and_what_is_wrong_with_a_filter_is_said() -> None:
     page = SessionList(
-        cards=tuple(card(n) for n in range(1, 201)),
+        cards=tuple(card(n) for n in range(1, 101)),
         matching=4_321,
         elsewhere=9_000,
         filtered=12,
@@ -136,16 +136,16 @@ async def test_what_is_not_listed_is_counted_and_what_is_wrong_with_a_filter_is_
         picker = await listed(drive)
         text = drive.text()
         assert "9,000 of other folders, 12 not matching, 3 of sub-agents, 1 unreadable" in text
-        assert "reading 5 of 20 · 200 of 4,321" in text
-        assert client.named("sessions")[-1] == ("", True, 200)
+        assert "reading 5 of 20 · 100 of 4,321" in text
+        assert client.named("sessions")[-1] == ("", True, 100)
         # Where the page ends under the cursor, the next one is asked for.
-        picker.rows.put_cursor(199)
-        await drive.until(lambda: client.named("sessions")[-1] == ("", True, 400))
+        picker.rows.put_cursor(99)
+        await drive.until(lambda: client.named("sessions")[-1] == ("", True, 200))
         client.page = replace(page, problem="before: takes a date", indexing=False)
         await drive.write("before:soon")
         await drive.until(lambda: "before: takes a date" in drive.text())
         await drive.press("ctrl+t")
-        await drive.until(lambda: client.named("sessions")[-1] == ("before:soon", False, 200))
+        await drive.until(lambda: client.named("sessions")[-1] == ("before:soon", False, 100))
         client.page = RuntimeError("no [i]store")
         await drive.write("x")
         await drive.until(lambda: "cannot be listed: no [i]store" in drive.text())

@@ -1,6 +1,7 @@
 """What one stored session is about: read from its end, however long it is."""
 
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -21,15 +22,20 @@ _LONGEST: Final = 4_000
 """Characters of a prompt or an answer."""
 
 
-def details_of(folder: Path) -> SessionDetails:
+def details_of(
+    folder: Path, agents_of: Callable[[Path], Iterable[Path]] = children_of
+) -> SessionDetails:
     """Return what is known of the session in a folder, and what was said last.
+
+    Args:
+        agents_of: Finds the folders of its sub-agents.
 
     Raises:
         OSError: It is gone.
     """
     card = card_of(folder, (folder / TRANSCRIPT).stat().st_mtime)
     metadata = read_metadata(folder)
-    agents = tuple(path.name for path in children_of(folder))
+    agents = tuple(path.name for path in agents_of(folder))
     prompt, answer = last_exchange(folder)
     return SessionDetails(
         card=replace(card, agent_count=len(agents), pinned=folder.name in pinned()),

@@ -60,8 +60,12 @@ class SessionSearch:
 
     async def list(self, typed: str, cwd: Path, *, here: bool, most: int) -> SessionList:
         """Return a page of the sessions that match; see `list_sessions`."""
+        # What the index says of the time of changes is put right by the next answer.
+        listed = await asyncio.to_thread(
+            list_sessions, typed, cwd, here=here, most=most, look=bool(self._problem)
+        )
+        # Not before: another process would compete with what somebody waits for.
         self._refresh()
-        listed = await asyncio.to_thread(list_sessions, typed, cwd, here=here, most=most)
         reading = self._running and self._part != "texts"
         problem = listed.problem or (self._problem if typed.strip() else "")
         done, changed = (self._done, self._changed) if reading else (0, 0)

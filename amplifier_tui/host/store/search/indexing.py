@@ -126,7 +126,7 @@ def _stored() -> Iterator[_Stored]:
     for sessions in all_folders():
         for folder, status in session_folders(sessions):
             # A path that is no UTF-8 has no place in the index.
-            if status is None or encodable(folder) != folder:
+            if encodable(folder) != folder:
                 continue
             try:
                 card = os.stat(os.path.join(folder, FILE_NAME))

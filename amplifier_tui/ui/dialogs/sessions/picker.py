@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import ClassVar, Final, Literal
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -26,7 +27,7 @@ from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 from amplifier_tui.ui.widgets.messages import ActionWanted
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
-_PAGE: Final = 200
+_PAGE: Final = 100
 _WIDE: Final = 110
 """Columns from which on the preview stands beside the list."""
 _SHORT: Final = 24
@@ -95,6 +96,7 @@ class SessionPicker(LookingPicker[SessionList]):
         self._details: dict[str, SessionDetails] = {}
         self._deleted: list[tuple[str, str]] = []
         self._asked = query
+        self._width = 0
         self._note = ""
         self._rows: Sequence[PickRow] = ()
 
@@ -147,8 +149,8 @@ class SessionPicker(LookingPicker[SessionList]):
         self._lay_rows()
 
     def _lay_rows(self) -> None:
-        width = self.rows.size.width or self.app.size.width
-        shown = Shown(width, self._current, folders=not self.here)
+        self._width = self.rows.size.width
+        shown = Shown(self._width, self._current, folders=not self.here)
         self._rows = session_rows(self._cards, shown)
 
     def _found_rows(self) -> Sequence[PickRow]:
@@ -198,8 +200,9 @@ class SessionPicker(LookingPicker[SessionList]):
         card, key = self.card, self._at
         self._show(details_content(card, self._details.get(key), "") if card else Content())
         if card is not None and key not in self._details:
-            self.run_worker(self._load_details(key, card), group="details", exclusive=True)
+            self._load_details(key, card)
 
+    @work(group="details", exclusive=True)
     async def _load_details(self, key: str, card: SessionCard) -> None:
         problem = ""
         try:
@@ -224,9 +227,10 @@ class SessionPicker(LookingPicker[SessionList]):
         self.call_after_refresh(self._refit)
 
     def _refit(self) -> None:
-        self._lay_rows()
         self.show_keys()
-        self.refill(self._at)
+        if self._cards and self.rows.size.width != self._width:
+            self._lay_rows()
+            self.refill(self._at)
 
     def action_here(self) -> None:
         """Look at the sessions of this folder only, or at all again."""
