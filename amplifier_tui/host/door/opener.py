@@ -85,19 +85,28 @@ class SessionOpener(SessionCommands):
             request = OpenRequest(cwd=self._cwd, bundle=live.reference, mode=mode)
             await self.open(request, carried)
 
+    def _is_busy(self) -> bool:
+        """Whether something runs, which another session must not end; the user is told."""
+        live = self._live
+        if live is None or not (live.turns.running or live.shell.running):
+            return False
+        what = "A turn" if live.turns.running else "A command of yours"
+        live.sender.notice("warning", f"{what} is running: stop it before you open another session")
+        return True
+
+    async def _closings(self) -> None:
+        """Wait for sessions that are being closed."""
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=_CLOSING_SECONDS)
+
     async def open(self, request: OpenRequest, carried: Carried | None = None) -> None:
         """Open a session; the one that runs ends once the new one is there."""
-        live = self._live
-        if live is not None and (live.turns.running or live.shell.running):
-            what = "A turn" if live.turns.running else "A command of yours"
-            live.sender.notice(
-                "warning", f"{what} is running: stop it before you open another session"
-            )
+        if self._is_busy():
             return
         await self._give_up_opening()
-        if request.resume and self._closing:
+        if request.resume:
             # It may be the session that has just been left.
-            await asyncio.wait(self._closing, timeout=_CLOSING_SECONDS)
+            await self._closings()
         self._cwd = request.cwd
         # A stored session has a mode of its own.
         self._mode = request.mode or ("" if request.resume else self._mode)

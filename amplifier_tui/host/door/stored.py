@@ -95,6 +95,7 @@ class StoredCommands(SessionOpener):
         """Put a session into the bin."""
         if self._live is not None and key.endswith(f"/{self._live.session_id}"):
             return "This session is open: open another one first."
+        await self._closings()
         return await self._change(lambda: delete_session(stored_at(key)))
 
     async def restore_session(self, key: str) -> str:
@@ -103,6 +104,8 @@ class StoredCommands(SessionOpener):
 
     async def copy_session(self, key: str, cwd: Path | None = None) -> None:
         """Copy a session and open the copy."""
+        if self._is_busy():
+            return
         try:
             copied = await asyncio.to_thread(lambda: fork_stored(stored_at(key), None, cwd))
             folder = cwd or Path((await asyncio.to_thread(details_of, copied)).card.cwd)
@@ -125,6 +128,8 @@ class StoredCommands(SessionOpener):
     async def fork_imported(self, key: str) -> None:
         """Copy a session of another program into one of this folder, and open that."""
         cwd = self._cwd
+        if self._is_busy():
+            return
         try:
             copied = await asyncio.to_thread(lambda: fork_imported(find_imported(key), cwd))
         except (*_FAILURES, NothingToForkError) as error:

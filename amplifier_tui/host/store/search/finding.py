@@ -27,7 +27,7 @@ _AROUND: Final = 240
 _TIME: Final = 1.0
 """Seconds a search takes at most."""
 _ENOUGH: Final = 0.1
-"""Seconds after which it looks no further where it has hits to show."""
+"""The same where there is something to show while somebody types."""
 _STEPS: Final = 1_000
 
 _QUERY: Final = """
@@ -45,13 +45,16 @@ _TASK: Final = """
 """
 
 
-def find(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> SearchFound:
+def find(
+    typed: str, cwd: Path | None = None, most: int = MOST_HITS, *, enough: float = _ENOUGH
+) -> SearchFound:
     """Return where the words are, what was indexed last first.
 
     Args:
         typed: As in `SessionClient.search`.
         cwd: Only sessions of this directory; None for all.
         most: Hits. At most some of one session, and what is found within a second.
+        enough: Seconds after which it looks no further where it has hits to show.
 
     Raises:
         sqlite3.Error: The index can't be read.
@@ -79,7 +82,7 @@ def find(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> SearchFo
                 if card is None or (wanted and foreign and card.cwd != str(cwd)):
                     continue
                 counts[path] = counts.get(path, 0) + 1
-                if len(hits) == most or (hits and time.monotonic() > begun + _ENOUGH):
+                if len(hits) == most or (hits and time.monotonic() > begun + enough):
                     more = True
                     break
                 if counts[path] > _MOST_OF_ONE:
@@ -122,12 +125,12 @@ def search_now(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> Se
         problem = f"The newest may be missing: {error}"
     try:
         try:
-            found = find(typed, cwd, most)
+            found = find(typed, cwd, most, enough=_TIME)
         except sqlite3.DatabaseError as error:
             if not is_damaged(error):
                 raise
             update_index(anew=True)
-            found = find(typed, cwd, most)
+            found = find(typed, cwd, most, enough=_TIME)
     except sqlite3.Error as error:
         raise OSError(f"The index can't be read: {error}") from error
     return replace(found, problem=problem)

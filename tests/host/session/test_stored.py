@@ -1,0 +1,82 @@
+"""Stored sessions through the client: what is listed, changed, copied, and what is refused."""
+
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.events import Failed, Notice, SessionOpened, TitleChanged
+from amplifier_tui.paths import sessions_dir
+from tests.host.asking import chat
+from tests.host.driving import Driver, Project, saying
+from tests.servers import LoopbackServer
+
+
+def bundle(project: Project, server: LoopbackServer) -> str:
+    return project.bundle(providers=[chat(server)])
+
+
+def problem(asked: "Future[str]") -> str:
+    return asked.result(10)
+
+
+def test_the_open_session_is_named_and_tagged_from_the_list_and_cannot_be_deleted(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    (project.folder / ".git").mkdir()
+    (project.folder / ".git/HEAD").write_text("ref: refs/heads/topic\n")
+    driver.open(bundle(project, server))
+    server.script.add("Answer.")
+    driver.turn("prompt 1")
+    (card,) = driver.client.sessions().result(10).cards
+    assert (card.turns, card.cwd, card.branch) == (1, str(project.folder), "topic")
+    assert problem(driver.client.title_session(card.key, " A  name ")) == ""
+    assert problem(driver.client.tag_session(card.key, add=("bug",))) == ""
+    driver.wait(TitleChanged, lambda event: event.tags == ("bug",))
+    found = driver.client.session_details(card.key).result(10)
+    assert (found.prompt, found.answer, found.card.title) == ("prompt 1", "Answer.", "A name")
+    assert "is open" in problem(driver.client.delete_session(card.key))
+    assert problem(driver.client.pin_session(card.key, on=True)) == ""
+    assert driver.client.sessions().result(10).cards[0].pinned
+    assert "names no session" in problem(driver.client.title_session("../../x", "x"))
+    assert "not there any more" in problem(driver.client.title_session("-x/y", "x"))
+    with pytest.raises(RuntimeError, match="not there any more"):
+        driver.client.session_details("-x/y").result(10)
+
+
+def test_a_session_goes_on_as_a_copy_in_another_folder_and_is_deleted_and_restored(
+    project: Project, driver: Driver, server: LoopbackServer, tmp_path: Path
+) -> None:
+    first = driver.open(bundle(project, server), mode="auto")
+    server.script.add("Answer.")
+    driver.turn("prompt 1")
+    rows = project.rows(first.session_id)
+    (card,) = driver.client.sessions().result(10).cards
+    other = tmp_path / "other"
+    other.mkdir()
+    driver.drain()
+    driver.client.copy_session(card.key, other)
+    copied = driver.wait(SessionOpened)
+    assert copied.cwd == str(other) and copied.session_id != first.session_id
+    stored = sessions_dir(other) / copied.session_id
+    assert (stored / "transcript.jsonl").is_file() and project.rows(first.session_id) == rows
+    assert '"auto"' not in (stored / "metadata.json").read_text()
+    assert problem(driver.client.delete_session(card.key)) == ""
+    assert not project.folder_of(first.session_id).exists()
+    assert problem(driver.client.restore_session(card.key)) == ""
+    assert project.rows(first.session_id) == rows
+    driver.client.copy_session("-x/y")
+    assert "can't be copied" in driver.wait(Failed).message
+
+
+def test_nothing_is_copied_while_a_turn_runs(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    opened = driver.open(project.bundle(script=saying("slow " * 200), speed=5))
+    driver.client.submit("prompt 1")
+    driver.wait_for_file(project.folder_of(opened.session_id) / "transcript.jsonl")
+    (card,) = driver.client.sessions().result(10).cards
+    driver.client.copy_session(card.key)
+    driver.wait(Notice, lambda event: "A turn is running" in event.text)
+    assert len(list(sessions_dir(project.folder).iterdir())) == 1
+    driver.client.interrupt(immediate=True)
