@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import sys
 import time
+from collections import deque
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,8 @@ _START: Final = (
     "import sys; sys.path += sys.argv[1:2]; "
     "from amplifier_tui.host.store.search.worker import main; main()"
 )
+_KEPT: Final = 50
+"""Lines of what the process says of itself that are logged when it fails."""
 _REST: Final = 5.0
 """Seconds between two looks at what is new, while somebody types."""
 
@@ -32,7 +35,7 @@ class SessionSearch:
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
-        self._process: asyncio.subprocess.Process | None = None
+        self._closed = False
         self._next = 0.0
         self._part = ""
         self._done = self._changed = 0
@@ -85,43 +88,48 @@ class SessionSearch:
 
     async def close(self) -> None:
         """End the process; what it has indexed so far is kept."""
-        if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
-        if self._task is not None:
+        self._closed = True
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
             await asyncio.wait([self._task], timeout=1)
 
     def _refresh(self, how: str = "") -> None:
-        if not self._running and (how or time.monotonic() >= self._next):
+        if not self._running and not self._closed and (how or time.monotonic() >= self._next):
             self._task = asyncio.create_task(self._update(how))
 
     async def _update(self, how: str) -> None:
         self._part = ""
         self._done = self._changed = 0
         problem = ""
+        process = None
+        said: deque[str] = deque(maxlen=_KEPT)
         try:
             # Isolated: neither the folder it starts in nor the environment adds code to it.
-            self._process = process = await asyncio.create_subprocess_exec(
+            process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-c", _START, _ROOT, how),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
             )
-            assert process.stdout is not None and process.stderr is not None
-            errors = asyncio.create_task(process.stderr.read())
+            assert process.stdout is not None
             async for line in process.stdout:
-                said = decode_row(line) or {}
-                self._part = said.get("part", self._part)
-                self._done = said.get("done", self._done)
-                self._changed = said.get("changed", self._changed)
-                problem = said.get("problem", problem)
-            # Below 0 it was ended: by `close`.
-            if await process.wait() > 0:
-                logger.error("The indexing failed:\n%s", (await errors).decode(errors="replace"))
+                row = decode_row(line)
+                if row is None:
+                    said.append(line.decode(errors="replace"))
+                    continue
+                self._part = row.get("part", self._part)
+                self._done = row.get("done", self._done)
+                self._changed = row.get("changed", self._changed)
+                problem = row.get("problem", problem)
+            if await process.wait():
+                logger.error("The indexing failed:\n%s", "".join(said))
                 problem = problem or "see the log: amplifier-tui logs"
         except OSError as error:
             problem = str(error)
         finally:
-            self._process = None
+            if process is not None and process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
             self._problem = f"The newest may be missing: {problem}" if problem else ""
             self._next = time.monotonic() + _REST
