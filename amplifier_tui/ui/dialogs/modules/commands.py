@@ -20,6 +20,9 @@ from amplifier_tui.ui.keys.keymap_file import pane_actions
 from amplifier_tui.ui.keys.module_commands import by_typed_name
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
+_ROWS = ((90, 1), (50, 2), (0, 3))
+"""Columns from which what a command does takes so many rows."""
+
 
 class CommandPalette(Picker):
     """Returns the id of the action to run."""
@@ -28,9 +31,29 @@ class CommandPalette(Picker):
     PLACEHOLDER = "Type to find a command"
     CHOOSE = "Run"
 
+    BELOW = 2
+    DEFAULT_CSS = """
+    CommandPalette #command-about { height: 1; margin-top: 1; color: $text-muted; }
+    """
+
     def __init__(self, keymap: Keymap) -> None:
         super().__init__()
         self._keymap = keymap
+
+    def _below(self) -> ComposeResult:
+        yield Static(id="command-about", markup=False)
+
+    def _fit(self, rows: int) -> None:
+        super()._fit(rows)
+        width = self.app.size.width
+        needed = next(needed for columns, needed in _ROWS if width >= columns)
+        self.query_one("#command-about").styles.height = needed
+
+    def _highlighted(self, row: PickRow | None) -> None:
+        """Say whole what the command under the cursor does: in its row it may be cut."""
+        actions = (*ACTIONS, *pane_actions())
+        words = next((each.help for each in actions if row and each.id == row.id), "")
+        self.query_one("#command-about", Static).update(words, layout=False)
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         listed = [action for action in ACTIONS if action.listed and action.id != "app.palette"]
