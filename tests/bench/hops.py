@@ -124,7 +124,10 @@ class Watch:
             if any(file.startswith("ui/panes/") for file, _ in stack):
                 return  # The event log draws the payload of an event, not the answer.
             root = stack[0][0]
-            self._keep("widgets" if root.endswith("session/link.py") else "draw", frame)
+            self._keep(
+                "widgets" if root.endswith(("session/feed.py", "session/link.py")) else "draw",
+                frame,
+            )
         elif frame.f_code.co_qualname in _STREAMED:
             self._keep("engine", frame)
         elif type(frame.f_locals.get("event")).__name__ == "BlockDelta":

@@ -16,7 +16,6 @@ from contextlib import asynccontextmanager
 # As in the program; Textual reads it when it is imported.
 os.environ.setdefault("TEXTUAL_FPS", "200")
 
-from amplifier_tui.ui.dialogs.commands import LeaderPopup
 from textual import events
 
 from amplifier_tui.foundation.trust.gate import trust_everything
@@ -24,6 +23,7 @@ from amplifier_tui.host import events as host
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.ui.app.app import AmplifierApp
+from amplifier_tui.ui.dialogs.modules.commands import LeaderPopup
 from tests.bench.heart import Heart, stall_row
 from tests.bench.key_echo import Echo, type_by_turns
 from tests.bench.memory import prepare
