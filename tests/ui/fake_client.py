@@ -76,7 +76,7 @@ class FakeClient(FakeImported):
         servers: What `mcp_servers` answers; an exception makes it fail.
         left: What `left_open` answers.
         found: What `search` answers; an exception makes it fail.
-        exported: What `export` answers.
+        exported: What `export` answers; an exception makes it fail.
     points: What `rewind_points` answers; an exception makes it fail.
         rewound: What `preview_rewind` answers; an exception makes it fail.
         details: What `module_details` answers by key.
@@ -114,7 +114,7 @@ class FakeClient(FakeImported):
     servers: tuple[ServerStatus, ...] | Exception = ()
     offered: tuple[ModelCard, ...] | Exception = ()
     left: tuple[SessionCard, ...] = ()
-    exported: ExportedFile = field(
+    exported: ExportedFile | Exception = field(
         default_factory=lambda: ExportedFile(path="/there/out.html", count=3)
     )
     points: tuple[RewindPoint, ...] | Exception = ()
@@ -229,7 +229,7 @@ class FakeClient(FakeImported):
 
     def export(self, request: ExportRequest) -> Future[ExportedFile]:
         self.calls.append(("export", request))
-        return done(self.exported)
+        return answer(self.exported)
 
     def rewind_points(self) -> Future[tuple[RewindPoint, ...]]:
         self.calls.append(("rewind_points",))

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -153,7 +154,14 @@ class Service(StoredCommands):
         if (live := self._live) is None:
             return ExportedFile(path=request.path, problem=NO_SESSION)
         stored = StoredSession(live.store.folder, dict(live.begun))
-        return await asyncio.to_thread(save_export, stored, request, live.store.redactor, self._cwd)
+        ended = threading.Event()
+        try:
+            return await asyncio.to_thread(
+                save_export, stored, request, live.store.redactor, self._cwd, ended.is_set
+            )
+        finally:
+            # A thread is not cancelled with what waits for it, and keeps the program from ending.
+            ended.set()
 
     async def close(self) -> None:
         """End everything; takes at most some 3 seconds."""

@@ -120,6 +120,10 @@ def test_an_export_begins_with_the_turn_that_was_asked_for(tmp_path: Path) -> No
     session = stored(tmp_path / "s", rows)
     assert save(session, tmp_path / "a.md", from_turn=2).count == 2
     assert "prompt 1" not in (tmp_path / "a.md").read_text()
+    named = stored(tmp_path / "n", rows, first_prompt="prompt 1")
+    for name in ("a.json", "a.html"):
+        save(named, tmp_path / name, from_turn=2)
+        assert "prompt 1" not in (tmp_path / name).read_text()
     # A prompt that only steered the second turn is no turn of its own.
     steered = StoredSession(session.folder, {1: 0, 2: 1, 3: 3})
     assert save(steered, tmp_path / "b.md", from_turn=2).count == 2
@@ -201,6 +205,15 @@ def test_a_disk_that_gets_full_leaves_nothing_behind(tmp_path: Path) -> None:
         assert done.problem == "Nothing was written: File too large"
     assert [path.name for path in out.iterdir()] == ["old.md"]
     assert (out / "old.md").read_text() == "old"
+
+
+def test_an_export_that_is_given_up_leaves_nothing_behind(tmp_path: Path) -> None:
+    session = stored(tmp_path / "s", [{"role": "user", "content": "x"}] * 9)
+    asked = iter([False, False, False, True])
+    request = ExportRequest(path="out.md")
+    done = save_export(session, request, Redactor({}), tmp_path, lambda: next(asked))
+    assert done.problem == "Nothing was written: it was given up"
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
 
 
 @pytest.mark.parametrize("form", ["html", "json", "csv"])

@@ -126,3 +126,11 @@ async def test_one_exports_from_the_message_under_the_cursor() -> None:
         await driver.press("enter")
         await driver.closed()
         assert asked(driver)[0].from_turn == 1
+
+
+async def test_a_session_that_ends_meanwhile_is_said_and_no_more() -> None:
+    ended = RuntimeError("The engine has ended")
+    async with running(FakeClient(exported=ended), size=(80, 24)) as driver:
+        await driver.write("/export a.md")
+        await driver.press("enter")
+        await driver.until(lambda: "Nothing was written: The engine has" in driver.text())

@@ -59,6 +59,9 @@ def write_conversation(
     """
     written = Written()
     metadata = read_metadata(session.folder)
+    if request.from_turn > 1:
+        # What came before is not to be in it, and so neither in its title.
+        metadata.first_prompt = ""
     rows = _from_turn(session, request.from_turn, written)
     if request.form == "json":
         _write_json(metadata, rows, request, masking, write, written)

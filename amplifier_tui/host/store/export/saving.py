@@ -1,5 +1,6 @@
 """Writes a session to a file of the user's: all of it, or nothing."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from amplifier_tui.base.files import replacing
@@ -27,13 +28,18 @@ def write_export(
 
 
 def save_export(
-    session: StoredSession, request: ExportRequest, redactor: Redactor, cwd: Path
+    session: StoredSession,
+    request: ExportRequest,
+    redactor: Redactor,
+    cwd: Path,
+    given_up: Callable[[], bool] = lambda: False,
 ) -> ExportedFile:
     """Write an export to its file, readable by the user alone; blocking.
 
     Args:
         redactor: Knows the secrets of the session.
         cwd: What the file's path is relative to.
+        given_up: Asked while it is written; whether nobody wants it any more.
     """
     try:
         path = (cwd / Path(request.path).expanduser()).resolve()
@@ -44,9 +50,13 @@ def save_export(
         with replacing(
             path, mode=0o600, durable=True, links="follow", new=not request.replace
         ) as file:
-            written = write_export(
-                session, request, masking, lambda text: file.write(text.encode())
-            )
+
+            def write(text: str) -> None:
+                if given_up():
+                    raise ExportError("it was given up")
+                file.write(text.encode())
+
+            written = write_export(session, request, masking, write)
     except OSError as error:
         if isinstance(error, FileExistsError) and error.filename == str(path):
             return ExportedFile(path=str(path), exists=True, problem="The file is there already")

@@ -129,7 +129,13 @@ async def _write_export(app: SessionApp, client: SessionClient, request: ExportR
     from amplifier_tui.ui.dialogs.questions import Confirm
     from amplifier_tui.ui.state.exports import exported
 
-    done = await asyncio.wrap_future(client.export(request))
+    app.say(f"Writing {one_line(request.path, 400)}…")
+    try:
+        done = await asyncio.wrap_future(client.export(request))
+    except Exception as error:
+        # Whatever the session could not do is said; it may have been closed meanwhile.
+        app.say(f"Nothing was written: {one_line(str(error), 300)}", "warning")
+        return
     said = exported(done, request.form)
     if done.exists:
         question = f"{one_line(done.path, 1_000)} is there already."
