@@ -250,6 +250,9 @@ BROKEN: dict[str, Fault] = {
     "duplicate ids": Fault(_twins, "It looked."),
     "an unknown stop reason": Fault(_stop_named, "Hi."),
     "nothing to add to a result": Fault(lambda _: reply(ToolUse("look", {"at": 3})), ""),
+    "an output limit that thoughts used up": Fault(
+        lambda _: reply(stop="length"), E.StreamError, "Raise `max_tokens`"
+    ),
     "an empty answer": Fault(lambda _: reply(), E.StreamError, "empty answer"),
     "no body": Fault(lambda asked: asked.raw([]), E.StreamError),
     # -- of another kind --------------------------------------------------------------------------

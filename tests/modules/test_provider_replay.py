@@ -9,6 +9,7 @@ import pytest
 from amplifier_tui.kernel import AmplifierSession
 from amplifier_tui.kernel.models import HookResult
 from tests.modules.provider_faults import Api, Asked
+from tests.modules.provider_support import ask
 from tests.modules.test_provider_faults import Look, plan
 from tests.servers import LoopbackServer, RedactedThinking, Thinking, ToolUse, reply
 
@@ -72,6 +73,17 @@ async def test_thoughts_go_back_to_the_letter(api: Any, context: str) -> None:
             (message,) = (m for m in sent["messages"] if m["role"] == "assistant")
             assert message["reasoning_content"] == said
             assert [call["id"] for call in message["tool_calls"]] == ["call_a"]
+
+
+@every_api
+async def test_whoever_sets_an_output_limit_gets_what_fits(api: Any) -> None:
+    async with (
+        LoopbackServer([reply(stop="length")]) as server,
+        AmplifierSession(plan(Asked(api, True), server, {})) as session,
+    ):
+        (provider,) = session.coordinator.get("providers").values()
+        response = await provider.complete(ask(max_output_tokens=32))
+    assert (response.content, response.finish_reason) == ([], "length")
 
 
 @every_api

@@ -229,7 +229,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
         pricing = asyncio.create_task(self._prices.of(model))
         try:
             return await self._calls.run(
-                lambda emitter: self._attempt(prepared, model, emitter),
+                lambda emitter: self._attempt(request, prepared, model, emitter),
                 model=model,
                 facts={
                     "message_count": len(request.messages),
@@ -244,11 +244,21 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
             pricing.cancel()
 
     async def _attempt(
-        self, prepared: PreparedRequest, model: str, emitter: StreamEmitter
+        self,
+        request: ChatRequest,
+        prepared: PreparedRequest,
+        model: str,
+        emitter: StreamEmitter,
     ) -> ChatResponse:
         try:
             response = await self._in_time(self._ask(prepared, model, emitter))
-            refuse_emptiness(response, self.settings, may_end=prepared.answers_results)
+            # Whoever sets a limit gets what fits, and after results there may be no more to say.
+            if response.finish_reason == "length":
+                may_be_empty = request.max_output_tokens is not None
+            else:
+                may_be_empty = prepared.answers_results
+            if not may_be_empty:
+                refuse_emptiness(response, self.settings)
         except Exception as error:
             known = self._errors(model).translate(error)
             if known is None or known is error:

@@ -71,11 +71,10 @@ async def read_answer(
             await got.close()
 
 
-def refuse_emptiness(response: ChatResponse, settings: ProviderSettings, *, may_end: bool) -> None:
+def refuse_emptiness(response: ChatResponse, settings: ProviderSettings) -> None:
     """Raise a `StreamError` for an answer without words or calls.
 
-    Thoughts alone are an answer, unless the output limit ended them. `may_end` says that the model
-    may have nothing more to say: after the results of its tools.
+    Thoughts alone are an answer, unless the output limit ended them.
     """
     if any(isinstance(block, TextBlock | ToolCallBlock) for block in response.content):
         return
@@ -86,7 +85,7 @@ def refuse_emptiness(response: ChatResponse, settings: ProviderSettings, *, may_
             provider=settings.provider,
             retryable=False,
         )
-    if not response.content and not may_end:
+    if not response.content:
         raise StreamError(
             f"{settings.where} sent an empty answer. Retry, or say it in other words.",
             provider=settings.provider,
