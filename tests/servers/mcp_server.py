@@ -3,15 +3,26 @@
 import asyncio
 import os
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.resolve import Elicit, Resolve
+from pydantic import BaseModel
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
     "1f15c4890000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
 )
+
+
+class Booking(BaseModel):
+    name: str
+    seats: int
+
+
+async def booking() -> Elicit[Booking]:
+    return Elicit("Whose seats?", Booking)
 
 
 def make_server(**more: Any) -> MCPServer:
@@ -70,6 +81,23 @@ def make_server(**more: Any) -> MCPServer:
         """Log something."""
         await context.log("warning", "the cheese is old")
         return "said"
+
+    @server.tool()
+    async def book(booked: Annotated[Booking, Resolve(booking)]) -> str:
+        """Ask for a booking."""
+        return f"{booked.seats} for {booked.name}"
+
+    @server.tool()
+    async def grow(context: Context[Any]) -> str:
+        """Offer one more tool."""
+
+        def grown() -> str:
+            """It was not there before."""
+            return "grown"
+
+        server.add_tool(grown)
+        await context.notify_tools_changed()
+        return "done"
 
     @server.resource("notes://today", name="today", description="What is to be done today")
     def today() -> str:

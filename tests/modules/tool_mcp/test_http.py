@@ -44,6 +44,7 @@ class Address:
                 issuer_url=AnyHttpUrl(origin),
                 resource_server_url=AnyHttpUrl(self.url),
                 client_registration_options=ClientRegistrationOptions(enabled=True),
+                validate_token_resource=True,
             )
             more = {"auth": auth, "auth_server_provider": users}
         app = make_server(**more).streamable_http_app()

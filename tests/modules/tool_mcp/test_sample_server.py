@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from amplifier_tui.base.capabilities.questions import QuestionAnswer, QuestionsReply
 from tests.modules.tool_bash.support import gone
 from tests.modules.tool_mcp.support import SAMPLE, Session
 
@@ -90,6 +91,21 @@ async def test_resources_and_prompts_can_be_had(sample: Session) -> None:
         await sample.servers.prompt("sample", "other", [])
     with pytest.raises(LookupError, match="The MCP server sample: "):
         await sample.servers.read("sample", "notes://none")
+
+
+async def test_what_it_asks_is_asked_in_the_users_dialog(sample: Session) -> None:
+    answers = (QuestionAnswer(text="Ada"), QuestionAnswer(text="2"))
+    sample.replies = [QuestionsReply("answered", answers)]
+    assert (await sample.call("book")).output == "2 for Ada"
+    assert sample.asked[-1].question == "The MCP server sample asks: Whose seats? — Seats."
+    sample.replies = [QuestionsReply("declined")]
+    assert not (await sample.call("book")).success
+
+
+async def test_a_tool_it_has_from_now_on_is_there(sample: Session) -> None:
+    await sample.call("grow")
+    await sample.until(lambda: "mcp__sample__grown" in sample.tools)
+    assert (await sample.call("grown")).output == "grown"
 
 
 async def test_what_it_offers_is_known_next_time_before_it_is_started(
