@@ -7,7 +7,8 @@ kept in the Amplifier home's cache, so that only one that is new has to be start
 Its tools are called ``mcp__server__tool``; its prompts are commands of the user,
 ``/server:prompt words``. What it asks is asked in a dialog, under its name.
 
-A server gets this program's environment without its secrets, and the variables its entry sets. What
+A server runs with the user's rights, outside of the sandbox: that is why its start is the user's
+word. It gets this program's environment without its secrets, and the variables its entry sets. What
 its tools do is known to nobody here, whatever they say of themselves: every call is asked about,
 unless a rule says otherwise.
 
