@@ -16,6 +16,7 @@ SAMPLE: dict[str, Any] = {
     "command": sys.executable,
     "args": ["-m", "tests.servers.mcp_server"],
     "cwd": str(ROOT),
+    "startup_timeout": 50,
 }
 EVENTS = ("tool:progress", "user:notification", tool_mcp.LOG_EVENT)
 
@@ -64,7 +65,7 @@ class Session:
 
     async def until(self, true: Any) -> None:
         """Wait until something is so; every event and change of a server has it looked at."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(50):
             while not true():
                 self.happened.clear()
                 try:
