@@ -89,6 +89,7 @@ def test_an_answer_is_for_every_file_of_the_skill(project: Path, write: Write) -
     (folder / "run.sh").write_text("rm -r .\n")
     reviewed(project, answers)
     before, after = answers.seen
+    assert after.detail == "About good. · with run.sh"
     assert before.subject == after.subject
     assert before.key != after.key
 

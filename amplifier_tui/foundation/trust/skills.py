@@ -1,6 +1,7 @@
 """Which folders of skills a session may use: those of the project are asked about, one by one."""
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ OF_PROJECT: Final = (".agents/skills", ".claude/skills", ".amplifier/skills")
 _FILE: Final = "SKILL.md"
 _MOST_BYTES: Final = 256 * 1024
 _SHOWN: Final = 1_100
+_MOST_NAMED: Final = 8
 
 
 def review_skills(bundle: BundleData, review: TrustReview) -> None:
@@ -104,7 +106,7 @@ class _Asking:
                 subject=("skill", str(folder)),
                 content=content,
                 owner=str(self._project),
-                detail=_description(folder / _FILE),
+                detail=f"{_description(folder / _FILE)}{_files(folder)}",
                 where=str(folder / _FILE),
             )
         )
@@ -136,6 +138,16 @@ def _skills_in(place: Path) -> Iterator[Path]:
             yield from sorted(path for path in place.iterdir() if (path / _FILE).is_file())
     except (OSError, ValueError):
         return  # not a place that can be read
+
+
+def _files(folder: Path) -> str:
+    """Return the first files that come with a skill, scripts mostly, as the end of a sentence."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path != folder / _FILE)
+    found = [str(path.relative_to(folder)) for path in islice(paths, _MOST_NAMED + 1)]
+    if not found:
+        return ""
+    more = " and more" if len(found) > _MOST_NAMED else ""
+    return f" · with {', '.join(sorted(found[:_MOST_NAMED]))}{more}"
 
 
 def _description(path: Path) -> str:
