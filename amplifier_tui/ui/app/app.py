@@ -213,6 +213,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_search_history = program.search_history
     action_editor = program.editor
     action_suspend = program.suspend
+    action_notifications = program.notify_manner
     action_themes = program.themes
 
     # What Textual does after an unhandled exception.

@@ -8,6 +8,7 @@ from amplifier_tui.paths import user_config_dir
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import ModelChoice
+    from amplifier_tui.ui.terminal.notifying import Manner
 
 _PROJECTS = 200
 _PATIENCE = 5.0
@@ -88,6 +89,22 @@ class Preferences:
     def set_favourites(self, keys: Iterable[str]) -> None:
         """Remember the favourite models; raises as `set_theme`."""
         self._change(lambda data: data.update(favourite_models=sorted(keys)))
+
+    @property
+    def notify(self) -> "Manner":
+        """How the terminal tells a user who looks elsewhere."""
+        value = self._data.get("notify")
+        return "bell" if value == "bell" else "off" if value == "off" else "auto"
+
+    def set_notify(self, manner: str) -> None:
+        """Remember how the terminal tells the user; raises as `set_theme`."""
+        self._change(lambda data: data.update(notify=manner))
+
+    @property
+    def notify_command(self) -> list[str]:
+        """The user's own command that is told too, as words; empty for none."""
+        value = self._data.get("notify_command")
+        return [str(word) for word in value] if isinstance(value, list) else []
 
     def _read(self) -> dict[str, Any]:
         if not self.path.exists():

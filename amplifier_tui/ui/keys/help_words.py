@@ -25,6 +25,7 @@ HELP: dict[str, str] = {
     "session.export": "As a page, Markdown or JSON, or its events; without secrets.",
     "session.import": "Claude Code's and Codex's, read-only; `import: off` in settings.yaml hides.",
     "session.report": "What was skipped, refused, replaced or failed when the session was opened.",
+    "app.notify": "When you look elsewhere and a decision waits or a turn has ended.",
     "app.quit": "The last answer and the command that resumes the session stay in the terminal.",
     "turn.back": "Closes what is open; then stops the turn; a second time, at once.",
     "turn.stop": "After the running step; a second time, at once. Also a summary being written.",

@@ -16,7 +16,6 @@ from amplifier_tui.host.events import (
     CancelRequested,
     Compacted,
     Failed,
-    LimitAsked,
     ModelChanged,
     Notice,
     QuestionsAsked,
@@ -28,6 +27,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.session.attention import call_user
 from amplifier_tui.ui.session.feed import Feed
 from amplifier_tui.ui.session.forks import Forks
 from amplifier_tui.ui.session.going_back import GoingBack
@@ -152,6 +152,7 @@ class SessionLink:
         self.forks.take(event)
         self.going_back.take(event)
         self.hits.take(event)
+        call_user(self._app, self.tab, event)
         match event:
             case SessionOpened():
                 self._opened(event)
@@ -168,14 +169,9 @@ class SessionLink:
                 self._compacting = False
             case TurnEnded() if event.agent == "main":
                 self.tab.turn_ended()
-                if not self._app.app_focus:
-                    self._app.bell()
                 if self.tab.shown:
                     # After the screen has drawn the end of the turn.
                     self._app.set_timer(0.5, pace.turn_ended)
-            case ApprovalRequested() | QuestionsAsked() | TrustAsked() | LimitAsked():
-                if not (self._app.app_focus and self.tab.shown):
-                    self._app.bell()
             case _:
                 pass
 

@@ -110,6 +110,12 @@ def set_title(app: App[Any], title: str) -> None:
     write(app, f"\x1b]2;{title}\x07")
 
 
+def through_tmux(sequence: str) -> str:
+    """Return a sequence wrapped so that tmux hands it to the terminal outside."""
+    doubled = sequence.replace("\x1b", "\x1b\x1b")
+    return f"\x1bPtmux;{doubled}\x1b\\"
+
+
 def write(app: App[Any], sequence: str) -> None:
     """Send a control sequence of our own to the terminal, in order with what Textual draws."""
     # Textual offers no way to do it; its driver has the only queue there is.

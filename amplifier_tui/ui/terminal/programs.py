@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from amplifier_tui.ui.terminal.foreground import run_in_terminal
+from amplifier_tui.ui.terminal.guard import through_tmux
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ def edit_text(text: str, suffix: str = ".md") -> str:
 def tmux_passthrough(text: str) -> str:
     """Return the OSC 52 sequence wrapped so that tmux hands it to the terminal outside."""
     payload = base64.b64encode(text.encode("utf-8", errors="replace")).decode("ascii")
-    return f"\x1bPtmux;\x1b\x1b]52;c;{payload}\x07\x1b\\"
+    return through_tmux(f"\x1b]52;c;{payload}\x07")
 
 
 def native_command(environ: Mapping[str, str]) -> list[str] | None:

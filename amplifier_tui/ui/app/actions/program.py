@@ -123,6 +123,22 @@ def add_theme(app: SessionApp, roles: Roles) -> None:
     app.register_theme(build_theme(roles))
 
 
+def notify_manner(app: SessionApp, manner: str = "") -> None:
+    """Choose how the terminal tells a user who looks elsewhere; without a choice say it."""
+    from amplifier_tui.ui.terminal.notifying import MANNERS
+
+    wanted = manner.strip().lower()
+    if wanted in MANNERS:
+        app.write("That is not remembered", app.preferences.set_notify, wanted)
+    now = wanted if wanted in MANNERS else app.preferences.notify
+    words = {"auto": "as the terminal can, else by its bell", "bell": "by its bell", "off": "never"}
+    said = f"Notifications: {now} ({words[now]})."
+    if wanted in MANNERS:
+        app.say(said)
+    else:
+        app.say(f"{said} /notify auto, bell or off.")
+
+
 def themes(app: SessionApp, name: str = "") -> None:
     """Put a theme in force, or open the picker."""
     if name:
