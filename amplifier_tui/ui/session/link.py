@@ -293,6 +293,9 @@ class SessionLink:
             problem = f"The session did not close in order: {error}"
         self._feed.flush()
         self._feed.stop()
+        # Nobody waits for an answer any more, whatever the session still said.
+        self.trust.sync(None)
+        self.questions.sync(None)
         facts = self._state.facts
         return Farewell(facts.last_answer, facts.resume_command, problem)
 

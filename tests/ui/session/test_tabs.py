@@ -8,6 +8,7 @@ from amplifier_tui.ui.dialogs.questions import Confirm
 from amplifier_tui.ui.session.tabs.tabs import MOST
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import FakeClient, opened
+from tests.ui.questions import questions
 from tests.ui.requests import ask
 from tests.ui.state.make import delta, ended, make, started, turn, turn_ended
 
@@ -134,6 +135,18 @@ async def test_closing_asks_only_where_something_runs_and_shows_the_neighbour() 
         third = await beside(drive)
         await drive.press("ctrl+x", "minus")
         await drive.until(lambda: third.named("close"))
+
+
+async def test_a_session_that_is_closed_takes_its_question_along() -> None:
+    async with running(size=(80, 24)) as drive:
+        other = await beside(drive)
+        await drive.press("ctrl+x", "1")
+        await tell(drive, other, questions())
+        assert drive.app.main.strip is not None and drive.app.main.strip.display
+        assert drive.app.tabs is not None
+        await drive.app.tabs.close(drive.app.tabs.links[1], 5)
+        await drive.settle()
+        assert not drive.app.main.strip.display
 
 
 async def test_quitting_names_what_runs_and_closes_every_session() -> None:
