@@ -74,7 +74,7 @@ class SessionPicker(LookingPicker[SessionList]):
         text-wrap: nowrap;
         text-overflow: ellipsis;
     }
-    SessionPicker.-beside #session-facts { display: none; }
+    SessionPicker.-beside #session-facts, SessionPicker.-instead #session-facts { display: none; }
     """
 
     def __init__(
@@ -219,6 +219,9 @@ class SessionPicker(LookingPicker[SessionList]):
 
     def _fit(self, rows: int) -> None:
         super()._fit(rows)
+        if self.has_class("-instead"):
+            # A text needs more room than the list had.
+            self.sheet.styles.height = rows
         wide = self.app.size.width >= _WIDE and not self._is_small()
         if wide:
             self.remove_class("-instead")
@@ -253,6 +256,7 @@ class SessionPicker(LookingPicker[SessionList]):
         """Show the session in place of the list, or the list again."""
         if not self.has_class("-beside"):
             self.toggle_class("-instead")
+            self._fit(self.room())
             self.show_keys()
             self._show_details()
 
