@@ -16,7 +16,8 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import PlanStep
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.previewing import PreviewingSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.state.formats import short_model
 from amplifier_tui.ui.state.instruments.budget import share_cells
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
@@ -32,7 +33,7 @@ class CompactChoice:
     instructions: str | None = None
 
 
-class CompactionSheet(Sheet[CompactChoice]):
+class CompactionSheet(PreviewingSheet[CompactChoice, CompactionPreview]):
     """Returns how to compact; None to keep going without.
 
     `ask` reckons what it would do; nothing can be compacted while it is `busy` with a turn.
@@ -69,13 +70,9 @@ class CompactionSheet(Sheet[CompactChoice]):
         instructions: str = "",
         instruct: bool = False,
     ) -> None:
-        super().__init__()
-        self._ask = ask
-        self._busy = busy
+        super().__init__(ask, busy)
         self._first = instructions
         self._instruct = instruct
-        self._preview: CompactionPreview | None = None
-        self._problem = ""
 
     def _content(self) -> ComposeResult:
         yield Static("Compact the conversation", id="compact-title")
@@ -90,18 +87,8 @@ class CompactionSheet(Sheet[CompactChoice]):
             yield line
         yield KeyRow()
 
-    def on_mount(self) -> None:
-        """Ask for the preview; the screen goes on meanwhile."""
-        self._show()
-        self.run_worker(self._load(), group="compaction")
-
     async def _load(self) -> None:
-        try:
-            self._preview = await self.answer_of(self._ask())
-        except Exception as error:
-            # Whatever the session could not do is shown in place of the figures.
-            self._problem = one_line(str(error), 400) or type(error).__name__
-        self._show()
+        await super()._load()
         if self._instruct and self._can_summarise:
             self.action_instruct()
         else:

@@ -13,7 +13,8 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import RewindPreview
 from amplifier_tui.host.events import RewindScope
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.previewing import PreviewingSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.dialogs.rewind.words import facts, file_row
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
@@ -30,7 +31,7 @@ class RewindChoice:
     overwrite: tuple[str, ...] = ()
 
 
-class RewindSheet(Sheet[RewindChoice]):
+class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
     """Returns how to go back; None to stay.
 
     `ask` finds out what it would do; nothing goes back while the session is `busy` with a turn.
@@ -56,13 +57,9 @@ class RewindSheet(Sheet[RewindChoice]):
         show_diff: Callable[[str], None],
         keymap: Keymap,
     ) -> None:
-        super().__init__()
+        super().__init__(ask, busy)
         self._show_diff = show_diff
-        self._ask = ask
-        self._busy = busy
         self._keymap = keymap
-        self._preview: RewindPreview | None = None
-        self._problem = ""
         self._overwrite: set[str] = set()
 
     def _content(self) -> ComposeResult:
@@ -70,19 +67,6 @@ class RewindSheet(Sheet[RewindChoice]):
         yield PickList(id="files")
         yield Static(id="rewind-facts", markup=False)
         yield KeyRow()
-
-    def on_mount(self) -> None:
-        """Ask what it would do; the screen goes on meanwhile."""
-        self._show()
-        self.run_worker(self._load(), group="rewind")
-
-    async def _load(self) -> None:
-        try:
-            self._preview = await self.answer_of(self._ask())
-        except Exception as error:
-            # Whatever the session could not do is shown in place of it.
-            self._problem = one_line(str(error), 400) or type(error).__name__
-        self._show()
 
     @property
     def _files(self) -> PickList:
