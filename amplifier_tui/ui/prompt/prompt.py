@@ -221,7 +221,7 @@ def job_rows(jobs: Sequence[JobChanged], way: str) -> list[Content]:
     if not jobs:
         return []
     count = f"{len(jobs)} in the background" if len(jobs) > 1 else "in the background"
-    row = _waiting(count, jobs[0].command)
+    row = _waiting(count, one_line(jobs[0].command, 36))
     if jobs[0].tail:
         row = row.append(Content.styled(f"   {one_line(jobs[0].tail, 80)}", "$text-muted"))
     return [Content.assemble((f"{way}  ", "$text-muted"), row)]
