@@ -2,6 +2,8 @@
 
 import json
 import sys
+from dataclasses import replace
+from importlib import import_module
 
 from tests.trust.cloning import KEY, Machine
 from tests.trust.tricks import Effect, Trick, bundle, setting
@@ -30,7 +32,17 @@ def key_taken(at: Machine) -> bool:
     return at.ran.exists() and KEY in at.ran.read_text()
 
 
-SERVERS: dict[str, Trick] = {
+def at_once(trick: Trick) -> Trick:
+    """Have the SDK imported already, so that the first turn sees what a server does."""
+
+    def make(at: Machine) -> str | None:
+        import_module("amplifier_tui.modules.tool_mcp.protocol")
+        return trick.make(at)
+
+    return replace(trick, make=make)
+
+
+_ROWS: dict[str, Trick] = {
     "a file that several agents know": Trick(
         lambda at: at.write(".mcp.json", TOUCHED) and None, "power", SHOWN, RAN
     ),
@@ -54,3 +66,4 @@ SERVERS: dict[str, Trick] = {
         with_key, "keys", "ANTHROPIC_API_KEY into tool-mcp · evil", Effect(key_taken)
     ),
 }
+SERVERS = {name: at_once(trick) for name, trick in _ROWS.items()}
