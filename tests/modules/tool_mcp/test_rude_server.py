@@ -99,6 +99,7 @@ async def test_what_it_asks_is_asked_in_the_users_dialog(rude: Session) -> None:
         QuestionsReply("answered", (QuestionAnswer((1,)),)),
         QuestionsReply("answered", (QuestionAnswer(text="2"),)),
     ]
+    rude.asked.clear()
     answer = json.loads(str((await rude.call("ask", "rude")).output))
     wanted = {"name": "Ada", "seats": 2, "class": "second", "window": True, "extras": ["bike"]}
     assert answer == {"action": "accept", "content": wanted}
@@ -152,10 +153,12 @@ async def test_what_fails_again_and_again_is_left_in_peace(
     assert (await rude.call("echo", "rude", text="x")).output == "x"
 
 
-async def test_what_it_started_ends_with_it(rude: Session) -> None:
-    own = await pid(rude)
-    child = int(str((await rude.call("stubborn", "rude")).output))
-    await rude.close()
+async def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
+    session = await Session(tmp_path).mount({"rude": RUDE})
+    await session.until(lambda: "mcp__rude__echo" in session.tools)
+    own = await pid(session)
+    child = int(str((await session.call("stubborn", "rude")).output))
+    await session.close()
     await gone(own, child)
 
 

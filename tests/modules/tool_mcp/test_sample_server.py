@@ -118,7 +118,9 @@ async def test_what_it_offers_is_known_next_time_before_it_is_started(
     await later.close()
 
 
-async def test_it_ends_with_the_session(sample: Session) -> None:
-    pid = int(str((await sample.call("place")).output).split()[-1])
-    await sample.close()
+async def test_it_ends_with_the_session(tmp_path: Path) -> None:
+    session = await Session(tmp_path).mount({"sample": SAMPLE})
+    await session.until(lambda: "mcp__sample__add" in session.tools)
+    pid = int(str((await session.call("place")).output).split()[-1])
+    await session.close()
     await gone(pid)
