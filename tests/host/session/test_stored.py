@@ -1,11 +1,16 @@
 """Stored sessions through the client: what is listed, changed, copied, and what is refused."""
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
+from amplifier_tui.foundation.trust.gate import trust_everything
+from amplifier_tui.host.door import stored
+from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import Failed, Notice, SessionOpened, TitleChanged
+from amplifier_tui.host.store.search.finding import find
 from amplifier_tui.paths import sessions_dir
 from tests.host.asking import chat
 from tests.host.driving import Driver, Project, saying
@@ -58,15 +63,25 @@ def test_a_session_goes_on_as_a_copy_in_another_folder_and_is_deleted_and_restor
     driver.client.copy_session(card.key, other)
     copied = driver.wait(SessionOpened)
     assert copied.cwd == str(other) and copied.session_id != first.session_id
-    stored = sessions_dir(other) / copied.session_id
-    assert (stored / "transcript.jsonl").is_file() and project.rows(first.session_id) == rows
-    assert '"auto"' not in (stored / "metadata.json").read_text()
+    folder = sessions_dir(other) / copied.session_id
+    assert (folder / "transcript.jsonl").is_file() and project.rows(first.session_id) == rows
+    assert '"auto"' not in (folder / "metadata.json").read_text()
     assert problem(driver.client.delete_session(card.key)) == ""
     assert not project.folder_of(first.session_id).exists()
     assert problem(driver.client.restore_session(card.key)) == ""
     assert project.rows(first.session_id) == rows
     driver.client.copy_session("-x/y")
     assert "can't be copied" in driver.wait(Failed).message
+
+
+def test_a_window_indexes_what_is_new_once_nothing_goes_on(
+    project: Project, drive: Callable[..., Driver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "_REST", 0.05)
+    driver = drive(LocalClient(trust_everything, window=True))
+    driver.open(project.bundle(script=saying("A marmot.")))
+    driver.turn("prompt 1")
+    driver.wait_until(lambda: find("marmot").hits != (), "nothing was indexed")
 
 
 def test_nothing_is_copied_while_a_turn_runs(
