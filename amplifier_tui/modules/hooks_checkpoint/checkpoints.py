@@ -117,6 +117,7 @@ class Checkpoints:
             return _CONTINUE
         look = owner._looks.pop(call, None)
         if look is not None:
+            look.goes_on = isinstance(given, Mapping) and given.get("run_in_background") is True
             await owner._compare(look)
             return _CONTINUE
         files = owner._calls.pop(call, None)
@@ -212,9 +213,10 @@ class Checkpoints:
                     elif entry.copy is not None and known.after not in ("", entry.copy):
                         await asyncio.to_thread(store.note_by_hand, turn, entry.path)
                     await asyncio.to_thread(store.note_after, turn, entry.path)
-                if look.problem:
+                problem = look.problem or ("it ran in the background" if look.goes_on else "")
+                if problem:
                     turn = await self._began(store)
-                    why = f"what `{look.command}` changed: {look.problem}"
+                    why = f"what `{look.command}` changed: {problem}"
                     await asyncio.to_thread(store.note_unseen, turn, why)
             except OSError as error:
                 logger.warning("What a command changed is not noted: %s", error)

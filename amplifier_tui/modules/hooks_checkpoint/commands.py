@@ -58,11 +58,17 @@ class _Seen:
 
 @dataclass(slots=True)
 class WorkspaceLook:
-    """The files of a workspace before a command; `problem` says why they are not known."""
+    """The files of a workspace before a command.
+
+    Attributes:
+        problem: Why they are not known.
+        goes_on: The command runs on in the background, where what it changes is not seen.
+    """
 
     command: str
     began: int = 0
     problem: str = ""
+    goes_on: bool = False
     files: dict[str, _Seen] = field(default_factory=dict)
 
 

@@ -50,9 +50,10 @@ class Session:
         result = await mounted.execute(given) if mounted is not None else None
         await hooks.emit("tool:post", {**data, "result": result})
 
-    async def command(self, command: str, does: Callable[[], object]) -> None:
+    async def command(self, command: str, does: Callable[[], object], **more: Any) -> None:
         """Have a command run, which is `does`."""
-        data = {"tool_name": "bash", "tool_input": {"command": command}, "tool_call_id": command}
+        given = {"command": command, **more}
+        data = {"tool_name": "bash", "tool_input": given, "tool_call_id": command}
         await self.coordinator.hooks.emit("tool:pre", data)
         does()
         await self.coordinator.hooks.emit("tool:post", data)

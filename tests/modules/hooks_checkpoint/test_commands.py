@@ -142,6 +142,16 @@ async def test_a_workspace_that_is_too_large_is_said(tmp_path: Path):
     assert "`make all`" in why and "2,000 files" in why
 
 
+async def test_what_goes_on_in_the_background_is_said_not_to_be_seen(session: Session):
+    await session.turn("x")
+    began = session.root / "began"
+    await session.command("npm run dev", began.touch, run_in_background=True)
+    (checkpoint,) = await session.listed()
+    assert [file["path"] for file in checkpoint["files"]] == ["began"]
+    (why,) = (await session.preview(checkpoint["id"]))["unseen"]
+    assert why == "what `npm run dev` changed: it ran in the background"
+
+
 async def test_many_changed_files_are_read_from_git_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
