@@ -22,6 +22,7 @@ class OpenRequest:
         models: The models the user chose earlier, by bundle.
         session_id: The id of a new session, a UUID as text; empty for a random one.
         appended: Text for the end of the system prompt.
+        mcp_servers: Further MCP servers by name, each as `tool-mcp` takes it: the user's own.
         limit: What may be used before the user is asked; None for what the settings say.
     """
 
@@ -34,6 +35,7 @@ class OpenRequest:
     limit: "SpendLimit | None" = None
     session_id: str = ""
     appended: str = ""
+    mcp_servers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 ExportForm = Literal["markdown", "html", "json", "jsonl", "csv"]

@@ -14,7 +14,7 @@ from amplifier_tui import __version__
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.cli.acp.commands import run_command
-from amplifier_tui.cli.acp.content import prompt_of
+from amplifier_tui.cli.acp.content import prompt_of, servers_of
 from amplifier_tui.cli.acp.session import Editor, EditorSession
 from amplifier_tui.host.client import ModelCard, OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
@@ -96,6 +96,7 @@ class EditorAgent:
                 prompt_capabilities=schema.PromptCapabilities(
                     image=False, audio=False, embedded_context=True
                 ),
+                mcp_capabilities=schema.McpCapabilities(http=True, sse=False),
                 session_capabilities=schema.SessionCapabilities(
                     list=schema.SessionListCapabilities(),
                     resume=schema.SessionResumeCapabilities(),
@@ -270,6 +271,7 @@ class EditorAgent:
             resume=resume,
             demo=wanted.demo and not resume,
             mode=cast("Mode", wanted.mode),
+            mcp_servers=servers_of(more.get("mcp_servers") or ()),
         )
         client = LocalClient(wanted.trust)
         session = EditorSession(client, self._editor, str(folder), forms=self._forms)

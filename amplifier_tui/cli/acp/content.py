@@ -45,3 +45,23 @@ def path_of(uri: str) -> Path | None:
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return None
     return Path(unquote(parts.path))
+
+
+def servers_of(given: Sequence[Any]) -> dict[str, dict[str, object]]:
+    """Return the MCP servers an editor passes in, by name, as `tool-mcp` takes them.
+
+    Those of another kind than programs and HTTP are left out: the protocol says that they are not
+    sent to who does not offer them.
+    """
+    found: dict[str, dict[str, object]] = {}
+    for server in given:
+        match server:
+            case schema.McpServerStdio():
+                env = {each.name: each.value for each in server.env}
+                found[server.name] = {"command": server.command, "args": server.args, "env": env}
+            case schema.HttpMcpServer():
+                headers = {each.name: each.value for each in server.headers}
+                found[server.name] = {"type": "http", "url": server.url, "headers": headers}
+            case _:
+                continue
+    return found

@@ -51,6 +51,20 @@ def review_servers(bundle: BundleData, review: TrustReview) -> None:
             entry.data["config"] = {**kept, SERVER_KEYS[0]: {**servers, **own}}
 
 
+def add_servers(plan: Mapping[str, Any], servers: Mapping[str, Mapping[str, object]]) -> bool:
+    """Give a mount plan further servers, which the user named for this session.
+
+    Returns:
+        Whether it has the module for them.
+    """
+    entries = [each for each in plan.get("tools") or () if each.get("module") == SERVERS_MODULE]
+    for entry in entries:
+        config = dict(entry.get("config") or {})
+        own = next((config.pop(key) for key in SERVER_KEYS if key in config), None)
+        entry["config"] = {**config, SERVER_KEYS[0]: {**(own or {}), **servers}}
+    return bool(entries)
+
+
 def _servers_of(path: Path, review: TrustReview) -> dict[str, Any]:
     """Return the servers of one file, as far as they may be used."""
     owner = review.places.owner_of(path)

@@ -14,6 +14,7 @@ from acp import RequestError, schema
 from amplifier_tui.paths import sessions_dir
 from tests.cli.acp.editor import TestEditor
 from tests.host.driving import Project, calling, saying
+from tests.modules.tool_mcp.support import ROOT
 
 Connect = Callable[..., Awaitable[TestEditor]]
 WRITE = {"write_file": {"file_path": "a.txt", "content": "one\n"}}
@@ -191,6 +192,23 @@ async def test_todos_are_the_plan_and_commands_are_done_at_once(
     assert "Taken back" in editor.text()
     await editor.say(session, "/redo")
     assert "Brought back" in editor.text()
+
+
+async def test_the_servers_of_the_editor_are_the_users_own(
+    project: Project, connect: Connect
+) -> None:
+    args = ["-I", str(ROOT / "tests/servers/rude_mcp_server.py")]
+    server = schema.McpServerStdio(name="rude", command=sys.executable, args=args, env=[])
+    script = calling({"mcp__rude__echo": {"text": "hello"}})
+    editor = await connect(project.bundle(script=script, tools=("tool-mcp",)))
+    new = await editor.agent.new_session(cwd=str(project.folder), mcp_servers=[server])
+    await editor.say(new.session_id, "go")
+    ((call, _),) = editor.asked
+    assert "mcp__rude__echo" in call.title
+    assert editor.of(schema.ToolCallProgress)[-1].status == "completed"
+    other = await connect(project.bundle("other", script=saying("Hi."), tools=()))
+    new = await other.agent.new_session(cwd=str(project.folder), mcp_servers=[server])
+    await other.until(lambda: "rude not used" in other.text(schema.AgentThoughtChunk))
 
 
 async def wrong(asking: Awaitable[Any]) -> str:

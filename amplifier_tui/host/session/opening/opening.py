@@ -14,6 +14,7 @@ from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.registry.project_bundles import Trust
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
+from amplifier_tui.foundation.trust.mcp_servers import add_servers
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import HostEvent, ShellEnded, Usage
@@ -246,6 +247,10 @@ class Opening:
             also=rules,
         )
         prepared.appended = self._request.appended.strip()
+        servers = self._request.mcp_servers
+        if servers and not add_servers(prepared.mount_plan, servers):
+            names = ", ".join(servers)
+            self._notices.say("warning", f"{names} not used: the bundle has no tool-mcp", "mcp")
         self._rules = [text for item, text in rules.items() if item.key in prepared.allowed]
         self.redactor.add_config(prepared.mount_plan)
         self.refused = prepared.refused_items
