@@ -75,14 +75,16 @@ async def ask_form(server: str, message: str, schema: Any, ask: AskUser) -> Elic
 
 async def ask_to_open(server: str, message: str, url: str, ask: AskUser) -> Elicited:
     """Ask whether the user has opened an address that a server wants them to go to."""
-    words = f"{message} — open this address yourself if you trust it: {url}"
+    # The address first: no message is so long that it is cut off.
+    words = f"open this address yourself if you trust it: {url} — {message}"
     options = (QuestionOption("I have opened it"), QuestionOption("No"))
     return await _chosen(server, words, options, ask)
 
 
 async def may_sign_in(server: str, url: str, ask: AskUser) -> bool:
     """Ask whether the user's browser may be opened for signing in at a server."""
-    place = one_line(urlsplit(url).netloc, 200)
+    # A name before an `@` is not where the browser goes.
+    place = one_line(urlsplit(url).netloc.rpartition("@")[2], 300)
     words = f"may your browser be opened, to sign in at {place}? The address is in its log, too."
     options = (QuestionOption("Open the browser"), QuestionOption("No"))
     return (await _chosen(server, words, options, ask)).action == "accept"
