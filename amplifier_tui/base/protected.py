@@ -42,7 +42,7 @@ _CONFIGURES: Final[dict[str, str]] = {
     ),
     _SECRETS: (
         ".ssh .gnupg .aws .azure .kube .docker .netrc .pgpass .git-credentials .vault-token"
-        " keys.env id_rsa id_dsa id_ecdsa id_ed25519"
+        " keys.env mcp-tokens id_rsa id_dsa id_ecdsa id_ed25519"
     ),
 }
 """What takes effect in which program, by name, `*` and `?` for any characters."""
@@ -68,7 +68,10 @@ _SECRET_NAMES: Final = (
     ".netrc .npmrc .pypirc .pgpass .git-credentials .vault-token keys.env id_rsa id_dsa id_ecdsa"
     " id_ed25519 shadow .env .env.*"
 )
-_SECRET_FOLDERS: Final = ".ssh .gnupg .aws .azure .kube .docker .netrc .password-store"
+_SECRET_FOLDERS: Final = ".ssh .gnupg .aws .azure .kube .docker .netrc .password-store mcp-tokens"
+
+IN_AMPLIFIER_HOME: Final = ("keys.env", "mcp-tokens")
+"""Where this program keeps keys, and what MCP servers gave to those who signed in."""
 
 _Rows = tuple[dict[str, str], tuple[tuple[str, str], ...]]
 

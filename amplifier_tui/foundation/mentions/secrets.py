@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.protected import secret_homes
+from amplifier_tui.base.protected import IN_AMPLIFIER_HOME, secret_homes
 from amplifier_tui.foundation.paths import get_amplifier_home
 
 NO_MODEL: Final = "keys and the program's own state are put before no model"
@@ -35,6 +35,7 @@ _VARIABLES: Final = ("XDG_STATE_HOME", "XDG_CONFIG_HOME")
 
 @cache
 def _places(home: Path, amplifier: Path, *folders: str | None) -> tuple[Path, ...]:
-    known = [*secret_homes(home), *(home / name for name in _STATE), amplifier / _KEYS]
+    known = [*secret_homes(home), *(home / name for name in _STATE)]
+    known += [amplifier / name for name in IN_AMPLIFIER_HOME]
     known += [Path(folder) / "amplifier-tui" for folder in folders if folder]
     return tuple(each for place in known for each in (place, place.resolve()))

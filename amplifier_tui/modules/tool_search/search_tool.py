@@ -24,7 +24,7 @@ from amplifier_tui.base.config import (
     SettingsError,
 )
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.protected import secret_homes
+from amplifier_tui.base.protected import IN_AMPLIFIER_HOME, secret_homes
 from amplifier_tui.base.text import printable
 from amplifier_tui.modules._shared.places import check_place, resolved, shown_path
 from amplifier_tui.modules._shared.session_paths import amplifier_home, working_dir
@@ -189,7 +189,8 @@ class Places:
         """
         root, home = self.root, Path.home()
         given = (resolved(path, root) for path in self._settings.denied_read_paths)
-        kept = (*secret_homes(home), amplifier_home() / "keys.env")
+        own = (amplifier_home() / name for name in IN_AMPLIFIER_HOME)
+        kept = (*secret_homes(home), *own)
         below = (path for path in (each.resolve() for each in kept) if start in path.parents)
         return [str(path) for path in (*given, *below)]
 

@@ -1,21 +1,30 @@
 """A server of the official SDK over streamable HTTP."""
 
 import asyncio
+import json
 import socket
+import sys
 import threading
-import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from amplifier_tui.base.capabilities.questions import QuestionAnswer, QuestionsReply
+from amplifier_tui.base.protected import holds_secrets
+from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.modules.tool_mcp import server as serving
 from tests.modules.tool_mcp.support import Session
 
 Scope = dict[str, Any]
+BROWSER = """#!{python}
+import json, os, sys, urllib.request
+places = map(os.readlink, ("/proc/self/fd/0", "/proc/self/fd/1"))
+facts = [*places, os.environ.get("SAMPLE_API_KEY")]
+open("{seen}", "w").write(json.dumps(facts))
+urllib.request.urlopen(sys.argv[1]).read()
+"""
 
 
 class Address:
@@ -126,10 +135,11 @@ async def test_one_signs_in_in_the_browser_once(
 ) -> None:
     from tests.servers.mcp_sign_in import Everybody
 
-    def browse(url: str) -> bool:
-        return httpx2.get(url, follow_redirects=True).status_code == 200
-
-    monkeypatch.setattr(webbrowser, "open", browse)
+    browser, seen = tmp_path / "browser", tmp_path / "seen"
+    browser.write_text(BROWSER.format(python=sys.executable, seen=seen))
+    browser.chmod(0o700)
+    monkeypatch.setenv("BROWSER", str(browser))
+    monkeypatch.setenv("SAMPLE_API_KEY", "not-for-browsers")
     users = Everybody()
     address = Address(users)
     servers = {"sample": {"url": address.url}}
@@ -145,12 +155,16 @@ async def test_one_signs_in_in_the_browser_once(
     assert await session.servers.restart("sample") == ""
     host = address.url.removeprefix("http://").removesuffix("/mcp")
     assert f"to sign in at {host}?" in session.asked[-1].question
+    # It neither reads from the terminal nor writes on it, and gets no keys.
+    assert json.loads(seen.read_text()) == ["/dev/null", "/dev/null", None]
     await session.until(lambda: "mcp__sample__add" in session.tools)
     assert (await session.call("add", a=1, b=2)).output == "3"
     log = session.servers.statuses()[0].log
     await session.close()
 
-    (kept,) = (own_home / ".amplifier/mcp/tokens").iterdir()
+    (kept,) = (own_home / ".amplifier/mcp-tokens").iterdir()
+    assert holds_secrets(kept)
+    assert holds_users_secrets(kept)
     assert kept.stat().st_mode & 0o777 == 0o600
     (token,) = users.tokens
     assert token in kept.read_text()

@@ -2,8 +2,11 @@
 
 import asyncio
 import hashlib
+import os
 import socket
-import webbrowser
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
@@ -12,6 +15,7 @@ from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, OAuthF
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl, ValidationError
 
+from amplifier_tui.base.commands.environment import without_secrets
 from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.base.text import one_line
 from amplifier_tui.modules._shared.session_paths import amplifier_home
@@ -21,6 +25,8 @@ from amplifier_tui.modules.tool_mcp.elicitation import may_sign_in
 _PATH: Final = "/callback"
 _PATIENCE: Final = 300.0
 """Seconds the user has in the browser."""
+_OPENING: Final = 5.0
+"""Seconds the browser has to start."""
 _LONGEST_REQUEST: Final = 16_384
 _PAGE: Final = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
@@ -36,7 +42,7 @@ class TokenFile:
 
     def __init__(self, server: str, url: str) -> None:
         digest = hashlib.sha256(f"{server}\0{url}".encode("utf-8", "replace")).hexdigest()[:32]
-        self.path = amplifier_home() / "mcp" / "tokens" / f"{digest}.json"
+        self.path = amplifier_home() / "mcp-tokens" / f"{digest}.json"
 
     async def get_tokens(self) -> OAuthToken | None:
         """Return the tokens."""
@@ -105,6 +111,22 @@ def _free_port() -> int:
         return port
 
 
+def _browse(url: str) -> None:
+    """Open an address in the user's browser, if there is one. Blocking."""
+    # Apart from this program's terminal: one of text would take it, others write on it.
+    with suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            [sys.executable, "-I", "-m", "webbrowser", url],
+            env=without_secrets(os.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            timeout=_OPENING,
+            check=False,
+        )
+
+
 class _Browser:
     """The user's browser, which comes back to a port of this machine with what it got."""
 
@@ -135,7 +157,11 @@ class _Browser:
         except OSError as error:
             raise OAuthFlowError(f"port {self.port} is taken: {error.strerror}") from error
         self._callbacks.wrote(f"Sign in at {url}\n")
-        await asyncio.to_thread(webbrowser.open, url)
+        try:
+            await asyncio.to_thread(_browse, url)
+        except BaseException:
+            self._listener.close()
+            raise
 
     async def wait(self) -> AuthorizationCodeResult:
         """Return what the browser came back with.
