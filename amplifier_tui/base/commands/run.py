@@ -88,6 +88,14 @@ class Output:
         piece = text[start:end]
         return f"[… {left_out} characters …]\n{piece}" if left_out else piece
 
+    def begin(self, text: str, most: int) -> int:
+        """Return where the last `most` characters of a text begin, or later: within no secret."""
+        return cut_after(text, len(text) - most, self._values) if len(text) > most else 0
+
+    def end(self, text: str, most: int) -> int:
+        """Return where the first `most` characters of a text end, or before: within no secret."""
+        return cut_before(text, most, self._values) if len(text) > most else len(text)
+
     def text(self) -> str:
         """Return the output for the model: plain text, the middle of very much left out."""
         head, tail = self._head, self._tail

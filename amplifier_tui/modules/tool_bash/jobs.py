@@ -179,9 +179,10 @@ class Jobs:
         async def show(piece: str) -> None:
             nonlocal last
             text = job.unread + piece
-            job.skipped += max(0, len(text) - self._kept)
-            job.unread = text[-self._kept :]
-            job.tail = _last_line(piece) or job.tail
+            start = job.output.begin(text, self._kept)
+            job.skipped += start
+            job.unread = text[start:]
+            job.tail = _last_line(piece, job.output) or job.tail
             if time.monotonic() - last >= _SAY_EVERY:
                 last = time.monotonic()
                 await self._say(PROGRESS, job, tail=job.tail)
@@ -211,6 +212,7 @@ class Jobs:
         await self._coordinator.hooks.emit(event, {**job.facts(), **more})
 
 
-def _last_line(text: str) -> str:
-    lines: Iterable[str] = reversed(printed(text[-2_000:]).splitlines())
-    return next((line.strip() for line in lines if line.strip()), "")[:200]
+def _last_line(text: str, output: Output) -> str:
+    lines: Iterable[str] = reversed(printed(text[output.begin(text, 2_000) :]).splitlines())
+    line = next((line.strip() for line in lines if line.strip()), "")
+    return line[: output.end(line, 200)]

@@ -127,6 +127,24 @@ async def test_a_flood_takes_no_room_and_progress_comes_seldom(tmp_path: Path) -
     await shell.close()
 
 
+async def test_what_is_kept_of_much_never_begins_or_ends_within_a_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "wombat-battery-staple-77"
+    monkeypatch.setenv("SAMPLE_API_KEY", secret)
+    shell = await Shell(tmp_path).mount(max_output_chars=1_000)
+    background = Background(shell)
+    long = "x" * 995
+    await background.start(f"echo {secret}{long}; echo {'y' * 190}{secret}{'z' * 400}")
+    ended = await background.ended("job-1")
+    assert ended["tail"] == "y" * 190
+    await background.start(f"echo {secret}{long}")
+    await background.ended("job-2")
+    text = str((await background.job("read", "job-2")).output)
+    assert text.startswith("[… 24 characters …]\nxxx")
+    await shell.close()
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
