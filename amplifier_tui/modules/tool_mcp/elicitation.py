@@ -38,7 +38,8 @@ async def ask_form(server: str, message: str, schema: Any, ask: AskUser) -> Elic
         schema: That of an object whose fields are plain values, as the protocol has it.
     """
     fields = _fields(schema)
-    needed = set(schema.get("required") or ()) if isinstance(schema, Mapping) else set()
+    required = schema.get("required") if isinstance(schema, Mapping) else None
+    needed = [str(name) for name in required] if isinstance(required, list) else []
     if not fields or len(fields) > MOST_FIELDS:
         if fields:
             return Elicited("cancel")

@@ -1,7 +1,11 @@
 """What servers ask of the user, in words that can't mislead."""
 
+from typing import Any
+
+import pytest
+
 from amplifier_tui.base.capabilities.questions import Question, QuestionAnswer, QuestionsReply
-from amplifier_tui.modules.tool_mcp.elicitation import ask_to_open, may_sign_in
+from amplifier_tui.modules.tool_mcp.elicitation import Elicited, ask_form, ask_to_open, may_sign_in
 
 
 class User:
@@ -28,3 +32,9 @@ async def test_an_address_to_open_is_shown_however_much_a_server_says() -> None:
     answer = await ask_to_open("sample", said, "https://elsewhere.example/x", user)
     assert answer.action == "accept"
     assert "if you trust it: https://elsewhere.example/x — Go to" in user.read[0]
+
+
+@pytest.mark.parametrize("required", [3, [{}], {"a": 1}, None])
+async def test_a_form_that_needs_what_makes_no_sense_is_asked_all_the_same(required: Any) -> None:
+    schema = {"properties": {"sure": {"type": "boolean"}}, "required": required}
+    assert await ask_form("sample", "", schema, User()) == Elicited("accept", {"sure": True})
