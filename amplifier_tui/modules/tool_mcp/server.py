@@ -76,6 +76,7 @@ class McpServer:
         self._ready: asyncio.Future[ServerClient] | None = None
         self._wake = asyncio.Event()
         self._over = ""
+        self._closed_for_good = False
         self._stale = False
         self._wanted = False
         self._failures = 0
@@ -134,6 +135,8 @@ class McpServer:
                 )
             if pause > 0:
                 await asyncio.sleep(pause)
+            if self._closed_for_good:
+                raise ToolProblem(f"The MCP server {self.name} was ended.", "unavailable")
             if self._task is None or self._task.done():
                 self._ready = loop.create_future()
                 self._wanted = wanted
@@ -185,6 +188,11 @@ class McpServer:
         self._wake.set()
         task.cancel()
         await asyncio.wait([task])
+
+    async def close(self) -> None:
+        """End it for good: its session is over."""
+        self._closed_for_good = True
+        await self.end()
 
     async def restart(self) -> str:
         """End it and start it again; returns what went wrong, empty for nothing."""

@@ -229,9 +229,9 @@ class McpServers:
             logger.warning("What an MCP server offers could not be kept: %s", error)
 
     async def end(self) -> None:
-        """End all servers."""
+        """End all servers for good."""
         for task in tuple(self._tasks):
             task.cancel()
-        await asyncio.gather(*(server.end() for server in self.servers.values()))
+        await asyncio.gather(*(server.close() for server in self.servers.values()))
         if self._tasks:
             await asyncio.wait(self._tasks)

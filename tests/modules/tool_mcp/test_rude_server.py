@@ -162,6 +162,19 @@ async def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
     await gone(own, child)
 
 
+async def test_one_that_is_restarted_while_its_session_ends_is_not_started_again(
+    tmp_path: Path,
+) -> None:
+    session = await Session(tmp_path).mount({"rude": RUDE})
+    await session.until(lambda: "mcp__rude__echo" in session.tools)
+    servers = session.servers
+    restarting = asyncio.create_task(servers.restart("rude"))
+    await asyncio.sleep(0)
+    await session.close()
+    assert "was ended" in await restarting
+    assert [status.state for status in servers.statuses()] == ["idle"]
+
+
 async def test_those_that_can_t_be_used_are_given_up(tmp_path: Path) -> None:
     session = Session(tmp_path)
     silent = {**RUDE, "args": [*RUDE["args"], "silent"], "startup_timeout": 0.3}
