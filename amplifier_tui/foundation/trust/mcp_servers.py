@@ -57,11 +57,16 @@ def add_servers(plan: Mapping[str, Any], servers: Mapping[str, Mapping[str, obje
     Returns:
         Whether it has the module for them.
     """
-    entries = [each for each in plan.get("tools") or () if each.get("module") == SERVERS_MODULE]
+    entries = [
+        each
+        for each in plan.get("tools") or ()
+        if plain_id(each.get("module")) == SERVERS_MODULE and not each.get("source")
+    ]
     for entry in entries:
         config = dict(entry.get("config") or {})
         own = next((config.pop(key) for key in SERVER_KEYS if key in config), None)
-        entry["config"] = {**config, SERVER_KEYS[0]: {**(own or {}), **servers}}
+        kept = own if isinstance(own, dict) else {}
+        entry["config"] = {**config, SERVER_KEYS[0]: {**kept, **servers}}
     return bool(entries)
 
 
