@@ -24,6 +24,8 @@ class OpenRequest:
         appended: Text for the end of the system prompt.
         mcp_servers: Further MCP servers by name, each as `tool-mcp` takes it: the user's own.
         limit: What may be used before the user is asked; None for what the settings say.
+        restores_queue: Prompts that waited when the session was left wait again, until the user's
+            next one; else they stay stored.
     """
 
     cwd: Path
@@ -36,6 +38,7 @@ class OpenRequest:
     session_id: str = ""
     appended: str = ""
     mcp_servers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    restores_queue: bool = True
 
 
 ExportForm = Literal["markdown", "html", "json", "jsonl", "csv"]

@@ -16,6 +16,7 @@ from amplifier_tui.cli.run.headless import Headless, Limits, RunResult
 from amplifier_tui.cli.run.lines import InputLines, RefusedLine
 from amplifier_tui.host import events
 from amplifier_tui.host.client import Decision, OpenRequest, QuestionAnswer, QuestionsReply
+from amplifier_tui.paths import sessions_dir
 from tests.cli.test_run import ASKED, STORE, Client, Speaker, ended, text
 
 S = "s1"
@@ -292,9 +293,14 @@ def test_a_program_prompts_decides_and_reads_on_and_every_line_fits_the_schema(
             break  # There is no jq here.
         assert shown.stdout.strip() and not shown.stderr, example
 
+    waits = sessions_dir(work) / ID / "queue.json"
+    waits.write_text('{"prompts": [{"text": "on the screen"}]}')
+    again = [*command[:-2], "--resume", ID, "-"]
     once = subprocess.run(
-        [*command, "-"], cwd=work, input="once\n", capture_output=True, text=True, check=False
+        again, cwd=work, input="once\n", capture_output=True, text=True, check=False
     )
+    assert "on the screen" in waits.read_text()
+    assert "on the screen" not in (waits.parent / "transcript.jsonl").read_text()
     assert once.returncode == 3
     assert once.stdout == "It is there: once\n"
     assert "Refused: bash wants to run a command" in once.stderr and "\x1b" not in once.stderr

@@ -272,6 +272,7 @@ class EditorAgent:
             demo=wanted.demo and not resume,
             mode=cast("Mode", wanted.mode),
             mcp_servers=servers_of(more.get("mcp_servers") or ()),
+            restores_queue=False,
         )
         client = LocalClient(wanted.trust)
         session = EditorSession(client, self._editor, str(folder), forms=self._forms)

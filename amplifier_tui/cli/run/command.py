@@ -163,6 +163,7 @@ def run(
             demo=demo,
             session_id=session_id,
             appended=system_append,
+            restores_queue=False,
             mode="plan" if approve == "none" else mode or "",
             limit=SpendLimit(cost=str(max_cost)) if max_cost is not None else None,
         )

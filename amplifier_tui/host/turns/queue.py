@@ -1,7 +1,8 @@
 """The prompts that wait for the running turn to end, in memory and on disk."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from amplifier_tui.host.store.queue_file import QueueFile
 from amplifier_tui.host.turns.prompts import Prompt
@@ -22,6 +23,7 @@ class WaitingPrompts:
         self._redact = redact
         self._changed = changed
         self._prompts: list[Prompt] = []
+        self._left: list[Mapping[str, Any]] = []
 
     def __len__(self) -> int:
         return len(self._prompts)
@@ -67,7 +69,12 @@ class WaitingPrompts:
                 {"text": self._redact(each.text), "attachments": list(each.attachments)}
                 for each in prompts
             ]
+            + self._left
         )
+
+    def leave(self) -> None:
+        """Send nothing of what waited when the session was left, and keep it stored."""
+        self._left = self._file.load()
 
     def restore(self) -> None:
         """Have wait again what waited when the session was left."""

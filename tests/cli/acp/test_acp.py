@@ -103,6 +103,8 @@ async def test_a_stored_session_is_retold_and_gone_on_with(
     session = await opened(first, project)
     await first.say(session, "go")
     await first.leave()
+    waits = sessions_dir(project.folder) / session / "queue.json"
+    waits.write_text('{"prompts": [{"text": "on the screen"}]}')
     second = await connect(name)
     listed = await second.agent.list_sessions(cwd=str(project.folder))
     assert [(each.session_id, each.title) for each in listed.sessions] == [(session, "go")]
@@ -112,6 +114,8 @@ async def test_a_stored_session_is_retold_and_gone_on_with(
     assert [each.title for each in second.of(schema.ToolCallStart)] == ["touch b.txt"]
     assert second.of(schema.ToolCallProgress)[-1].status == "completed"
     assert (await second.say(session, "more")).stop_reason == "end_turn"
+    assert "on the screen" not in second.text(schema.UserMessageChunk)
+    assert "on the screen" in waits.read_text()
     fork = await second.agent.fork_session(cwd=str(project.folder), session_id=session)
     assert fork.session_id != session
     assert (await second.say(fork.session_id, "other")).stop_reason == "end_turn"

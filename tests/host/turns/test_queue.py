@@ -102,6 +102,22 @@ async def test_what_waits_runs_by_nothing_but_the_users_next_prompt(tmp_path: Pa
             await asyncio.sleep(0)
 
 
+async def test_a_front_end_that_shows_no_queue_leaves_it_stored(tmp_path: Path) -> None:
+    await waiting(tmp_path / "s", "a")
+    again = Session(tmp_path / "s")
+    again.control.queue.leave()
+    for prompt in ("new", "next"):
+        again.control.submit(Prompt(prompt))
+    for prompt in ("new", "next"):
+        again.let_go(prompt)
+    async with asyncio.timeout(5):
+        while again.control.running:
+            await asyncio.sleep(0)
+    assert again.started == ["new", "next"]
+    stored = json.loads((tmp_path / "s" / "queue.json").read_text())["prompts"]
+    assert [each["text"] for each in stored] == ["a"]
+
+
 async def test_a_queue_file_that_is_none_is_passed_over(tmp_path: Path) -> None:
     store = SessionStore(tmp_path, Redactor({}), lambda _: None)
     contents: list[Any] = ["", "[]", '{"prompts": 3}', '{"prompts": [{"text": 5}, {"a": 1}, null]}']

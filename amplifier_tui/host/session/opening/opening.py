@@ -187,7 +187,10 @@ class Opening:
             say_no_provider(parts, prepared)
             live.watch.look_for_servers()
         live.shell.restore(self._unsent)
-        live.turns.restore_queue()
+        if self._request.restores_queue:
+            live.turns.restore_queue()
+        else:
+            await asyncio.to_thread(live.turns.queue.leave)
         live.budget.measure_soon()
         live.watch.follow_metadata()
         loop = asyncio.get_running_loop()
