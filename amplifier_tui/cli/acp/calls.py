@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from acp import schema
 
-from amplifier_tui.base.text import clean, one_line, shortened
+from amplifier_tui.base.text import clean, one_line, reveal, shortened
 
 _KINDS: Final[Mapping[str, schema.ToolKind]] = {
     "read_file": "read",
@@ -23,7 +23,7 @@ _KINDS: Final[Mapping[str, schema.ToolKind]] = {
 }
 _PATHS: Final = ("file_path", "path", "notebook_path")
 _SHOWN: Final = ("command", *_PATHS, "pattern", "url", "query", "agent", "description")
-_LONGEST: Final = 64 * 1024
+LONGEST: Final = 64 * 1024
 """Characters of a tool's output that an editor is sent."""
 
 Content = (
@@ -74,7 +74,15 @@ def change_of(tool: str, arguments: Mapping[str, Any], cwd: str) -> list[Content
 
 def text_of(text: str, *, code: bool = False) -> list[Content]:
     """Return text as the content of a call, without control sequences."""
-    text = shortened(clean(text), _LONGEST)
+    return _content(shortened(clean(text), LONGEST), code=code)
+
+
+def whole_of(text: str, *, code: bool) -> list[Content]:
+    """Return all of a text that a person approves, its control characters written out."""
+    return _content(reveal(text), code=code)
+
+
+def _content(text: str, *, code: bool) -> list[Content]:
     if not text.strip():
         return []
     if code:

@@ -6,8 +6,8 @@ from typing import Any, Final
 from acp import schema
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionAnswer
-from amplifier_tui.base.text import one_line
-from amplifier_tui.cli.acp.calls import kind_of, text_of
+from amplifier_tui.base.text import one_line, reveal
+from amplifier_tui.cli.acp.calls import kind_of, text_of, whole_of
 from amplifier_tui.host.client import Decision, QuestionsReply
 from amplifier_tui.host.events import ApprovalRequested, LimitAsked, Scope
 
@@ -22,7 +22,7 @@ _WORDS: Final[dict[Scope, str]] = {
 
 def options_of(request: ApprovalRequested) -> list[schema.PermissionOption]:
     """Return the answers there are; their ids are scopes, and `deny`."""
-    rule = one_line(request.rule, 60) or "this"
+    rule = one_line(reveal(request.rule), 300) or "this"
     found = [
         schema.PermissionOption(
             option_id=scope,
@@ -39,7 +39,7 @@ def asked_call(request: ApprovalRequested) -> schema.ToolCallUpdate:
     said = [request.prompt, request.problem, *request.reasons]
     risk = f"Risk: {request.risk}. " + " ".join(f"{one_line(text)}." for text in said if text)
     code = request.payload_kind in ("command", "json")
-    content = text_of(request.diff or request.payload, code=code or bool(request.diff))
+    content = whole_of(request.diff or request.payload, code=code or bool(request.diff))
     return schema.ToolCallUpdate(
         tool_call_id=request.call_id or request.request_id,
         title=one_line(request.action, 200),

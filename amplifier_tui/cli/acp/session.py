@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from dataclasses import field
 from typing import Any, Final, Protocol
 
-from acp import RequestError, schema
+from acp import RequestError, helpers, schema
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
@@ -21,6 +21,7 @@ from amplifier_tui.cli.acp.permissions import (
     plan_options,
     reply_of,
 )
+from amplifier_tui.cli.acp.turn import EditorTurn
 from amplifier_tui.cli.acp.updates import Update, Updates
 from amplifier_tui.host.client import OpenRequest, QuestionsReply, SessionClient, TrustDecision
 from amplifier_tui.host.events import (
@@ -38,6 +39,7 @@ from amplifier_tui.host.events import (
     PlanProposed,
     QuestionsAsked,
     QuestionsResolved,
+    QueueChanged,
     SessionOpened,
     TrustAsked,
     TurnEnded,
@@ -50,11 +52,6 @@ _PATIENCE: Final = 5.0
 """Seconds for what a session does at once."""
 _COMMAND: Final = 120.0
 """Seconds for a command such as a summary."""
-_REASONS: Final[dict[str, schema.StopReason]] = {
-    "success": "end_turn",
-    "incomplete": "max_turn_requests",
-    "cancelled": "cancelled",
-}
 
 
 class Editor(Protocol):
@@ -70,15 +67,6 @@ class Editor(Protocol):
 
     async def create_elicitation(self, message: str, mode: Any) -> Any:
         """Ask the user to fill in a form."""
-
-
-@dataclass(slots=True)
-class _Turn:
-    """A prompt that an editor waits for."""
-
-    answer: "asyncio.Future[schema.PromptResponse]"
-    failure: Failed | None = None
-    plan: "asyncio.Task[Mode | None] | None" = None
 
 
 @dataclass(slots=True)
@@ -114,8 +102,10 @@ class EditorSession:
         self._opening: asyncio.Future[SessionOpened] | None = None
         self._held: list[Update] | None = []
         """Updates until the editor knows the session."""
-        self._turns: deque[_Turn] = deque()
-        self._turn: _Turn | None = None
+        self._turns: deque[EditorTurn] = deque()
+        self._waiting: tuple[str, ...] = ()
+        """Ids of the prompts that wait for the end of the running turn."""
+        self._turn: EditorTurn | None = None
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._waiters: list[tuple[type[HostEvent], str, asyncio.Future[HostEvent]]] = []
 
@@ -146,21 +136,20 @@ class EditorSession:
 
     async def show(self, earlier: list[HostEvent] | None = None) -> None:
         """Send what was held back; the editor knows the session now."""
-        updates = [update for event in earlier or () for update in self._updates.of(event)]
-        held, self._held = self._held or [], None
-        for update in (*updates, *held):
-            await self.send(update)
+        told = [update for event in earlier or () for update in self._updates.of(event)]
+        # What happens meanwhile is held, too, or it would overtake what came before.
+        while told := [*told, *(self._held or ())]:
+            self._held = []
+            for update in told:
+                await self._editor.session_update(self.session_id, update)
+            told = []
+        self._held = None
         if self.facts.untrusted:
             titles = ", ".join(self.facts.untrusted)
             text = (
-                f"Not used without your trust: {titles}. `amplifier-tui trust` asks about it.\n\n"
+                f"Not used without your trust: {titles}. Run `amplifier-tui` here to be asked.\n\n"
             )
-            await self.send(
-                schema.AgentThoughtChunk(
-                    session_update="agent_thought_chunk",
-                    content=schema.TextContentBlock(type="text", text=text),
-                )
-            )
+            await self.send(helpers.update_agent_thought_text(text))
 
     def forget_held(self) -> None:
         """Send nothing of what was said before: the editor has it."""
@@ -172,13 +161,16 @@ class EditorSession:
         Raises:
             RequestError: It failed, in words.
         """
-        turn = _Turn(self._loop.create_future())
+        turn = EditorTurn(self._loop.create_future())
         self._turns.append(turn)
         self.client.submit(text, files)
         return await turn.answer
 
     def cancel(self) -> None:
-        """Stop the running turn at once."""
+        """Stop the running turn at once, and send none of the prompts that wait for its end."""
+        for turn in self._turns:
+            turn.stopped = True
+        self._take_back()
         self.client.interrupt(immediate=True)
 
     def expect(self, kind: type[HostEvent], notices: str = "") -> "asyncio.Future[HostEvent]":
@@ -199,11 +191,11 @@ class EditorSession:
 
     async def close(self) -> None:
         """End what runs and close the session."""
-        for task in tuple(self._asking.values()):
-            task.cancel()
         await asyncio.wrap_future(self.client.close())
         if self._pump is not None:
             self._pump.cancel()
+        for task in tuple(self._asking.values()):
+            task.cancel()
         self._fail(RequestError.internal_error({"details": "The session was closed"}))
 
     def _woken(self) -> None:
@@ -217,17 +209,40 @@ class EditorSession:
                 await self._news.wait()
                 self._news.clear()
                 for event in self.client.drain():
-                    await self._take(event)
+                    await self._take_safely(event)
         except ConnectionError as error:
             # The editor is gone; whoever serves it closes the session.
             self._fail(error)
+
+    async def _take_safely(self, event: HostEvent) -> None:
+        try:
+            await self._take(event)
+        except ConnectionError:
+            raise
         except Exception as error:
-            logger.exception("The events of a session can't be told any more")
+            # The prompts end with it; the next one can still be told.
+            logger.exception("An event of a session can't be told")
             self._fail(error)
+
+    def _take_back(self) -> None:
+        """Answer the prompts that were stopped while they waited; they do not run."""
+        stopped = {
+            prompt_id: turn
+            for prompt_id, turn in zip(self._waiting, self._turns, strict=False)
+            if turn.stopped
+        }
+        for prompt_id, turn in stopped.items():
+            self.client.unqueue(prompt_id)
+            self._turns.remove(turn)
+            turn.answer.set_result(schema.PromptResponse(stop_reason="cancelled"))
+        self._waiting = tuple(each for each in self._waiting if each not in stopped)
 
     def _fail(self, error: BaseException) -> None:
         turns = [*([self._turn] if self._turn is not None else []), *self._turns]
         waiting: list[asyncio.Future[Any]] = [turn.answer for turn in turns]
+        for turn in turns:
+            if turn.plan is not None:
+                turn.plan.cancel()
         if self._opening is not None:
             waiting.append(self._opening)
         for future in waiting:
@@ -256,6 +271,9 @@ class EditorSession:
                     task.cancel()
             case _ if event.agent != MAIN_LANE or event.replayed:
                 pass
+            case QueueChanged():
+                self._waiting = event.ids
+                self._take_back()
             case TurnStarted() if self._turns:
                 self._turn = self._turns.popleft()
             case PlanProposed() if self._turn is not None:
@@ -315,7 +333,7 @@ class EditorSession:
             # Here, or the answer would come before the question.
             self._ask("plan", self._after_plan(turn, plan, event))
         else:
-            _settle(turn, event)
+            turn.settle(event)
 
     # --- questions ------------------------------------------------------------------------
 
@@ -367,36 +385,15 @@ class EditorSession:
         return next((mode for mode in modes if mode == chosen), None)
 
     async def _after_plan(
-        self, turn: _Turn, plan: "asyncio.Task[Mode | None]", event: TurnEnded
+        self, turn: EditorTurn, plan: "asyncio.Task[Mode | None]", event: TurnEnded
     ) -> None:
-        mode = await plan
-        if mode is not None:
-            self._turns.appendleft(turn)
-            self.client.carry_out(mode)
-        else:
-            _settle(turn, event)
-
-
-def _settle(turn: _Turn, event: TurnEnded) -> None:
-    """Tell the editor how the turn ended that it waits for."""
-    if turn.answer.done():
-        return
-    failure = turn.failure
-    if failure is not None and failure.kind == "denied":
-        turn.answer.set_result(schema.PromptResponse(stop_reason="refusal"))
-    elif event.status == "error" or failure is not None:
-        text = f"{failure.message} {failure.remedy}" if failure is not None else "The turn failed"
-        code = -32000 if failure is not None and failure.kind == "authentication" else -32603
-        turn.answer.set_exception(RequestError(code, one_line(text, 2_000)))
-    else:
-        used = event.usage
-        usage = schema.Usage(
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            total_tokens=used.input_tokens + used.output_tokens,
-            thought_tokens=used.reasoning_tokens or None,
-            cached_read_tokens=used.cache_read_tokens or None,
-            cached_write_tokens=used.cache_write_tokens or None,
-        )
-        reason = _REASONS.get(event.status, "end_turn")
-        turn.answer.set_result(schema.PromptResponse(stop_reason=reason, usage=usage))
+        mode: Mode | None = None
+        try:
+            mode = await plan
+        finally:
+            # The mode may have changed, another prompt may have come, the session may be closed.
+            if mode is not None and self.facts.mode == "plan" and not self.is_busy:
+                self._turns.append(turn)
+                self.client.carry_out(mode)
+            else:
+                turn.settle(event)

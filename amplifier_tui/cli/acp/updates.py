@@ -8,6 +8,7 @@ from acp import helpers, schema
 
 from amplifier_tui.base.text import StreamCleaner, clean, one_line
 from amplifier_tui.cli.acp.calls import (
+    LONGEST,
     change_of,
     kind_of,
     places_of,
@@ -152,7 +153,7 @@ class Updates:
                     )
                 ]
             case ToolProgress():
-                output = self._output.get(event.call_id, "") + event.text
+                output = (self._output.get(event.call_id, "") + event.text)[-LONGEST:]
                 self._output[event.call_id] = output
                 return [_progress(event.call_id, content=text_of(output, code=True))]
         self._output.pop(event.call_id, None)

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from acp import RequestError, schema
 
+from amplifier_tui.cli.acp.turn import EditorTurn
+from amplifier_tui.cli.acp.updates import Updates
+from amplifier_tui.host.events import Failed, HostEvent, ToolProgress, TurnEnded
 from amplifier_tui.paths import sessions_dir
 from tests.cli.acp.editor import TestEditor
 from tests.host.driving import Project, calling, saying
@@ -178,6 +181,102 @@ async def test_a_plan_is_decided_about_before_the_turn_is_over(
     assert call.kind == "switch_mode"
     assert editor.of(schema.CurrentModeUpdate)[-1].current_mode_id == "edits"
     assert editor.text().count("First this") == 2
+
+
+@pytest.mark.parametrize("meanwhile", ["another mode", "closed"])
+async def test_a_prompt_ends_when_its_plan_can_not_be_carried_out_any_more(
+    meanwhile: str, project: Project, connect: Connect
+) -> None:
+    name = project.bundle(script=saying("First this, then that."), tools=TOOLS)
+    editor = await connect(name)
+    session = await opened(editor, project)
+    await editor.agent.set_session_mode(session_id=session, mode_id="plan")
+    editor.hold, editor.answers = asyncio.Event(), ["edits"]
+    turn = asyncio.create_task(editor.say(session, "plan it"))
+    await editor.until(lambda: editor.asked)
+    if meanwhile == "closed":
+        await editor.agent.close_session(session_id=session)
+    else:
+        await editor.agent.set_session_mode(session_id=session, mode_id="ask")
+        modes = editor.of
+        await editor.until(lambda: modes(schema.CurrentModeUpdate)[-1].current_mode_id == "ask")
+        editor.hold.set()
+    # Where it is closed before the turn has ended, that is said.
+    async with asyncio.timeout(10):
+        await asyncio.wait({turn})
+    assert turn.exception() is None or meanwhile == "closed"
+    assert editor.text() == "First this, then that."
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_cancellation_ends_the_prompts_that_wait_too(
+    is_known: bool, project: Project, connect: Connect
+) -> None:
+    slow = {"when": {"prompt": "go"}, **calling(SLOW)}
+    name = project.bundle(script=[slow, saying("Next.")], tools=TOOLS)
+    project.allow(["bash(touch *)", "bash(sleep *)"])
+    editor = await connect(name)
+    session = await opened(editor, project)
+    first = asyncio.create_task(editor.say(session, "go"))
+    await editor.until(lambda: editor.of(schema.ToolCallStart))
+    waiting = asyncio.create_task(editor.say(session, "waits"))
+    await asyncio.sleep(0)
+    if is_known:
+        await editor.agent.set_session_mode(session_id=session, mode_id="edits")
+        modes = editor.of
+        await editor.until(lambda: modes(schema.CurrentModeUpdate)[-1].current_mode_id == "edits")
+    await editor.agent.cancel(session_id=session)
+    assert {(await first).stop_reason, (await waiting).stop_reason} == {"cancelled"}
+    assert (await editor.say(session, "next")).stop_reason == "end_turn"
+    assert editor.text() == "Next."
+
+
+async def test_what_is_allowed_is_shown_with_everything_that_hides(
+    project: Project, connect: Connect
+) -> None:
+    command = "echo a \u202e\x1b[8m; touch b" + "x" * 80_000
+    name = project.bundle(script=calling({"bash": {"command": command}}), tools=TOOLS)
+    project.allow([])
+    editor = await connect(name)
+    session = await opened(editor, project)
+    editor.answers = ["deny"]
+    await editor.say(session, "go")
+    ((call, _),) = editor.asked
+    shown = call.content[0].content.text
+    assert "‹U+202E›‹U+001B›[8m; touch bx" in shown
+    assert shown.count("x") == 80_000
+
+
+async def test_an_event_that_can_not_be_told_ends_its_prompt_and_not_the_next_one(
+    project: Project, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = await connect(project.bundle(script=saying("Well.")))
+    session = await opened(editor, project)
+
+    def broken(self: Updates, event: HostEvent) -> list[Any]:
+        raise KeyError("odd")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Updates, "of", broken)
+        await wrong(editor.say(session, "go"))
+    assert (await editor.say(session, "next")).stop_reason == "end_turn"
+
+
+def test_a_turn_that_was_cancelled_and_did_not_stop_is_cancelled_for_the_editor() -> None:
+    with asyncio.Runner() as runner:
+        turn = EditorTurn(runner.get_loop().create_future())
+        turn.failure = Failed(session_id="s", kind="stuck", message="It goes on.", remedy="Quit.")
+        turn.settle(TurnEnded(session_id="s", turn=1, status="cancelled", duration_ms=1.0))
+        assert turn.answer.result().stop_reason == "cancelled"
+
+
+def test_the_output_of_a_call_that_is_kept_has_an_end() -> None:
+    updates = Updates("/x")
+    for number in range(100):
+        event = ToolProgress(session_id="s", call_id="c", text=f"{number} " * 5_000)
+        (update,) = updates.of(event)
+    text = update.content[0].content.text
+    assert len(text) < 100_000 and "99 " in text
 
 
 async def test_todos_are_the_plan_and_commands_are_done_at_once(
