@@ -141,6 +141,22 @@ def test_what_a_bundle_names_is_found_in_its_folder_and_nowhere_above(
     ]
 
 
+@pytest.mark.parametrize("text", ["../elsewhere", "link", "./words/../../elsewhere"])
+def test_what_a_setting_names_from_the_project_on_never_leads_out_of_it(
+    project: Path, tmp_path: Path, text: str
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "SKILL.md").write_text("---\nname: elsewhere\ndescription: d\n---\n")
+    (project / "words").mkdir()
+    (project / "link").symlink_to(elsewhere)
+    config, review = reviewed(project, Answers("elsewhere"), {"skills": text})
+    assert config["skills"] == []
+    assert [item.why for item in review.left_out.values()] == [f"{text} leads out of the project"]
+    config, _ = reviewed(project, Answers(folders=[project]), {"skills": text})
+    assert config["skills"] == [str(project / text)]
+
+
 def test_a_folder_of_the_project_in_a_setting_is_asked_about_too(
     project: Path, write: Write
 ) -> None:

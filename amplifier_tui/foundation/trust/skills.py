@@ -61,6 +61,7 @@ class _Asking:
         self._bundle = bundle
         self._review = review
         self._project = review.places.project
+        self._is_own = review.places.owner_of(self._project).is_trusted
 
     def named(self, text: str) -> list[str]:
         """Return the folders that a setting stands for, as far as they may be used."""
@@ -75,9 +76,13 @@ class _Asking:
                 return []
         else:
             try:
-                place = self._project / Path(text).expanduser()
+                given = Path(text).expanduser()
             except RuntimeError:
                 return [text]  # the home of nobody
+            place = self._project / given
+            if not given.is_absolute() and not self._is_own and not is_within(place, self._project):
+                self._leave_out(place, f"{text} leads out of the project")
+                return []
         return self.usable(place) if self._owner(place) is Owner.PROJECT else [str(place)]
 
     def usable(self, place: Path) -> list[str]:
@@ -90,7 +95,7 @@ class _Asking:
         return self._review.places.owner_of(place) if inside else Owner.USER
 
     def _allows(self, folder: Path) -> bool:
-        if self._review.places.owner_of(self._project).is_trusted:
+        if self._is_own:
             return True
         if not is_within(folder, self._project):
             self._leave_out(folder, "it is a link that leads out of the project")
