@@ -128,6 +128,8 @@ def main() -> None:
         elif method == "resources/read" and params["uri"] == "notes://today":
             contents = [{"uri": "notes://today", "text": "Buy cheese."}]
             send(id=number, result={"contents": contents})
+        elif method == "resources/read" and params["uri"] == "notes://late":
+            continue
         elif method == "tools/call":
             call(number, params["name"], str((params.get("arguments") or {}).get("text", "")))
         else:

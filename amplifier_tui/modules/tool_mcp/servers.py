@@ -189,8 +189,15 @@ class McpServers:
     async def _asked(self, name: str, answer: Any) -> str:
         from amplifier_tui.modules.tool_mcp.protocol import CallFailedError
 
+        settings = self._named(name).settings
+        assert settings is not None
         try:
-            text: str = await answer
+            async with asyncio.timeout(settings.tool_timeout):
+                text: str = await answer
+        except TimeoutError as error:
+            raise LookupError(
+                f"The MCP server {name} did not answer within {settings.tool_timeout:g} s."
+            ) from error
         except CallFailedError as error:
             raise LookupError(f"The MCP server {name}: {error}.") from error
         return text[: self.settings.max_result_chars]

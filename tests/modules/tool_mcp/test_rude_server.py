@@ -82,6 +82,9 @@ async def test_what_never_answers_is_given_up(
     hasty = server.settings.model_copy(update={"tool_timeout": 0.2})
     monkeypatch.setattr(server, "settings", hasty)
     assert "did not answer within 0.2 s" in str((await rude.call("late", "rude")).output)
+    async with asyncio.timeout(10):
+        with pytest.raises(LookupError, match=r"did not answer within 0\.2 s"):
+            await rude.servers.read("rude", "notes://late")
 
 
 async def test_answers_out_of_order_go_to_their_calls(rude: Session) -> None:
