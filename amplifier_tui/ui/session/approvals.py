@@ -64,7 +64,7 @@ class ApprovalDialogs:
         from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 
         self._asking = tab = self._owners[request.request_id]
-        self._dialog = ApprovalDialog(
+        self._dialog = dialog = ApprovalDialog(
             request,
             lane=tab.state.lanes.name_of(request.agent),
             session=tab.named(""),
@@ -76,7 +76,7 @@ class ApprovalDialogs:
             is_first_click=self._keyboard.is_first_click,
             cover=partial(self._cover, request.request_id),
         )
-        self._screen.app.push_screen(self._dialog, self._closed)
+        self._screen.app.push_screen(dialog, partial(self._closed, dialog))
 
     def close(self, request_id: str) -> None:
         """Take the dialog away and say what became of the request."""
@@ -133,8 +133,10 @@ class ApprovalDialogs:
         if self._dialog is None or self._dialog.request.request_id == request_id:
             self._screen.cover(rows)
 
-    def _closed(self, answer: DialogAnswer | None) -> None:
-        self._dialog = None
+    def _closed(self, dialog: ApprovalDialog, answer: DialogAnswer | None) -> None:
+        if self._dialog is dialog:
+            # Else the next request has its own by now.
+            self._dialog = None
         if answer is not None:
             self.queue.answered(answer)
 

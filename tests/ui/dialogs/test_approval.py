@@ -182,6 +182,23 @@ async def test_a_request_that_times_out_takes_its_dialog_with_it_and_says_so() -
         assert "bash: timed out, denied" in drive.text()
 
 
+async def test_one_after_the_other_takes_its_dialog_away_when_nobody_waits_for_it() -> None:
+    async with running() as drive:
+        await drive.push(ask())
+        await drive.dialog(ApprovalDialog)
+        await drive.push(ask("r2", payload="make"))
+        await drive.push(resolved(outcome="timed_out", by="timeout"))
+        await drive.until(
+            lambda: (
+                isinstance(drive.app.screen, ApprovalDialog)
+                and drive.app.screen.request.request_id == "r2"
+            )
+        )
+        await drive.settle()
+        await drive.push(resolved("r2", outcome="timed_out", by="timeout"))
+        await drive.closed()
+
+
 async def test_a_stop_takes_the_dialog_away() -> None:
     async with running() as drive:
         await drive.push(ask())
