@@ -133,14 +133,20 @@ class SessionTabs:
         """Close one of several sessions, in so many seconds at most, and show its neighbour."""
         at = self.links.index(link)
         self.links.remove(link)
+        words = "Closed."
         if link is self._shown:
+            prompt = self._screen.prompt.input
+            if prompt.text.strip():
+                # A draft is never lost.
+                prompt.past.add(prompt.draft)
+                words = "Closed; its draft is in the history."
             self.show(self.links[min(at, len(self.links) - 1)])
         if link.tab.view is not None:
             link.tab.view.remove()
         self.changed()
         farewell = await link.close(timeout)
         again = f" {farewell.resume_command} opens it again." if farewell.resume_command else ""
-        self._screen.say(f"Closed.{again} {farewell.problem}".rstrip())
+        self._screen.say(f"{words}{again} {farewell.problem}".rstrip())
         self._screen.app.set_timer(0.5, pace.session_changed)
 
     async def close_all(self, timeout: float) -> Farewell:
