@@ -133,7 +133,7 @@ async def running(
     """Run the app until it is ready, and (unless `opened` is False) its session too."""
     client = client if client is not None else FakeClient()
     cwd = values.pop("cwd", Path.cwd())
-    request = OpenRequest(cwd=cwd)
+    request = values.pop("request", OpenRequest(cwd=cwd))
     app = AmplifierApp(lambda: (client, request), cwd=cwd, **values)
     async with app.run_test(size=size) as pilot:
         async with asyncio.timeout(20):

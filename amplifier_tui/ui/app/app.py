@@ -291,6 +291,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     async def _open_session(self) -> SessionClient:
         client, request = await asyncio.to_thread(self._connect)
+        self.asked = request
         client.open(replace(request, models=self.preferences.models))
         return client
 

@@ -23,7 +23,7 @@ from amplifier_tui.ui.terminal.leave import Farewell
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from amplifier_tui.host.client import SessionClient
+    from amplifier_tui.host.client import OpenRequest, SessionClient
     from amplifier_tui.host.events import Level
     from amplifier_tui.ui.app.themes import Roles
     from amplifier_tui.ui.keys.keymap import Keymap
@@ -52,6 +52,8 @@ class SessionApp(App[Farewell]):
         """What the screen shows; None until the first frame is out."""
         self.client: SessionClient | None = None
         """None until it is connected."""
+        self.asked: OpenRequest | None = None
+        """What the program was started with; None until it is connected."""
         self.link: SessionLink | None = None
         """Joins client and state; None until both are there."""
         self.tabs: SessionTabs | None = None

@@ -1,7 +1,9 @@
 """Several sessions in one window: each keeps its conversation, draft, place and work."""
 
 from dataclasses import replace
+from pathlib import Path
 
+from amplifier_tui.host.client import OpenRequest, SpendLimit
 from amplifier_tui.host.events import Failed, HostEvent, LimitAsked, Notice
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.questions import Confirm
@@ -137,6 +139,18 @@ async def test_closing_asks_only_where_something_runs_and_shows_the_neighbour() 
         await drive.until(lambda: third.named("close"))
 
 
+async def test_the_draft_of_a_session_that_is_closed_is_in_the_history() -> None:
+    async with running(size=(80, 24)) as drive:
+        other = await beside(drive)
+        await drive.write("a long thought")
+        await drive.press("ctrl+x", "minus")
+        await drive.until(lambda: other.named("close"))
+        await drive.until(lambda: "its draft is in the history" in drive.text())
+        assert drive.draft == ""
+        await drive.press("up")
+        assert drive.draft == "a long thought"
+
+
 async def test_a_session_that_is_closed_takes_its_question_along() -> None:
     async with running(size=(80, 24)) as drive:
         other = await beside(drive)
@@ -174,6 +188,14 @@ async def test_what_is_sent_while_a_session_opens_unseen_is_sent_to_that_one() -
         client = drive.client.others[0]
         await tell(drive, client, opened())
         assert client.named("submit") == [("for two",)] and not drive.client.named("submit")
+
+
+async def test_what_the_program_was_started_with_holds_for_a_session_beside() -> None:
+    limit = SpendLimit(cost="2")
+    request = OpenRequest(cwd=Path.cwd(), mode="plan", limit=limit)
+    async with running(size=(80, 24), request=request) as drive:
+        beside_it = (await beside(drive)).named("open")[0][0]
+        assert (beside_it.mode, beside_it.limit) == ("plan", limit)
 
 
 async def test_no_more_sessions_are_opened_than_there_are_digits() -> None:

@@ -22,14 +22,20 @@ _ALONE = "This session is the only one: {way} opens another beside it."
 def open_beside(
     app: SessionApp, client: SessionClient, state: SessionState, bundle: str = ""
 ) -> None:
-    """Open a session beside this one, with the same bundle or another."""
+    """Open a session beside this one, with the same bundle or another.
+
+    The mode and the limit that the program was started with hold for it, too.
+    """
     from amplifier_tui.host.client import OpenRequest
 
-    if app.tabs is not None:
+    if app.tabs is not None and (asked := app.asked) is not None:
         folder = Path(state.facts.cwd) if state.facts.opened else app.cwd
         name = bundle or state.facts.bundle
         models = app.preferences.models
-        app.tabs.open_beside(OpenRequest(cwd=folder, bundle=name, models=models))
+        request = OpenRequest(
+            cwd=folder, bundle=name, models=models, mode=asked.mode, limit=asked.limit
+        )
+        app.tabs.open_beside(request)
 
 
 def resume(
