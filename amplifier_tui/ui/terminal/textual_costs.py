@@ -129,7 +129,9 @@ class Overlay(SettledScreen[ScreenResultType], ModalScreen[ScreenResultType]):
         chops = screen._compositor._render_chops(region, rows.__contains__)
         for y in rows:
             line = Strip.join(chops[y].values()) if y < len(chops) else Strip([])
-            self._behind[y] = Strip(_without_links(line), line.cell_length)
+            plain = Strip(_without_links(line), line.cell_length)
+            # The screen behind takes a new size after this one: its lines may be too short yet.
+            self._behind[y] = plain.adjust_cell_length(self.size.width, self.rich_style)
 
     @property
     def is_current(self) -> bool:

@@ -170,6 +170,25 @@ async def test_a_screen_over_another_one_shows_its_lines_where_it_covers_nothing
         assert rows(app)[6:8] == ["two 6", "over"]
 
 
+async def test_a_screen_over_another_one_is_drawn_whole_while_both_take_a_new_size() -> None:
+    drawn: list[str] = []
+
+    class Drawn(Behind):
+        def _display(self, screen, renderable) -> None:
+            if renderable is not None:
+                drawn.append(renderable.render_segments(self.console))
+
+    app = Drawn()
+    async with app.run_test(size=(20, 8)) as pilot:
+        await app.push_screen(Low())
+        await pilot.pause()
+        for size in ((40, 8), (40, 20), (80, 40), (20, 8)):
+            drawn.clear()
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert drawn
+
+
 # --- component classes -----------------------------------------------------------------------
 
 NAMES = {"part--head", "part--body"}
