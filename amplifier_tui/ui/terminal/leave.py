@@ -6,6 +6,7 @@ import platform
 import sys
 import time
 import traceback
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -62,10 +63,13 @@ def _wrapped(text: str, columns: int) -> list[str]:
 def write_report(error: BaseException, folder: Path | None = None) -> Path | None:
     """Write a traceback, without values, to a file and return it; None where the disk refuses."""
     folder = folder if folder is not None else user_log_dir()
-    path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}.txt"
+    name = f"crash-{time.strftime('%Y%m%d-%H%M%S')}"
     head = f"amplifier-tui {__version__}\nPython {platform.python_version()}, {platform.platform()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # One fault often brings another on its way out, which is not to hide it.
+        paths = (folder / f"{name}{f'-{n}' if n else ''}.txt" for n in count())
+        path = next(path for path in paths if not path.exists())
         path.write_text(f"{head}\n\n{''.join(traceback.format_exception(error))}", "utf-8")
     except OSError:
         return None

@@ -211,6 +211,8 @@ def test_a_fault_of_the_program_leaves_a_report_and_no_values(tmp_path: Path) ->
     assert "ValueError: boom" in report.read_text() and "sk-secret" not in report.read_text()
     words = leave.crash_words(caught.value, report)
     assert str(report) in words and "--resume last" in words
+    next_one = leave.write_report(RuntimeError("on the way out"), tmp_path / "log")
+    assert next_one not in (None, report) and "ValueError: boom" in report.read_text()
     blocked = tmp_path / "file"
     blocked.write_text("")
     assert leave.write_report(caught.value, blocked) is None
