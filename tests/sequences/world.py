@@ -38,19 +38,27 @@ class StuckError(AssertionError):
 
 
 class Workers(ThreadPoolExecutor):
-    """Counts what is being done in threads."""
+    """Counts what is being done in threads, until the loop has been told of its end.
+
+    Used on the loop alone; the count changes there.
+    """
 
     def __init__(self) -> None:
         super().__init__(4)
         self.busy = 0
+        self._loop = asyncio.get_running_loop()
 
     def submit(self, call: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.busy += 1
         future = super().submit(call, *args, **kwargs)
-        future.add_done_callback(self._done)
+        # After the callback that whoever waits for it adds: a thread may be held up between two.
+        self._loop.call_soon(future.add_done_callback, self._done)
         return future
 
     def _done(self, _: Any) -> None:
+        self._loop.call_soon_threadsafe(self._less)
+
+    def _less(self) -> None:
         self.busy -= 1
 
 
