@@ -9,7 +9,8 @@ tries again, three times in all.
 Config:
     by: ``model`` (default) asks a model for it; ``rule`` takes the beginning of the first prompt.
     model: The model that is asked, of the provider that answers. Default its cheapest that can do
-        as much as the session's own; of a provider on this machine always the session's own.
+        as much as the session's own and is of the same maker; of a provider on this machine, and
+        after another provider was chosen, the session's own.
     timeout: Seconds it may take. Default 20.
     max_chars: Most characters of a title. Default 60.
 """

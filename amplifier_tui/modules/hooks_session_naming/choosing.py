@@ -12,12 +12,19 @@ async def cheapest_model(provider: Any) -> str | None:
     """Return the cheapest model of a provider; None where its own is the one to take.
 
     That is so where no prices are known, and on this machine, where another model would have to be
-    loaded. A model that can do less than the session's own, which uses tools, is not chosen.
+    loaded. A model that can do less than the session's own, which uses tools, is not chosen; nor is
+    one that would have the conversation read by others than the session's own has: that of another
+    maker, or one for nothing. Where the provider does not have the session's own, because the user
+    chose another provider, there is none to choose.
     """
     info = await awaited(provider.get_info())
     if capabilities.LOCAL in info.capabilities:
         return None
-    listed = [each for each in await awaited(provider.list_models()) if _can_talk(each)]
+    own = str((getattr(info, "defaults", None) or {}).get("model") or "")
+    everything = await awaited(provider.list_models())
+    if own and not any(each.id == own or each.id.startswith(f"{own}-") for each in everything):
+        return None
+    listed = [each for each in everything if _can_talk(each) and _maker(each.id) == _maker(own)]
     asked = [(info.id, each.id) for each in listed if each.pricing is None]
     prices = await list_prices(asked)
     costs: dict[str, Decimal] = {}
@@ -26,7 +33,13 @@ async def cheapest_model(provider: Any) -> str | None:
             costs[each.id] = _sum(each.pricing.input_per_million, each.pricing.output_per_million)
         elif found := prices.get((info.id, each.id)):
             costs[each.id] = _sum(found[0].input, found[0].output)
-    return min(costs, key=lambda model: costs[model], default=None)
+    paid = [model for model, cost in costs.items() if cost]
+    return min(paid, key=lambda model: costs[model], default=None)
+
+
+def _maker(model: str) -> str:
+    """Return whose a model is, as its name says where there are models of several makers."""
+    return model.rpartition("/")[0]
 
 
 def _can_talk(info: Any) -> bool:

@@ -40,12 +40,18 @@ class Provider:
         self.asked: list[ChatRequest] = []
         self.aside: list[bool] = []
         self.unknown: set[str] = set()
+        self.own = ""
         self.models = [model("large", 9), model("small", 1), model("ear", 0.1, [])]
         self.waits = asyncio.Event()
         self.waits.set()
 
     def get_info(self) -> ProviderInfo:
-        return ProviderInfo(id="vendor", display_name="Vendor", capabilities=self.able)
+        return ProviderInfo(
+            id="vendor",
+            display_name="Vendor",
+            capabilities=self.able,
+            defaults={"model": self.own} if self.own else {},
+        )
 
     async def list_models(self) -> list[ModelInfo]:
         return self.models
@@ -194,6 +200,26 @@ async def test_on_this_machine_no_other_model_is_loaded(begin: Any) -> None:
     await session.turn()
     await session.idle()
     assert [request.model for request in session.provider.asked] == [None]
+
+
+@pytest.mark.parametrize(
+    ("own", "asked"),
+    [("one/large", "one/small"), ("one/large:free", "one/small"), ("large", None), ("lost", None)],
+)
+async def test_no_other_maker_nor_who_asks_no_money_reads_the_conversation(
+    begin: Any, own: str, asked: str | None
+) -> None:
+    provider = Provider()
+    provider.own = own
+    provider.models = [model("one/large-20261101", 9), model("one/small", 2), model("two/tiny", 1)]
+    free = model("one/large:free", 0).model_copy(
+        update={"pricing": Pricing(input_per_million=0, output_per_million=0)}
+    )
+    session = await begin(provider)
+    provider.models.append(free)
+    await session.turn()
+    await session.idle()
+    assert [request.model for request in provider.asked] == [asked]
 
 
 async def test_secrets_go_neither_to_the_model_nor_on_disk(begin: Any) -> None:
