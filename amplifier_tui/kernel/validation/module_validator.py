@@ -13,6 +13,8 @@ from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult, check_shape
 
 COMPLIANCE: Final = "protocol_compliance"
+MOUNTS_ONLY_WITH: Final = "__amplifier_mounts_only_with__"
+"""What a module sets that mounts nothing without some config: what it needs."""
 
 
 class ModuleValidator(ABC):
@@ -32,6 +34,8 @@ class ModuleValidator(ABC):
     def __init__(self, module_id: str = "", *, runs: bool = False) -> None:
         self.module_id = module_id
         self.runs = runs
+        self.needed = ""
+        """Without which the module mounts nothing, in its own words."""
 
     async def validate(
         self,
@@ -52,6 +56,8 @@ class ModuleValidator(ABC):
         try:
             with imported_module(module_path, entry_point) as module:
                 result.succeed("module_importable", f"Module loaded from {module_path}")
+                needed = getattr(module, MOUNTS_ONLY_WITH, "")
+                self.needed = needed if isinstance(needed, str) and not config else ""
                 if check_shape(module, result):
                     module_id = self.module_id or Path(module_path).name
                     await self._check_compliance(result, module_id, module.mount, config or {})
@@ -149,6 +155,13 @@ class InstanceValidator(ModuleValidator):
                 COMPLIANCE,
                 f"mount() returned a cleanup callable (no {self.kind} mounted yet - may be "
                 "conditional)",
+                "warning",
+            )
+        elif returned is None and self.needed and not coordinator.mount_history:
+            result.succeed(
+                COMPLIANCE,
+                f"No {self.kind} was mounted: it mounts only with {self.needed}, and there are "
+                "none here, so its contract was not checked",
                 "warning",
             )
         else:

@@ -44,6 +44,7 @@ from amplifier_tui.modules.tool_mcp.tools import PROGRESS
 __all__ = ["LOG_EVENT", "McpSettings", "mount"]
 
 __amplifier_module_type__ = "tool"
+__amplifier_mounts_only_with__ = "servers"
 
 
 async def mount(

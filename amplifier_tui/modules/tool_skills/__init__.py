@@ -42,7 +42,7 @@ _MOST_SAID = 5
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
-    """Mount the tool as ``load_skill``, if there are skills.
+    """Mount the tool as ``load_skill``.
 
     Raises:
         ValueError: A value of the config makes no sense.

@@ -33,6 +33,7 @@ from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument
 
 __amplifier_module_type__ = "tool"
+__amplifier_mounts_only_with__ = "agents"
 
 SELF: Final = "self"
 DEPTH: Final = "agent_depth"

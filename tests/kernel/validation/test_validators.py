@@ -183,6 +183,19 @@ async def test_a_cleanup_without_a_mount_passes_with_a_warning(kind: str, tmp_pa
 
 
 @pytest.mark.parametrize("kind", ["tool", "provider", "orchestrator", "context"])
+async def test_a_module_that_says_what_it_needs_may_mount_nothing_without_config(
+    kind: str, tmp_path: Path
+) -> None:
+    source = '__amplifier_mounts_only_with__ = "servers"\n\n\nasync def mount(c, d):\n    return\n'
+    result = await validated(kind, tmp_path, source)
+    check = check_of(result, "protocol_compliance")
+    assert result.passed and check.severity == "warning"
+    assert f"No {kind} was mounted: it mounts only with servers" in check.message
+    result = await validated(kind, tmp_path, source, {"servers": {}})
+    assert not result.passed
+
+
+@pytest.mark.parametrize("kind", ["tool", "provider", "orchestrator", "context"])
 async def test_mounting_nothing_fails(kind: str, tmp_path: Path) -> None:
     result = await validated(kind, tmp_path, "async def mount(c, d):\n    return None\n")
     [check] = result.errors
