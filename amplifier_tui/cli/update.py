@@ -5,7 +5,9 @@ import os
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from shlex import quote
 from typing import Literal, NamedTuple
+from urllib.parse import unquote
 
 import click
 
@@ -50,16 +52,16 @@ def installation(prefix: Path | None = None) -> Installation:
     prefix = Path(sys.prefix) if prefix is None else prefix
     source = _source_folder()
     if source is not None:
-        return Installation("editable", str(source), f"git -C {source} pull")
+        return Installation("editable", str(source), f"git -C {quote(str(source))} pull")
     place = str(prefix)
     if (prefix / "pipx_metadata.json").is_file():
         return Installation("pipx", place, f"pipx upgrade {_NAME}")
     if (prefix / "uv-receipt.toml").is_file():
         return Installation("uv tool", place, f"uv tool upgrade {_NAME}")
     if "uv" in _installer():
-        python = f" --python {sys.executable}" if not os.environ.get("VIRTUAL_ENV") else ""
+        python = f" --python {quote(sys.executable)}" if not os.environ.get("VIRTUAL_ENV") else ""
         return Installation("pip", place, f"uv pip install --upgrade{python} {_NAME}")
-    return Installation("pip", place, f"{sys.executable} -m pip install --upgrade {_NAME}")
+    return Installation("pip", place, f"{quote(sys.executable)} -m pip install --upgrade {_NAME}")
 
 
 def _source_folder() -> Path | None:
@@ -72,7 +74,7 @@ def _source_folder() -> Path | None:
     url = str(data.get("url", ""))
     if not data.get("dir_info", {}).get("editable") or not url.startswith("file://"):
         return None
-    return Path(url.removeprefix("file://"))
+    return Path(unquote(url.removeprefix("file://")))
 
 
 def _installer() -> str:

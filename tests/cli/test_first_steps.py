@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -133,6 +134,15 @@ def test_an_update_is_said_in_the_words_of_what_installed_it(
     (tmp_path / file).write_text("")
     found = update.installation(tmp_path)
     assert found.kind == kind and command in found.command
+
+
+def test_the_folder_of_an_editable_installation_may_have_spaces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = '{"url": "file:///home/me/my%20code", "dir_info": {"editable": true}}'
+    made = SimpleNamespace(read_text=lambda _: text)
+    monkeypatch.setattr(update, "distribution", lambda _: made)
+    assert update.installation().command == "git -C '/home/me/my code' pull"
 
 
 def test_an_update_is_said_for_this_installation(capsys: pytest.CaptureFixture[str]) -> None:

@@ -80,6 +80,16 @@ def test_without_a_terminal_it_is_said_what_has_to_be_given(
 ) -> None:
     assert run(["init", *options]) == 2
     assert message in capsys.readouterr().err
+    assert not (amplifier_home() / "settings.yaml").exists()
+
+
+def test_a_settings_file_that_is_broken_is_said(capsys: Capture) -> None:
+    file = amplifier_home() / "settings.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("bundle: [\n  {")
+    assert run(["init", "--provider", "none", *REST]) == 1
+    assert "settings.yaml:2: Not valid YAML" in capsys.readouterr().err
+    assert file.read_text() == "bundle: [\n  {"
 
 
 @pytest.mark.parametrize("keep", [False, True])

@@ -39,12 +39,15 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
         raise click.UsageError("Nobody can be asked here: say --provider, or `none` for none")
     light = is_light() if asks and not theme else None
     workspace = Workspace.open(Path.cwd(), shipped=(shipped_bundles_dir(),))
-    chosen = _provider(workspace, provider, asks=asks, call=call)
-
-    rows = steps.bundles_to_choose(workspace)
-    wanted = chosen.bundle or workspace.settings.active_bundle or "coding"
+    rows, known = steps.bundles_to_choose(workspace), steps.themes()
+    # What can't be used is said before anything is written.
     if bundle and bundle not in dict(rows):
         raise click.UsageError(f"--bundle {bundle}: there is no bundle of that name here")
+    if theme and theme not in known:
+        raise click.UsageError(f"--theme {theme}: there is {', '.join(known)}")
+    chosen = _provider(workspace, provider, asks=asks, call=call)
+
+    wanted = chosen.bundle or workspace.settings.active_bundle or "coding"
     name = bundle or (steps.pick("What new sessions open with", rows, wanted) if asks else wanted)
     click.echo(f"Bundle {name}: {steps.keep_setting(workspace, 'bundle.active', name)}")
 
@@ -52,9 +55,6 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
     if begin:
         click.echo(f"Mode {begin}: {steps.keep_setting(workspace, 'mode', begin)}")
 
-    known = steps.themes()
-    if theme and theme not in known:
-        raise click.UsageError(f"--theme {theme}: there is {', '.join(known)}")
     fitting = "paper" if light else "ink"
     look = theme or (steps.pick("Colours", list(known.items()), fitting) if asks else "")
     if look:

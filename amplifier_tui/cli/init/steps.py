@@ -110,11 +110,18 @@ def _problem(workspace: "Workspace", chosen: Answerer) -> str:
 
 
 def keep_setting(workspace: "Workspace", name: str, value: str) -> Path:
-    """Write one of the user's own settings."""
-    from amplifier_tui.foundation.settings.settings import Scope
+    """Write one of the user's own settings.
+
+    Raises:
+        click.ClickException: It can't be written.
+    """
+    from amplifier_tui.foundation.settings.settings import Scope, SettingsFileError
     from amplifier_tui.foundation.settings.writing import write_setting
 
-    return write_setting(workspace.settings.files, Scope.GLOBAL, name, value)
+    try:
+        return write_setting(workspace.settings.files, Scope.GLOBAL, name, value)
+    except (SettingsFileError, OSError) as error:
+        raise click.ClickException(str(error)) from error
 
 
 def themes() -> dict[str, str]:
