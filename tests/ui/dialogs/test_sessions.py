@@ -43,7 +43,8 @@ class Store(FakeClient):
         return super().delete_session(key)
 
     def restore_session(self, key: str) -> Future[str]:
-        self.stored = self.gone
+        if not self.refusal:
+            self.stored = self.gone
         return super().restore_session(key)
 
     def _put(self, key: str, **values: object) -> None:
@@ -107,6 +108,10 @@ async def test_a_session_is_looked_at_named_tagged_pinned_copied_deleted_and_tak
         await drive.press("ctrl+d")
         await drive.until(lambda: "is in the bin · ctrl+z takes it out" in drive.text())
         assert picker.card is not None and picker.card.key == "-work-app/s3"
+        client.refusal = "the disk is full"
+        await drive.press("ctrl+z")
+        await drive.until(lambda: "Nothing has changed: the disk" in drive.text())
+        client.refusal = ""
         await drive.press("ctrl+z")
         await drive.until(lambda: "A [b]name is back" in drive.text())
         assert picker.card is not None and picker.card.key == "-work-app/s2"

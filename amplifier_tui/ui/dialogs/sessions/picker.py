@@ -324,15 +324,15 @@ class SessionPicker(LookingPicker[SessionList]):
     def action_delete(self) -> None:
         """Put the session into the bin."""
         if (card := self.card) is not None:
-            self.run_worker(self._delete(self._at, card), group="change")
+            at = self.rows.cursor_row
+            near = [*self._cards][at + 1 : at + 2] or [*self._cards][max(0, at - 1) : at]
+            self.run_worker(self._delete(self._at, card, "".join(near)), group="change")
 
-    async def _delete(self, key: str, card: SessionCard) -> None:
+    async def _delete(self, key: str, card: SessionCard, near: str) -> None:
         name = one_line(card.title or card.first_prompt, 40) or card.session_id[:8]
-        at = list(self._cards).index(key)
-        near = [*self._cards][at + 1 : at + 2] or [*self._cards][max(0, at - 1) : at]
         undo = show_keys(self._keymap.keys_of(BY_ID["stored.undo"]))
         said = f"{name} is in the bin · {undo} takes it out"
-        if await self._change(self._client.delete_session(key), said, "".join(near)):
+        if await self._change(self._client.delete_session(key), said, near):
             self._deleted.append((key, name))
             self.show_keys()
 
@@ -341,10 +341,13 @@ class SessionPicker(LookingPicker[SessionList]):
         if not self._deleted:
             self.app.bell()
             return
-        key, name = self._deleted.pop()
-        asked = self._client.restore_session(key)
-        self.run_worker(self._change(asked, f"{name} is back", key), group="change")
+        self.run_worker(self._undo(*self._deleted.pop()), group="change")
         self.show_keys()
+
+    async def _undo(self, key: str, name: str) -> None:
+        if not await self._change(self._client.restore_session(key), f"{name} is back", key):
+            self._deleted.append((key, name))
+            self.show_keys()
 
     async def _change(self, asked: Future[str], said: str, keep: str) -> bool:
         """Wait for a change, say what it did or why not, and list anew with the cursor on a row."""
