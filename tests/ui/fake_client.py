@@ -84,6 +84,7 @@ class FakeClient(FakeImported):
         closing: Pushed when the session is closed.
         hang: `close` never finishes.
         session: The id of the session it opens.
+        restarted: What `restart_mcp_server` answers; an exception makes it fail.
         others: The clients that `beside` made.
     """
 
@@ -127,6 +128,7 @@ class FakeClient(FakeImported):
     closing: SessionClosed | None = None
     hang: bool = False
     session: str = SESSION
+    restarted: str | Exception = ""
     others: "list[FakeClient]" = field(default_factory=list)
     _events: list[HostEvent] = field(default_factory=list)
     _wake: Callable[[], None] | None = None
@@ -454,7 +456,7 @@ class FakeClient(FakeImported):
 
     def restart_mcp_server(self, name: str) -> Future[str]:
         self.calls.append(("restart_mcp_server", name))
-        return answer("")
+        return answer(self.restarted)
 
     def fork(self, before_turn: int | None = None) -> None:
         self.calls.append(("fork", before_turn))

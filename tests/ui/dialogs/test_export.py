@@ -85,6 +85,16 @@ async def test_a_session_is_exported_by_keys_alone(size: tuple[int, int]) -> Non
         await driver.until(lambda: "3 messages written" in driver.text())
 
 
+async def test_where_the_prompts_cannot_be_listed_the_session_is_exported_all_the_same() -> None:
+    async with running(FakeClient(points=PermissionError("denied")), size=(80, 24)) as driver:
+        await driver.app.run_by_id("session.export")
+        await driver.dialog(ExportSheet)
+        await driver.settle()
+        await driver.press("enter")
+        await driver.closed()
+        assert asked(driver)
+
+
 async def test_a_file_that_is_there_is_replaced_only_when_the_user_says_so() -> None:
     there = ExportedFile(path="/there/a.md", exists=True, problem="The file is there already")
     async with running(FakeClient(exported=there), size=(80, 24)) as driver:

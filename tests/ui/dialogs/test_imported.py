@@ -12,6 +12,7 @@ from amplifier_tui.host.client import (
 from amplifier_tui.ui.dialogs.sessions.imported import ImportedSheet, ImportPicker
 from tests.ui.driving import running
 from tests.ui.fake_client import FakeClient
+from tests.ui.fake_imported import failed
 
 CARD = ImportedCard(
     key="codex:1", origin="codex", title="List [red]the\x1b[31m files", cwd="/work/app"
@@ -37,7 +38,9 @@ async def test_one_is_read_and_forked_by_keys(size: tuple[int, int]) -> None:
         assert ("fork_imported", "codex:1") in driver.client.calls
 
 
-async def test_where_there_is_none_it_is_said_and_one_that_is_gone_is_too() -> None:
+async def test_where_there_is_none_it_is_said_and_one_that_cannot_be_read_is_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with running(size=(100, 30)) as driver:
         await driver.app.run_by_id("session.import")
         await driver.dialog(ImportPicker)
@@ -51,6 +54,10 @@ async def test_where_there_is_none_it_is_said_and_one_that_is_gone_is_too() -> N
         driver.client.foreign = ()
         await driver.press("enter")
         await driver.until(lambda: "It can't be read: it is gone" in driver.text())
+        odd = failed(KeyError("payload"))
+        monkeypatch.setattr(driver.client, "read_imported", lambda key: odd)
+        await driver.app.run_by_id("session.import", "codex:1")
+        await driver.until(lambda: "It can't be read: 'payload'" in driver.text())
 
 
 async def test_a_hit_in_one_is_read_and_not_opened_as_ours() -> None:

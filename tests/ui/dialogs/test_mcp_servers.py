@@ -48,6 +48,10 @@ async def test_a_server_is_started_again_and_its_log_read() -> None:
         await drive.press("j", "j", "r")
         await drive.settle()
         assert client.named("restart_mcp_server") == [("broken",)]
+        client.restarted = PermissionError("not yours to run")
+        await drive.press("r")
+        await drive.settle()
+        assert drive.app.return_code is None
         await drive.press("k", "k", "enter")
         await drive.dialog(ServerSheet)
         text = drive.text()

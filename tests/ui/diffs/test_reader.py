@@ -122,6 +122,9 @@ async def test_a_change_in_the_conversation_is_read_in_full_with_all_of_its_file
         await drive.press("w")
         assert "src/app.py has changed since" in drive.text()
         assert drive.client.named("whole_diff") == [(diff(), True)]
+        drive.client.whole = PermissionError("not yours to read")
+        await drive.press("w")
+        assert "not yours to read" in drive.text()
         drive.client.whole = diff(80)
         await drive.press("w")
         assert "change 2 of 8" in drive.text() and "Changes only" in drive.text()

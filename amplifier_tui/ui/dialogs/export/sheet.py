@@ -70,8 +70,8 @@ class ExportSheet(Sheet[ExportRequest]):
         try:
             points = await self.answer_of(self._points())
             self._options.take_points(points)
-        except RuntimeError as error:
-            # Without them it begins where it was told to, or with the first.
+        except Exception as error:
+            # Whatever the disk said: it begins where it was told to, or with the first prompt.
             self.log.warning(f"The prompts can't be listed: {error}")
         self._show()
 

@@ -129,8 +129,9 @@ class ServerList(LetterPicker[ServerStatus]):
     async def _restart(self, name: str) -> None:
         try:
             problem = await self.answer_of(self._client.restart_mcp_server(name))
-        except RuntimeError as error:
-            problem = str(error)
+        except Exception as error:
+            # Whatever the module could not do is said.
+            problem = str(error) or type(error).__name__
         self._note = one_line(problem, _LONGEST)
         await self._load()
         self._note = ""

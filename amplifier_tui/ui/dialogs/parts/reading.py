@@ -78,7 +78,8 @@ class ReadingSheet(Sheet[T]):
         if not self._whole:
             try:
                 diff = await self.answer_of(self._client.whole_diff(diff, made=self._made))
-            except (ValueError, RuntimeError) as error:
+            except Exception as error:
+                # Whatever the disk said, or that the files are others by now.
                 self.reader.say(one_line(str(error), 300))
                 return
         self._whole = not self._whole

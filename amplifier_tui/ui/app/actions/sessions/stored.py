@@ -83,7 +83,8 @@ async def _read(app: SessionApp, client: SessionClient, key: str) -> None:
 
     try:
         found = await asyncio.wrap_future(client.read_imported(key))
-    except RuntimeError as error:
+    except Exception as error:
+        # Whatever stands in a file of another program.
         app.say(f"It can't be read: {one_line(str(error), 300)}", "warning")
         return
     app.ask(ImportedSheet(found, client, app.main.keymap), client.fork_imported)
