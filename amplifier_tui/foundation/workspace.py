@@ -40,6 +40,7 @@ from amplifier_tui.foundation.trust.gate import TrustGate, shipped_only
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.foundation.trust.keys.addresses import is_spare, missing_keys
 from amplifier_tui.foundation.trust.layers import review_settings
+from amplifier_tui.foundation.trust.mcp_servers import review_servers
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import remove_refused
 from amplifier_tui.foundation.trust.review import MOST_QUESTIONS, OnlyLooking, TrustReview
@@ -240,6 +241,7 @@ class Workspace(ProjectBundles):
         try:
             bundle = await self._load(entry, fetch, persist=False)
             await asyncio.to_thread(review_skills, bundle, review)
+            await asyncio.to_thread(review_servers, bundle, review)
             await self._collect(bundle, review, fetch)
         except BundleError as error:
             return failed_preview(entry, error)

@@ -393,3 +393,17 @@ async def test_a_provider_that_cannot_be_had_makes_no_other_one_superfluous(
     unset = "{module: provider-mock, config: {script: '${NO_SCRIPT}'}}"
     user_bundle(own_home, "b", f"providers: [{{module: provider-openai}}, {unset}]\n")
     assert await providers_of(project) == (["provider-openai", "provider-mock"], [])
+
+
+async def test_a_preview_says_which_servers_and_skills_would_be_asked_about(
+    project: Path, own_home: Path
+) -> None:
+    tools = "tools: [{module: tool-mcp}, {module: tool-skills}]\n"
+    user_bundle(own_home, "both", tools + COMPLETE)
+    write(project / ".mcp.json", '{"mcpServers": {"theirs": {"command": "x"}}}')
+    write(project / ".agents/skills/one/SKILL.md", "---\nname: one\ndescription: d\n---\n")
+    asked = (await workspace(project).preview("both")).asked
+    assert [(item.group, item.title) for item in asked] == [
+        ("skills", "one"),
+        ("power", "MCP server · theirs"),
+    ]
