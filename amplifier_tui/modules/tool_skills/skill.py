@@ -108,6 +108,9 @@ class _Frontmatter:
             raise SkillError(f"{path}:2: the frontmatter is no mapping of keys to values")
         self._values: dict[str, tuple[str, int]] = {}
         for key, value in root.value:
+            # As text, others would grow without end by their aliases.
+            if not isinstance(key, yaml.ScalarNode):
+                continue
             line = key.start_mark.line + 2
             text = value.value if isinstance(value, yaml.ScalarNode) else ""
             self._values.setdefault(str(key.value), (text.strip(), line))

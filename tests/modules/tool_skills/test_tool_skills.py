@@ -289,6 +289,12 @@ async def test_a_skill_says_whether_model_and_user_may_use_it(write: Write) -> N
     assert not (await session.call(skill_name="users")).success
 
 
+def test_keys_that_grow_by_their_aliases_cost_nothing(write: Write) -> None:
+    rows = ["a0: &a0 [x]", *(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 60))]
+    head = "\n".join(["name: deploy", "description: d", *rows, "? [*a59]", ": x", ""])
+    assert read_skill(write(head=head)).name == "deploy"
+
+
 async def test_very_long_instructions_are_cut_and_that_is_said(write: Write) -> None:
     write(body="x" * 5_000)
     session = await mounted(max_chars=1_000)
