@@ -1,10 +1,15 @@
-"""Servers that the user names for one session, in a mount plan."""
+"""Whose MCP servers count before whose: of two with like names, the first one is used."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation.trust.mcp_servers import add_servers
+from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.trust.mcp_servers import add_servers, review_servers
+from amplifier_tui.foundation.trust.owners import Ownership
+from amplifier_tui.foundation.trust.review import OnlyLooking, TrustReview
 
 MINE = {"mine": {"command": "x"}}
 
@@ -20,3 +25,27 @@ def test_another_module_of_that_id_is_not_told_of_them() -> None:
     plan = {"tools": [{"module": "tool-mcp", "source": "git+https://example.com/x"}]}
     assert not add_servers(plan, MINE)
     assert "config" not in plan["tools"][0]
+
+
+def test_no_server_of_a_project_takes_the_tools_names_of_one_of_the_users(tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    for path, names in (
+        (home / "mcp.json", ["github"]),
+        (project / ".mcp.json", ["github!", "github", "more"]),
+        (project / ".amplifier/mcp.json", ["more"]),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        named = {name: {"command": str(path.parent)} for name in names}
+        path.write_text(json.dumps({"mcpServers": named}))
+    entry: dict[str, Any] = {"module": "tool-mcp"}
+    places = Ownership(home, project, own=[project])
+    review_servers(BundleData("team", tools=[entry]), TrustReview(places, OnlyLooking()))
+    found = {name: each["command"] for name, each in entry["config"]["servers"].items()}
+    assert found == {
+        "github": str(home),
+        "more": str(project / ".amplifier"),
+        "github!": str(project),
+    }
+    assert next(iter(found)) == "github"
+    assert add_servers({"tools": [entry]}, {"git.hub": MINE["mine"]})
+    assert next(iter(entry["config"]["servers"])) == "git.hub"

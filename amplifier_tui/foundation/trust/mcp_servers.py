@@ -39,9 +39,11 @@ def review_servers(bundle: BundleData, review: TrustReview) -> None:
     if not entries:
         return
     servers: dict[str, Any] = {}
-    places = [review.places.project / name for name in OF_PROJECT]
-    for path in (*places, review.places.home / OF_USER):
-        servers.update(_servers_of(path, review))
+    places = [review.places.project / name for name in reversed(OF_PROJECT)]
+    # The user's first: of two whose tools can't be told apart, the first one is used.
+    for path in (review.places.home / OF_USER, *places):
+        for name, server in _servers_of(path, review).items():
+            servers.setdefault(name, server)
     for entry in entries:
         config = entry.data.get("config") or {}
         if servers and isinstance(config, dict):
@@ -66,7 +68,8 @@ def add_servers(plan: Mapping[str, Any], servers: Mapping[str, Mapping[str, obje
         config = dict(entry.get("config") or {})
         own = next((config.pop(key) for key in SERVER_KEYS if key in config), None)
         kept = own if isinstance(own, dict) else {}
-        entry["config"] = {**config, SERVER_KEYS[0]: {**kept, **servers}}
+        others = {name: each for name, each in kept.items() if name not in servers}
+        entry["config"] = {**config, SERVER_KEYS[0]: {**servers, **others}}
     return bool(entries)
 
 
