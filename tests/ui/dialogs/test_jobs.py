@@ -50,6 +50,27 @@ async def test_what_runs_is_said_listed_looked_at_and_stopped() -> None:
         assert "No command runs in the background." in drive.text()
 
 
+async def test_what_is_added_to_the_output_leaves_the_place_that_is_read() -> None:
+    async with running(size=(80, 24)) as drive:
+        drive.client.printed = "\n".join(f"row {n}" for n in range(99))
+        await drive.push(job(1, "make watch"))
+        await drive.app.run_by_id("jobs.show")
+        await drive.dialog(JobPicker)
+        await drive.press("enter")
+        await drive.dialog(JobSheet)
+        await drive.until(lambda: "row 98" in drive.text())
+        await drive.press("home", "j")
+        drive.client.printed += "\nrow 99"
+        await drive.push(job(1, "make watch", "row 99"))
+        await drive.until(lambda: len(drive.client.named("job_text")) == 2)
+        await drive.settle()
+        assert "row 1\n" in "\n".join(row.rstrip() for row in drive.text().splitlines()) + "\n"
+        await drive.press("end")
+        drive.client.printed += "\nrow 100"
+        await drive.push(job(1, "make watch", "row 100"))
+        await drive.until(lambda: "row 100" in drive.text())
+
+
 async def test_what_can_not_be_read_says_why() -> None:
     async with running() as drive:
         drive.client.printed = RuntimeError("No command runs in the background here")

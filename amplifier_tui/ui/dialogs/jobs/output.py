@@ -39,6 +39,7 @@ class JobSheet(Sheet[None]):
         self._job_id = job_id
         self._text = ""
         self._version = -1
+        self._loading = False
 
     def _content(self) -> ComposeResult:
         yield Static(id="job-head", markup=False)
@@ -65,19 +66,33 @@ class JobSheet(Sheet[None]):
         head = Content.assemble((words, "bold"), (f"   {state}", "$text-muted"))
         self.query_one("#job-head", Static).update(head)
         self.query_one(KeyRow).set_choices(self._choices())
-        self.run_worker(self._load(), group="job", exclusive=True)
+        if not self._loading:
+            self._loading = True
+            self.run_worker(self._load(), group="job")
 
     async def _load(self) -> None:
-        try:
-            text = await self.answer_of(self._client.job_text(self._job_id))
-        except Exception as error:
-            # Whatever the session says about it stands in its place.
-            text = str(error)
-        self._text = clean(text)
-        shown = [TextLine(reveal(line)) for line in self._text.rstrip("\n").split("\n")]
+        loaded = -1
+        # One after the other: of what prints without a pause something is seen all the same.
+        while loaded != self._version:
+            loaded = self._version
+            try:
+                text = await self.answer_of(self._client.job_text(self._job_id))
+            except Exception as error:
+                # Whatever the session says about it stands in its place.
+                text = str(error)
+            self._show(clean(text))
+        self._loading = False
+
+    def _show(self, text: str) -> None:
+        """Show the output; its end, unless the user has scrolled up."""
         output = self.query_one(ScrollLines)
-        output.set_lines(shown if self._text.strip() else [TextLine("Nothing yet.", "$text-muted")])
-        output.action_scroll_edge(1)
+        follows, top = not self._text or output.is_vertical_scroll_end, output.top_line
+        self._text = text
+        lines = [TextLine(reveal(line)) for line in text.rstrip("\n").split("\n")]
+        shown = lines if text.strip() else [TextLine("Nothing yet.", "$text-muted")]
+        output.rearrange(shown, 0, top)
+        if follows:
+            output.action_scroll_edge(1)
 
     def action_halt(self) -> None:
         """Stop it."""
