@@ -49,7 +49,7 @@ class Quitting:
         elif work:
             from amplifier_tui.ui.dialogs.questions import Confirm
 
-            question = running_words(work, "To quit")
+            question = running_words(work, "Quitting")
             self._app.ask(Confirm(question, "Quit"), lambda yes: self._close() if yes else None)
         else:
             self._close()

@@ -105,6 +105,12 @@ class SessionState:
         """The sub-agents."""
         return self.conversation.lanes
 
+    @property
+    def work(self) -> str:
+        """What runs, in the background too, with its article; empty when nothing does."""
+        background = "A command in the background" if self.jobs.running else ""
+        return self.activity.work or background
+
     def prompt_of(self, entry: ConversationEntry | None = None) -> UserEntry | None:
         """Return the prompt of the turn that an entry is of; without an entry, of the last turn."""
         entries = self.entries

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from amplifier_tui.host.client import OpenRequest, SpendLimit
-from amplifier_tui.host.events import Failed, HostEvent, LimitAsked, Notice
+from amplifier_tui.host.events import Failed, HostEvent, JobChanged, LimitAsked, Notice
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.questions import Confirm
 from amplifier_tui.ui.session.tabs.tabs import MOST
@@ -137,6 +137,11 @@ async def test_closing_asks_only_where_something_runs_and_shows_the_neighbour() 
         third = await beside(drive)
         await drive.press("ctrl+x", "minus")
         await drive.until(lambda: third.named("close"))
+        fourth = await beside(drive)
+        await tell(drive, fourth, make(JobChanged, job_id="j1", command="make", running=True))
+        await drive.press("ctrl+x", "minus")
+        await drive.dialog(Confirm)
+        assert "A command in the background is running. Closing the session stops" in drive.text()
 
 
 async def test_the_draft_of_a_session_that_is_closed_is_in_the_history() -> None:

@@ -161,7 +161,7 @@ class SessionTabs:
 
     def work(self) -> list[str]:
         """Return what runs, one line each, named where there is more than one session."""
-        found = [(link.tab, link.tab.state.activity.work) for link in self.links]
+        found = [(link.tab, link.tab.state.work) for link in self.links]
         several = len(self.links) > 1
         return [f"{tab.look.name}: {work}" if several else work for tab, work in found if work]
 

@@ -64,7 +64,7 @@ def resume(
         return True
     place = folder or (state.facts.cwd if state.facts.opened else str(app.cwd))
     request = OpenRequest(cwd=Path(place), resume=session_id, models=app.preferences.models)
-    if beside or state.activity.work:
+    if beside or state.work:
         return app.tabs.open_beside(request, show=show)
     if folder:
         app.client.open(request)
@@ -130,11 +130,11 @@ def close(app: SessionApp) -> None:
         if link in tabs.links and len(tabs.links) > 1:
             app.run_worker(tabs.close(link, _CLOSE_SECONDS))
 
-    if work := link.tab.state.activity.work:
+    if work := link.tab.state.work:
         from amplifier_tui.ui.app.quitting import running_words
         from amplifier_tui.ui.dialogs.questions import Confirm
 
-        question = running_words([work], "To close the session")
+        question = running_words([work], "Closing the session")
         app.ask(Confirm(question, "Close it"), lambda yes: closing() if yes else None)
     else:
         closing()

@@ -143,7 +143,7 @@ def _show_hit(app: SessionApp, hit: SearchHit) -> None:
     session_id, shown = hit.card.session_id, app.tabs.shown
     link = app.tabs.find(session_id)
     if link is None:
-        link = app.tabs.add_beside() if shown.tab.state.activity.work else shown
+        link = app.tabs.add_beside() if shown.tab.state.work else shown
     if link is not None:
         app.tabs.show(link)
         link.hits.open(hit)
