@@ -1,11 +1,12 @@
 """A server of the official SDK over streamable HTTP."""
 
 import asyncio
+import gzip
 import json
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +175,26 @@ async def test_one_signs_in_in_the_browser_once(
     assert users.signed_in == 1
     await again.close()
     address.stop()
+
+
+@pytest.mark.parametrize(("size", "comes"), [(1_000, True), (20_000_000, False)])
+async def test_an_answer_that_is_packed_is_no_longer_than_any_other(size: int, comes: bool) -> None:
+    import httpx2
+
+    from amplifier_tui.modules.tool_mcp.protocol.http import Bounded
+
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    packed = gzip.compress(b"0" * size)
+    pieces = [packed[at : at + 4_096] for at in range(0, len(packed), 4_096)]
+
+    async def sent() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    server = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=headers, content=sent()))
+    async with httpx2.AsyncClient(transport=Bounded(server)) as client:
+        if comes:
+            assert (await client.get("http://server.invalid/")).content == b"0" * size
+            return
+        with pytest.raises(httpx2.ReadError, match="an answer of more than"):
+            await client.get("http://server.invalid/")

@@ -28,7 +28,7 @@ async def http_streams(
         headers=settings.headers,
         auth=auth,
         timeout=httpx2.Timeout(_CONNECT, read=_SILENCE),
-        transport=_Bounded(httpx2.AsyncHTTPTransport()),
+        transport=Bounded(httpx2.AsyncHTTPTransport()),
     )
     async with (
         client,
@@ -39,40 +39,46 @@ async def http_streams(
         yield streams
 
 
-class _Bounded(httpx2.AsyncBaseTransport):
+class Bounded(httpx2.AsyncBaseTransport):
     """Ends answers that are longer than a message may be; a stream of events has its own limit."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
         self._inner = inner
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request; its answer can be read as far as it may be."""
         response = await self._inner.handle_async_request(request)
         if "text/event-stream" in response.headers.get("content-type", ""):
             return response
-        stream = response.stream
-        assert isinstance(stream, httpx2.AsyncByteStream)
+        # Unpacked here: a short answer may stand for a long one.
+        headers = [
+            (name, value)
+            for name, value in response.headers.multi_items()
+            if name.lower() not in ("content-encoding", "content-length")
+        ]
         return httpx2.Response(
             response.status_code,
-            headers=response.headers,
-            stream=_Counted(stream),
+            headers=headers,
+            stream=_Counted(response),
             extensions=response.extensions,
         )
 
     async def aclose(self) -> None:
+        """Close the connections."""
         await self._inner.aclose()
 
 
 class _Counted(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-        self._inner = inner
+    def __init__(self, response: httpx2.Response) -> None:
+        self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
-        async for piece in self._inner:
+        async for piece in self._response.aiter_bytes():
             size += len(piece)
             if size > LONGEST_MESSAGE:
                 raise httpx2.ReadError(f"an answer of more than {LONGEST_MESSAGE:,} bytes")
             yield piece
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        await self._response.aclose()
