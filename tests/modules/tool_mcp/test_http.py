@@ -21,8 +21,9 @@ from tests.modules.tool_mcp.support import Session
 Scope = dict[str, Any]
 BROWSER = """#!{python}
 import json, os, sys, urllib.request
-places = map(os.readlink, ("/proc/self/fd/0", "/proc/self/fd/1"))
-facts = [*places, os.environ.get("SAMPLE_API_KEY")]
+none = os.stat(os.devnull)
+apart = [os.path.samestat(os.fstat(at), none) for at in (0, 1, 2)]
+facts = [*apart, os.environ.get("SAMPLE_API_KEY")]
 open("{seen}", "w").write(json.dumps(facts))
 urllib.request.urlopen(sys.argv[1]).read()
 """
@@ -157,7 +158,7 @@ async def test_one_signs_in_in_the_browser_once(
     host = address.url.removeprefix("http://").removesuffix("/mcp")
     assert f"to sign in at {host}?" in session.asked[-1].question
     # It neither reads from the terminal nor writes on it, and gets no keys.
-    assert json.loads(seen.read_text()) == ["/dev/null", "/dev/null", None]
+    assert json.loads(seen.read_text()) == [True, True, True, None]
     await session.until(lambda: "mcp__sample__add" in session.tools)
     assert (await session.call("add", a=1, b=2)).output == "3"
     log = session.servers.statuses()[0].log

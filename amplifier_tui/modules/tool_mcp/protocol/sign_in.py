@@ -25,7 +25,7 @@ from amplifier_tui.modules.tool_mcp.elicitation import may_sign_in
 _PATH: Final = "/callback"
 _PATIENCE: Final = 300.0
 """Seconds the user has in the browser."""
-_OPENING: Final = 5.0
+_OPENING: Final = 10.0
 """Seconds the browser has to start."""
 _LONGEST_REQUEST: Final = 16_384
 _PAGE: Final = (
