@@ -50,16 +50,16 @@ def show(session: str, as_json: bool) -> None:
         SessionNotFoundError: There is none with that id.
         OSError: It can't be read.
     """
-    import json
     import sys
     from dataclasses import asdict
 
+    from amplifier_tui.cli.bundle.common import print_json
     from amplifier_tui.host.store.imported.reading import find_imported
     from amplifier_tui.host.store.imported.showing import imported_text
 
     found = imported_text(find_imported(session), sys.maxsize)
     if as_json:
-        click.echo(json.dumps(asdict(found), ensure_ascii=False))
+        print_json(asdict(found))
     else:
         click.echo(found.text)
 
@@ -77,15 +77,15 @@ def _text(card: ImportedCard) -> str:
 
 
 def _say(card: ImportedCard, as_json: bool) -> None:
-    import json
     import time
     from dataclasses import asdict
 
     from amplifier_tui.base.text import one_line
+    from amplifier_tui.cli.bundle.common import print_json
     from amplifier_tui.ui.state.formats import ago
 
     if as_json:
-        click.echo(json.dumps(asdict(card), ensure_ascii=False))
+        print_json(asdict(card))
         return
     title = one_line(card.title or card.first_prompt, 60) or "(empty)"
     folder = f"{one_line(card.cwd, 200)}, " if card.cwd else ""

@@ -414,6 +414,6 @@ def _line(card: SessionCard) -> str:
 
 
 def _say_json(data: dict[str, Any]) -> None:
-    import json
+    from amplifier_tui.cli.bundle.common import print_json
 
-    click.echo(json.dumps(data, ensure_ascii=False))
+    print_json(data)

@@ -1,4 +1,5 @@
 import io
+import json
 import os
 import sys
 from concurrent.futures import Future
@@ -11,6 +12,7 @@ import pytest
 from amplifier_tui.base.capabilities.questions import Question, QuestionOption
 from amplifier_tui.cli.group import run as run_command
 from amplifier_tui.cli.run import headless as module
+from amplifier_tui.cli.run import speaking
 from amplifier_tui.cli.run.headless import Headless, Limits, RunResult
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host import events
@@ -256,6 +258,18 @@ def test_no_other_model_answers_than_the_one_that_was_named(
     assert client.did == ["p/big"]
     assert (result.exit_status, result.answer) == (exit_status, "" if exit_status else "Yes.")
     assert bool(exit_status) == ("No such model" in speaker.said)
+
+
+def test_what_no_stream_can_take_is_written_as_json_writes_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with (tmp_path / "out").open("w", encoding="utf-8") as out:
+        monkeypatch.setattr(sys, "__stdout__", out)
+        speaker = speaking.Speaker(whole=True, asks=False)
+        speaker.event(text("1", "odd \ud800\x9b31m"))
+    row = json.loads((tmp_path / "out").read_text())
+    assert row["text"] == "odd \ud800\x9b31m"
+    assert "\x9b" not in (tmp_path / "out").read_text()
 
 
 def test_what_would_have_to_be_trusted_is_left_out_and_said() -> None:

@@ -29,9 +29,11 @@ def test_json_has_one_object_per_session(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store(tmp_path, "aaaa-1")
-    store(tmp_path, "bbbb-2")
+    store(tmp_path, "bbbb-2", bundle="odd \ud800\x9b31m")
     assert run(["sessions", "--cwd", str(tmp_path), "--json"]) == 0
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    printed = capsys.readouterr().out
+    assert "\x9b" not in printed
+    rows = [json.loads(line) for line in printed.splitlines()]
     assert {row["session_id"] for row in rows} == {"aaaa-1", "bbbb-2"}
 
 

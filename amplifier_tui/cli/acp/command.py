@@ -66,13 +66,14 @@ async def _serve(agent: "EditorAgent") -> None:
 
 async def _streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Return the program's own standard input and output, which nothing else reaches."""
+    from amplifier_tui.host.door.descriptors import take_input
+
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=_LONGEST)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), take_input())
     stdout = sys.__stdout__
     if stdout is None:
         raise click.UsageError("standard output has to be open")
-    # What a module reads from standard input must not be the editor's messages.
     pipe = os.fdopen(os.dup(stdout.fileno()), "wb", buffering=0)
     transport, protocol = await loop.connect_write_pipe(
         lambda: asyncio.streams.FlowControlMixin(loop=loop), pipe

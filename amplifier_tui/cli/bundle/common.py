@@ -104,13 +104,19 @@ def style(text: str, **attributes: Any) -> str:
 
 def print_json(data: Any) -> None:
     """Print data as one line of JSON that no terminal takes for anything else."""
+    click.echo(json_line(data))
+
+
+def json_line(data: Any) -> str:
+    """Return data as a line of JSON that every stream takes, no terminal for anything else."""
     from amplifier_tui.base.text import clean
 
     text = json.dumps(data, ensure_ascii=False, default=str)
     if clean(text) != text:
-        # Control characters beyond those that JSON escapes, or such as turn the text around.
+        # Control characters beyond those that JSON escapes, lone surrogates, or such as turn the
+        # text around.
         text = json.dumps(data, default=str)
-    click.echo(text)
+    return text
 
 
 def as_text(value: Any) -> str:

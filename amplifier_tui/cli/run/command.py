@@ -1,17 +1,17 @@
 """The options of `amplifier-tui run`, and what they mean together."""
 
-import json
 import os
 import signal
 import sys
 from decimal import Decimal, InvalidOperation
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
 import click
 
-from amplifier_tui.cli.bundle.common import TRUSTED
+from amplifier_tui.cli.bundle.common import TRUSTED, json_line
 from amplifier_tui.cli.completion import bundle_names, session_ids
 
 if TYPE_CHECKING:
@@ -205,7 +205,9 @@ def _lines(approve: Approve, output: str) -> "InputLines":
         raise click.UsageError(
             "--approve ask asks at the terminal; with --input jsonl write decide"
         )
-    return InputLines(sys.stdin.buffer)
+    from amplifier_tui.host.door.descriptors import take_input
+
+    return InputLines(BufferedReader(take_input()))
 
 
 def _interruptible(headless: "Headless") -> "RunResult":
@@ -230,4 +232,4 @@ def _said(result: "RunResult", output: str) -> str:
     data = result.to_json()
     if output == "jsonl":
         data = {"type": "RunEnded", **data}
-    return json.dumps(cast("dict[str, object]", data), ensure_ascii=False)
+    return json_line(data)

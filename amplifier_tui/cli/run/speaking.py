@@ -1,7 +1,6 @@
 """What a run without a screen says: its output, its progress, its questions."""
 
 import contextlib
-import json
 import os
 import select
 import sys
@@ -12,6 +11,7 @@ import click
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionAnswer
 from amplifier_tui.base.text import one_line, reveal
+from amplifier_tui.cli.bundle.common import json_line
 from amplifier_tui.host.events import ApprovalRequested, HostEvent
 
 _LOOKS: Final = 0.2
@@ -49,7 +49,7 @@ class Speaker:
 
     def row(self, row: dict[str, Any]) -> None:
         """Write an object on a line of its own."""
-        self._print(json.dumps(row, ensure_ascii=False))
+        self._print(json_line(row))
 
     def finish(self, text: str) -> None:
         """Say the last words."""

@@ -1,5 +1,7 @@
 """What is written to the program's own standard output and error, past Python: caught.
 
+And its standard input, for itself alone.
+
 Libraries in C, child processes that inherit them and `os.write` reach the terminal without
 `sys.stdout`. On a full screen that is damage.
 """
@@ -10,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from io import FileIO
 from typing import Final, TextIO
 
 LINE_LIMIT: Final = 2_000
@@ -100,3 +103,15 @@ class DescriptorCapture:
                 self._held.append(text)
         if on_line is not None:
             on_line(text)
+
+
+def take_input() -> FileIO:
+    """Return standard input, unbuffered; whoever else reads it from now on finds its end.
+
+    A module, or a program that one starts, would read lines that are meant for this one.
+    """
+    own = FileIO(os.dup(0))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return own
