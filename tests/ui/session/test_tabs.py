@@ -3,10 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from amplifier_tui.host.client import OpenRequest, SpendLimit
+from amplifier_tui.host.client import OpenRequest, SessionCard, SpendLimit
 from amplifier_tui.host.events import Failed, HostEvent, JobChanged, LimitAsked, Notice
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.questions import Confirm
+from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 from amplifier_tui.ui.session.tabs.tabs import MOST
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import FakeClient, opened
@@ -193,6 +194,20 @@ async def test_what_is_sent_while_a_session_opens_unseen_is_sent_to_that_one() -
         client = drive.client.others[0]
         await tell(drive, client, opened())
         assert client.named("submit") == [("for two",)] and not drive.client.named("submit")
+
+
+async def test_the_list_of_sessions_shows_those_of_the_window_as_open_and_goes_to_them() -> None:
+    async with running(size=(100, 24)) as drive:
+        other = await beside(drive)
+        elsewhere = SessionCard(session_id=other.session, title="Pears", cwd="/elsewhere")
+        drive.client.stored = (elsewhere,)
+        await drive.press("ctrl+x", "1")
+        await drive.press("ctrl+x", "l")
+        await drive.dialog(SessionPicker)
+        await drive.until(lambda: "open now" in drive.text())
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.app.client is other
 
 
 async def test_what_the_program_was_started_with_holds_for_a_session_beside() -> None:

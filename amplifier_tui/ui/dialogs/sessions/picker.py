@@ -1,6 +1,6 @@
 """The stored sessions: found, looked at, named, tagged, pinned, deleted, copied, resumed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from typing import ClassVar, Final, Literal
 
@@ -40,7 +40,7 @@ class SessionPicker(LookingPicker[SessionList]):
 
     Args:
         client: Lists and changes them.
-        current: The id of the session that is open.
+        open_now: The ids of the sessions that are open in the window.
         copied: Puts a session's id on the clipboard.
     """
 
@@ -80,7 +80,7 @@ class SessionPicker(LookingPicker[SessionList]):
     def __init__(
         self,
         client: SessionClient,
-        current: str,
+        open_now: Collection[str],
         keymap: Keymap,
         copied: Callable[[str], None],
         query: str = "",
@@ -88,7 +88,7 @@ class SessionPicker(LookingPicker[SessionList]):
         super().__init__(SessionList(), query, here=True)
         self.chosen: SessionCard | None = None
         self._client = client
-        self._current = current
+        self._open_now = open_now
         self._keymap = keymap
         self._copied = copied
         self._most = _PAGE
@@ -150,7 +150,7 @@ class SessionPicker(LookingPicker[SessionList]):
 
     def _lay_rows(self) -> None:
         self._width = self.rows.size.width
-        shown = Shown(self._width, self._current, folders=not self.here)
+        shown = Shown(self._width, self._open_now, folders=not self.here)
         self._rows = session_rows(self._cards, shown)
 
     def _found_rows(self) -> Sequence[PickRow]:

@@ -1,6 +1,6 @@
 """How a stored session is shown: on a row, and in full beside the list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 from time import time
 from typing import NamedTuple
@@ -24,12 +24,12 @@ class Shown(NamedTuple):
 
     Attributes:
         width: Cells of the list.
-        current: The id of the session that is open.
+        open_now: The ids of the sessions that are open in the window.
         folders: Whether they are of several folders.
     """
 
     width: int
-    current: str = ""
+    open_now: Collection[str] = ()
     folders: bool = False
 
 
@@ -67,7 +67,7 @@ def _columns(cards: Sequence[SessionCard], shown: Shown) -> list[str]:
         [plural(card.turns, "turn") for card in cards],
         [money(card.cost) for card in cards],
         [
-            "open now" if card.session_id == shown.current else ago(now - card.updated)
+            "open now" if card.session_id in shown.open_now else ago(now - card.updated)
             for card in cards
         ],
     ]

@@ -45,15 +45,17 @@ def _choose(
     """Open the list of sessions, and what is chosen there."""
     from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 
-    current = state.facts.session_id
-    picker = SessionPicker(client, current, app.keymap, lambda found: app.copy(found, "id"))
+    links = app.tabs.links if app.tabs is not None else ()
+    open_now = {link.tab.state.facts.session_id for link in links}
+    picker = SessionPicker(client, open_now, app.keymap, lambda found: app.copy(found, "id"))
 
     def chosen(what: str) -> None:
         card = picker.chosen
-        if card is None or (what == "resume" and card.session_id == current):
+        if card is None:
             return
         here = picker.found.cwd
-        if card.cwd and card.cwd == here:
+        shows = what == "resume" and card.session_id in open_now
+        if shows or (card.cwd and card.cwd == here):
             if what == "resume":
                 resume(app, card.session_id, beside=beside)
             else:
