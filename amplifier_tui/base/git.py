@@ -1,11 +1,12 @@
-"""Asking git about a folder without running anything that the folder names.
+"""Running git in a folder without running anything that the folder names.
 
 A repository may come out of an archive, with a ``.git/config`` that names programs to run. So for
 calls that only look: hooks, the file system monitor, pagers and signature checks are off, missing
 objects are not fetched, no lock is taken, and output and time are limited.
 
-What no option switches off is left to the caller: ``git status`` runs the filters that a repository
-configures, see `brings_filters`; ``git diff`` needs ``--no-ext-diff --no-textconv``.
+What no option switches off is left to the caller: ``git status`` and whatever checks files out run
+the filters that a repository configures, see `brings_filters`; ``git diff`` needs
+``--no-ext-diff --no-textconv``.
 """
 
 import asyncio
@@ -52,6 +53,8 @@ READING_ENVIRONMENT: Final = {
 """Variables under which a git of someone else's command keeps to looking, as far as they can."""
 _KEPT: Final = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 """What the user may say by environment: how far up a repository is looked for."""
+_CLEANING: Final = r"^filter\..*\.(clean|process)$"
+_FILTERS: Final = r"^filter\..*\.(clean|smudge|process)$"
 _OWN_SCOPES: Final = ("local", "worktree")
 
 
@@ -113,16 +116,11 @@ def git_bytes_now(
     """
     if not _in_repository(folder):
         return None
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name in _KEPT
-    }
     try:
         process = subprocess.Popen(
             ["git", *_OPTIONS, *arguments],
             cwd=folder,
-            env=environment | _ENVIRONMENT,
+            env=_environment(),
             stdin=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -143,6 +141,45 @@ def git_bytes_now(
             late.cancel()
             _end(process)
     return None if failed else output
+
+
+def change_now(folder: Path, *arguments: str, timeout: float) -> str:
+    """Run a git command that changes a repository, without its hooks. Call it from a thread.
+
+    Returns:
+        Why it failed, as git says it; empty where it worked.
+    """
+    with TemporaryFile() as said:
+        try:
+            process = subprocess.Popen(
+                ["git", *_OPTIONS, *arguments],
+                cwd=folder,
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return f"git can't be started: {error}"
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            process.wait()
+            return f"git took longer than {timeout:.0f} s"
+        said.seek(0)
+        words = said.read(MOST_BYTES).decode("utf-8", "replace").strip()
+    return (words or f"git ended with code {code}") if code else ""
+
+
+def _environment() -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name in _KEPT
+    }
+    return kept | _ENVIRONMENT
 
 
 def _in_repository(folder: Path) -> bool:
@@ -175,8 +212,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 async def brings_filters(folder: Path, *, timeout: float = TIMEOUT) -> bool:
     """Whether a repository's own configuration names filters, which ``git status`` would run."""
-    pattern = r"^filter\..*\.(clean|process)$"
-    return await asyncio.to_thread(_configures, folder, pattern, timeout)
+    return await asyncio.to_thread(_configures, folder, _CLEANING, timeout)
+
+
+def brings_filters_now(folder: Path) -> bool:
+    """Whether it names filters of any kind, those of checking out too. Call it from a thread."""
+    return _configures(folder, _FILTERS, TIMEOUT)
 
 
 def names_programs(folder: Path) -> bool:

@@ -336,3 +336,38 @@ class CallExplanation:
     risk: Risk = "medium"
     reasons: tuple[str, ...] = ()
     past: tuple[PastCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeCard:
+    """A git worktree that a session works in, beside the user's checkout.
+
+    Attributes:
+        path: Its top folder.
+        original: The checkout it was made beside; empty where there is none.
+        cwd: The folder in it to work in.
+        changes: Files that are changed or new and not committed.
+        commits: Those that no other branch has.
+        ignored: Files that git ignores, and that go when the worktree is removed.
+    """
+
+    path: str
+    branch: str
+    original: str = ""
+    cwd: str = ""
+    changes: int = 0
+    commits: int = 0
+    ignored: int = 0
+
+    @property
+    def work(self) -> str:
+        """What would be lost with it, in words; empty for nothing."""
+        counts = (
+            (self.changes, "file", "that {} not committed", ("is", "are")),
+            (self.commits, "commit", "that no other branch {}", ("has", "has")),
+        )
+        return " and ".join(
+            f"{count} {noun}{'s' if count > 1 else ''} {rest.format(verbs[count > 1])}"
+            for count, noun, rest, verbs in counts
+            if count
+        )

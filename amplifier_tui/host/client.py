@@ -29,6 +29,7 @@ from amplifier_tui.host.cards import PastCall as PastCall
 from amplifier_tui.host.cards import PlannedModule as PlannedModule
 from amplifier_tui.host.cards import RuleCard as RuleCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
+from amplifier_tui.host.cards import WorktreeCard as WorktreeCard
 from amplifier_tui.host.events import HostEvent, RewindScope
 from amplifier_tui.host.imported_cards import ImportedCard as ImportedCard
 from amplifier_tui.host.imported_cards import ImportedText as ImportedText
@@ -38,6 +39,7 @@ from amplifier_tui.host.protocol.modules import ModuleClient
 from amplifier_tui.host.protocol.permissions import PermissionClient
 from amplifier_tui.host.protocol.stored import StoredClient
 from amplifier_tui.host.protocol.turns import TurnClient
+from amplifier_tui.host.protocol.worktrees import WorktreeClient
 from amplifier_tui.host.requests import EXPORT_SUFFIXES as EXPORT_SUFFIXES
 from amplifier_tui.host.requests import Decision as Decision
 from amplifier_tui.host.requests import ExportForm as ExportForm
@@ -63,6 +65,7 @@ class SessionClient(
     ModuleClient,
     StoredClient,
     ImportedClient,
+    WorktreeClient,
     Protocol,
 ):
     """Runs one session at a time for a front end; `beside` makes the client of another one."""

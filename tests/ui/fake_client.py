@@ -42,12 +42,13 @@ from amplifier_tui.host.events import (
     SessionOpened,
 )
 from tests.ui.fake_imported import FakeImported, answer, done, failed
+from tests.ui.fake_worktrees import FakeWorktrees
 
 SESSION = "s1"
 
 
 @dataclass
-class FakeClient(FakeImported):
+class FakeClient(FakeImported, FakeWorktrees):
     """Implements `SessionClient` without an engine.
 
     Attributes:

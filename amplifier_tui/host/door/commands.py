@@ -21,11 +21,13 @@ from amplifier_tui.host.client import (
     RuleCard,
     ServerStatus,
     SpendLimit,
+    WorktreeCard,
 )
 from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, RewindScope, Scope
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening.opening import Opening
 from amplifier_tui.host.session.permissions import Permissions
+from amplifier_tui.host.session.places import worktrees
 from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 from amplifier_tui.host.stream.sender import Stamp
 
@@ -303,6 +305,26 @@ class SessionCommands:
         """Bring back what was taken back."""
         if (live := self._opened()) is not None:
             await live.rewinder.undo()
+
+    async def make_worktree(self, name: str) -> WorktreeCard:
+        """Make a worktree of the session's repository."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await asyncio.to_thread(worktrees.make_worktree, self._live.workspace, name)
+
+    async def worktree(self) -> WorktreeCard:
+        """Describe the worktree the session works in."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await asyncio.to_thread(worktrees.find_worktree, self._live.workspace)
+
+    async def remove_worktree(self) -> WorktreeCard:
+        """Remove the worktree the session works in."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        if self._live.turns.running or self._live.shell.running:
+            raise RuntimeError("Something runs in the worktree: stop it first")
+        return await asyncio.to_thread(worktrees.remove_worktree, self._live.workspace)
 
     async def compaction(self) -> CompactionPreview:
         """Describe what compacting would do."""

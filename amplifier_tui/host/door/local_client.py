@@ -175,6 +175,9 @@ class LocalClient:
     module_details = _question(SessionClient.module_details)
     mcp_servers = _question(SessionClient.mcp_servers)
     restart_mcp_server = _question(SessionClient.restart_mcp_server)
+    make_worktree = _question(SessionClient.make_worktree)
+    worktree = _question(SessionClient.worktree)
+    remove_worktree = _question(SessionClient.remove_worktree)
 
     def beside(self) -> "LocalClient":
         """Return the client of another session, on an engine thread of its own."""

@@ -1,6 +1,6 @@
 """A session opens, closes, fails or has a word to say; its modules come and go."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.report import ReportItem
@@ -14,6 +14,9 @@ from amplifier_tui.host.events.records import (
     NoticeEnd,
     RewindScope,
 )
+
+WORKTREE_PREFIX: Final = "amplifier/"
+"""What the branch of every git worktree that is made for a session begins with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from amplifier_tui.ui.app.actions import (
     turn,
     view,
 )
-from amplifier_tui.ui.app.actions.sessions import beside, stored
+from amplifier_tui.ui.app.actions.sessions import beside, stored, worktree
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.quitting import Quitting
 from amplifier_tui.ui.app.session_app import SessionApp
@@ -145,6 +145,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_imported = stored.imported
     action_new_session = session.new_session
     action_session_beside = beside.open_beside
+    action_worktree = worktree.worktree
     action_resume_beside = stored.resume_beside
     action_show_session = beside.show
     action_next_session = beside.step

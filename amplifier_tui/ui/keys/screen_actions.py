@@ -13,6 +13,7 @@ _IN_SESSION = (
         "session.redo",
         "session.report",
         "session.export",
+        "session.worktree",
         "agents.show",
         "agents.tell",
         "agents.stop",
@@ -68,6 +69,13 @@ _ROWS = (
             "plus",
             "beside",
             "bundle",
+        ),
+        Action(
+            "session.worktree",
+            "Session in a git worktree of its own",
+            "app.worktree",
+            slash="worktree",
+            takes="name, leave or remove",
         ),
         Action(
             "session.resume_beside",

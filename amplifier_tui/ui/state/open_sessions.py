@@ -6,6 +6,7 @@ from typing import Final, Literal, NamedTuple
 from rich.cells import cell_len
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.host.events import WORKTREE_PREFIX
 from amplifier_tui.ui.state.conversation.entries import UserEntry
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.styled import Role, Row, fit, pieces_width
@@ -47,12 +48,16 @@ class SessionLook(NamedTuple):
 
 
 def name_of(state: SessionState) -> str:
-    """Return what a session is called: its title, else its first prompt, else its bundle."""
+    """Return what a session is called: its title, else its first prompt, else its bundle.
+
+    One in a git worktree of its own has the branch of that in place of the bundle.
+    """
     title = state.facts.title
     if not title:
         prompts = (entry.text for entry in state.entries if isinstance(entry, UserEntry))
         title = next(prompts, "") if not state.facts.earlier else ""
-    return one_line(title or state.facts.bundle or "new session", NAME_WIDTH)
+    branch = state.facts.branch if state.facts.branch.startswith(WORKTREE_PREFIX) else ""
+    return one_line(title or branch or state.facts.bundle or "new session", NAME_WIDTH)
 
 
 def is_empty(state: SessionState) -> bool:

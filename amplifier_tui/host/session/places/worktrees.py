@@ -1,0 +1,155 @@
+"""Git worktrees of the program's own: a session may work in one beside the user's checkout."""
+
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from amplifier_tui.base.git import brings_filters_now, change_now, git_output_now
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.cards import WorktreeCard
+from amplifier_tui.host.events import WORKTREE_PREFIX
+
+_CHECKOUT_TIME: Final = 120.0
+"""Seconds that git has to write or remove all files of a worktree."""
+_LONGEST_NAME: Final = 60
+_MOST_SAID: Final = 400
+
+
+class WorktreeError(RuntimeError):
+    """A worktree can't be made, found or removed; nothing has changed."""
+
+
+class _Place(NamedTuple):
+    """Where a folder is in a repository.
+
+    Attributes:
+        top: The top folder of its checkout.
+        private: The git folder of that checkout alone; `common` is that of all checkouts.
+    """
+
+    top: Path
+    private: Path
+    common: Path
+
+    @property
+    def main(self) -> Path | None:
+        """The checkout that the repository began with; None for a bare one or a submodule."""
+        return self.common.parent if self.common.name == ".git" else None
+
+
+def make_worktree(folder: Path, name: str) -> WorktreeCard:
+    """Check the commit of a folder's checkout out beside that, on a new branch. Blocking.
+
+    The new folder is called like the original one, a hyphen and the name.
+
+    Args:
+        name: Of the branch, after the prefix; what a file name should not have becomes a hyphen.
+
+    Raises:
+        WorktreeError: It can't be made.
+    """
+    place = _place(folder)
+    name = re.sub(r"[^\w.-]+|\.\.+", "-", name).strip("-.")[:_LONGEST_NAME].strip("-.")
+    if not name:
+        raise WorktreeError("A worktree needs a name of letters or digits")
+    _refuse_filters(folder)
+    if git_output_now(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
+        raise WorktreeError("The repository has no commit yet: commit something first")
+    original = place.main or place.top
+    branch, path = WORKTREE_PREFIX + name, original.with_name(f"{original.name}-{name}")
+    if path.exists() or path.is_symlink():
+        raise WorktreeError(f"{path} is there already: choose another name")
+    if git_output_now(folder, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
+        raise WorktreeError(f"The branch {branch} is there already: choose another name")
+    add = ("worktree", "add", "--quiet", "-b", branch, "--", str(path), "HEAD")
+    if problem := change_now(place.top, *add, timeout=_CHECKOUT_TIME):
+        # What was begun is of no use; `-d` keeps a branch that has commits of its own.
+        change_now(
+            place.common, "worktree", "remove", "--force", "--", str(path), timeout=_CHECKOUT_TIME
+        )
+        change_now(place.common, "branch", "--quiet", "-d", "--", branch, timeout=_CHECKOUT_TIME)
+        raise _failed("made", problem)
+    inside = path / folder.resolve().relative_to(place.top)
+    return WorktreeCard(
+        path=str(path),
+        branch=branch,
+        original=str(original),
+        cwd=str(inside if inside.is_dir() else path),
+    )
+
+
+def find_worktree(folder: Path) -> WorktreeCard:
+    """Describe the worktree that a folder is in, and the work in it. Blocking.
+
+    Raises:
+        WorktreeError: The folder is in none that was made here, or its work can't be told.
+    """
+    place = _place(folder)
+    branch = (_ask(folder, "symbolic-ref", "--quiet", "HEAD") or "").removeprefix("refs/heads/")
+    if place.private == place.common or not branch.startswith(WORKTREE_PREFIX):
+        raise WorktreeError(
+            "This session works in no worktree of its own: /worktree NAME makes one"
+        )
+    _refuse_filters(folder)
+    status = ("status", "--porcelain", "-z", "--no-renames", "--ignored", "--untracked-files=all")
+    entries = _ask(place.top, *status)
+    others = ("--not", f"--exclude={branch}", "--branches", "--remotes")
+    commits = _ask(place.top, "rev-list", "--count", "HEAD", *others)
+    if entries is None or commits is None:
+        raise WorktreeError(f"git can't tell what is changed in {place.top}")
+    found = [entry for entry in entries.split("\0") if entry]
+    ignored = sum(entry.startswith("!!") for entry in found)
+    return WorktreeCard(
+        path=str(place.top),
+        branch=branch,
+        original=str(place.main or ""),
+        cwd=str(folder),
+        changes=len(found) - ignored,
+        commits=int(commits),
+        ignored=ignored,
+    )
+
+
+def remove_worktree(folder: Path) -> WorktreeCard:
+    """Remove the worktree that a folder is in, and its branch. Blocking.
+
+    A branch stays that the original checkout has not merged.
+
+    Raises:
+        WorktreeError: There is work in it, or git refuses; it is still there.
+    """
+    card = find_worktree(folder)
+    if card.work:
+        raise WorktreeError(f"{card.path} has {card.work}: it stays")
+    common = _place(folder).common
+    # Without `--force` git looks for itself that nothing was changed in between.
+    remove = ("worktree", "remove", "--", card.path)
+    if problem := change_now(common, *remove, timeout=_CHECKOUT_TIME):
+        raise _failed("removed", problem)
+    change_now(common, "branch", "--quiet", "-d", "--", card.branch, timeout=_CHECKOUT_TIME)
+    return card
+
+
+def _place(folder: Path) -> _Place:
+    asked = ("--show-toplevel", "--git-dir", "--git-common-dir")
+    found = _ask(folder, "rev-parse", "--path-format=absolute", *asked)
+    if found is None or len(paths := found.split("\n")) != len(asked):
+        raise WorktreeError(f"{folder} is in no git repository with files checked out")
+    return _Place(*(Path(path).resolve() for path in paths))
+
+
+def _refuse_filters(folder: Path) -> None:
+    if brings_filters_now(folder):
+        raise WorktreeError(
+            "The repository's own configuration names filters, which are programs that git would"
+            " run: use git worktree yourself"
+        )
+
+
+def _ask(folder: Path, *arguments: str) -> str | None:
+    output = git_output_now(folder, *arguments)
+    return None if output is None else output.rstrip("\n")
+
+
+def _failed(what: str, problem: str) -> WorktreeError:
+    return WorktreeError(f"The worktree can't be {what}: {one_line(problem, _MOST_SAID)}")

@@ -1,0 +1,116 @@
+"""Actions on the git worktree of a session: making, keeping and removing one."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.app.session_app import in_open_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from amplifier_tui.host.client import SessionClient, WorktreeCard
+    from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.session.tabs.tabs import SessionTabs
+    from amplifier_tui.ui.state.session import SessionState
+
+_LONGEST_NAME: Final = 60
+_CLOSE_SECONDS: Final = 5.0
+
+
+@in_open_session
+def worktree(app: SessionApp, client: SessionClient, state: SessionState, words: str = "") -> None:
+    """Open a session in a git worktree of its own, or leave or remove the one on screen's."""
+    work = state.activity.work
+    if words == "leave":
+        app.run_worker(_answered(app, client.worktree(), partial(_leave, app)))
+    elif words == "remove" and work:
+        app.say("Something runs in this session: stop it before its worktree goes.", "warning")
+    elif words == "remove":
+        app.run_worker(_answered(app, client.worktree(), partial(_ask_to_remove, app, client)))
+    elif words:
+        app.run_worker(_answered(app, client.make_worktree(words), partial(_open, app, state)))
+    else:
+        from amplifier_tui.ui.dialogs.questions import AskLine
+
+        about = "A session beside this one, on a branch and in a folder of that name."
+        question = AskLine("Worktree", "", _LONGEST_NAME, about=about, verb="Make it")
+        app.ask(question, lambda name: worktree(app, name) if name.strip() else None)
+
+
+async def _answered(
+    app: SessionApp, asked: Future[WorktreeCard], then: Callable[[WorktreeCard], None]
+) -> None:
+    try:
+        card = await asyncio.wrap_future(asked)
+    except RuntimeError as error:
+        app.say(f"{one_line(str(error), 500)}.", "warning")
+    else:
+        then(card)
+
+
+def _open(app: SessionApp, state: SessionState, card: WorktreeCard) -> None:
+    from amplifier_tui.host.client import OpenRequest
+
+    if app.tabs is None:
+        return
+    models, bundle = app.preferences.models, state.facts.bundle
+    request = OpenRequest(cwd=Path(card.cwd), bundle=bundle, models=models)
+    if app.tabs.open_beside(request):
+        app.say(f"{_named(card)}. What is not committed stayed in {one_line(card.original, 200)}.")
+
+
+def _leave(app: SessionApp, card: WorktreeCard) -> None:
+    work = f", with {card.work}" if card.work else ""
+    app.say(f"{_named(card)}{work}. It stays when the session is closed.")
+
+
+def _ask_to_remove(app: SessionApp, client: SessionClient, card: WorktreeCard) -> None:
+    if card.work:
+        app.say(
+            f"It stays, as it has {card.work}. Commit and merge {one_line(card.branch, 80)} first.",
+            "warning",
+        )
+        return
+    if app.tabs is None:
+        return
+    from amplifier_tui.ui.dialogs.questions import Confirm
+
+    question = f"To remove the worktree {one_line(card.path, 200)}? All work in it is elsewhere too"
+    if card.ignored:
+        question += f", but for {card.ignored} files that git ignores"
+    link = app.tabs.shown
+    places = (Path(each.tab.state.facts.cwd) for each in app.tabs.links if each is not link)
+    if any(place.is_relative_to(card.path) for place in places):
+        app.say("Another session of this window works in it: close that one first.", "warning")
+        return
+
+    async def go_on(tabs: SessionTabs, card: WorktreeCard) -> None:
+        from amplifier_tui.host.client import OpenRequest
+
+        if len(tabs.links) > 1 and link in tabs.links:
+            await tabs.close(link, _CLOSE_SECONDS)
+        elif card.original:
+            bundle = link.tab.state.facts.bundle
+            client.open(OpenRequest(cwd=Path(card.original), bundle=bundle))
+        # In the session that is on screen from now on.
+        app.say(f"The worktree {one_line(card.path, 200)} is removed.")
+
+    def removed(card: WorktreeCard) -> None:
+        if app.tabs is not None:
+            app.run_worker(go_on(app.tabs, card))
+
+    def answered(yes: bool) -> None:
+        if yes:
+            app.run_worker(_answered(app, client.remove_worktree(), removed))
+
+    app.ask(Confirm(f"{question}.", "Remove it"), answered)
+
+
+def _named(card: WorktreeCard) -> str:
+    return f"Branch {one_line(card.branch, 80)} is in {one_line(card.path, 200)}"

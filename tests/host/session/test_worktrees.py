@@ -1,0 +1,148 @@
+"""A git worktree for a session is made beside the checkout, and never removed with work in it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.session.places.worktrees import (
+    WorktreeError,
+    find_worktree,
+    make_worktree,
+    remove_worktree,
+)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    run = ["git", *who, *arguments]
+    return subprocess.run(run, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def commit(folder: Path, name: str = "one.txt") -> None:
+    (folder / name).write_text(name)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", name)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path.resolve() / "site"
+    (root / "docs").mkdir(parents=True)
+    git(root, "init", "-qb", "main")
+    (root / ".gitignore").write_text("*.log\n")
+    commit(root, "docs/one.txt")
+    return root
+
+
+def test_it_is_made_beside_the_checkout_on_a_branch_of_its_own(repository: Path) -> None:
+    (repository / "draft.txt").write_text("not committed")
+    card = make_worktree(repository / "docs", " fix the/login ")
+    path = repository.with_name("site-fix-the-login")
+    assert (card.path, card.cwd) == (str(path), str(path / "docs"))
+    assert (card.branch, card.original) == ("amplifier/fix-the-login", str(repository))
+    assert git(path, "branch", "--show-current").strip() == card.branch
+    assert (path / "docs/one.txt").exists() and not (path / "draft.txt").exists()
+    assert (repository / "draft.txt").exists() and git(repository, "branch", "--show-current") == (
+        "main\n"
+    )
+    assert find_worktree(path / "docs").work == ""
+    second = make_worktree(path, "more")
+    assert second.path == str(repository.with_name("site-more")), "not beside the worktree"
+
+
+def test_it_is_removed_with_its_branch_where_nothing_is_lost(repository: Path) -> None:
+    card = make_worktree(repository, "fix")
+    path = Path(card.path)
+    commit(path)
+    git(repository, "merge", "-q", card.branch)
+    (path / "run.log").write_text("ignored")
+    assert find_worktree(path).ignored == 1
+    assert remove_worktree(path).branch == card.branch
+    assert not path.exists() and "amplifier" not in git(repository, "branch")
+    assert (repository / "one.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("doing", "work"),
+    [
+        ("new", "1 file that is not committed"),
+        ("changed", "1 file that is not committed"),
+        ("staged", "1 file that is not committed"),
+        ("commits", "2 commits that no other branch has"),
+        ("hidden", "1 file that is not committed"),
+    ],
+)
+def test_work_in_it_keeps_it(repository: Path, doing: str, work: str) -> None:
+    path = Path(make_worktree(repository, "fix").path)
+    if doing == "commits":
+        commit(path)
+        commit(path, "two.txt")
+    else:
+        (path / ("docs/one.txt" if doing == "changed" else "a.txt")).write_text("mine")
+    if doing == "staged":
+        git(path, "add", "-A")
+    if doing == "hidden":
+        git(path, "config", "status.showUntrackedFiles", "no")
+    with pytest.raises(WorktreeError, match=f"has {work}: it stays"):
+        remove_worktree(path)
+    assert path.exists() and "amplifier/fix" in git(repository, "branch")
+
+
+def test_what_is_no_worktree_made_here_is_never_removed(repository: Path, tmp_path: Path) -> None:
+    with pytest.raises(WorktreeError, match="no worktree of its own"):
+        remove_worktree(repository)
+    by_hand = tmp_path / "by-hand"
+    git(repository, "worktree", "add", "-q", "-b", "mine", str(by_hand))
+    with pytest.raises(WorktreeError, match="no worktree of its own"):
+        remove_worktree(by_hand)
+    locked = Path(make_worktree(repository, "fix").path)
+    git(repository, "worktree", "lock", str(locked))
+    with pytest.raises(WorktreeError, match=r"can't be removed: .*lock"):
+        remove_worktree(locked)
+    assert by_hand.exists() and locked.exists()
+
+
+def test_where_none_can_be_made_it_is_said_and_nothing_is_left(
+    repository: Path, tmp_path: Path
+) -> None:
+    def refused(folder: Path, name: str, why: str) -> None:
+        before = sorted(tmp_path.iterdir())
+        with pytest.raises(WorktreeError, match=why):
+            make_worktree(folder, name)
+        assert sorted(tmp_path.iterdir()) == before
+
+    plain, empty = tmp_path / "plain", tmp_path / "empty"
+    plain.mkdir()
+    refused(plain, "fix", "in no git repository")
+    empty.mkdir()
+    git(empty, "init", "-q")
+    refused(empty, "fix", "no commit yet")
+    refused(repository, "../..", "needs a name")
+    refused(repository, "fix.lock", r"can't be made: .*not a valid branch name")
+    repository.with_name("site-taken").mkdir()
+    refused(repository, "taken", "is there already")
+    git(repository, "branch", "amplifier/kept")
+    refused(repository, "kept", "branch amplifier/kept is there already")
+    assert "amplifier/kept" in git(repository, "branch")
+
+
+def test_no_program_of_the_repository_runs(repository: Path, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    for hook in ("post-checkout", "reference-transaction"):
+        script = repository / ".git/hooks" / hook
+        script.parent.mkdir(exist_ok=True)
+        script.write_text(f"#!/bin/sh\ntouch {ran}\n")
+        script.chmod(0o755)
+    remove_worktree(Path(make_worktree(repository, "fix").path))
+    assert not ran.exists()
+    (repository / ".gitattributes").write_text("*.txt filter=x\n")
+    git(repository, "add", "-A")
+    git(repository, "-c", "core.hooksPath=/dev/null", "commit", "-qm", "x")
+    path = Path(make_worktree(repository, "fix").path)
+    git(repository, "config", "filter.x.smudge", f"touch {ran}; cat")
+    with pytest.raises(WorktreeError, match="names filters"):
+        make_worktree(repository, "again")
+    with pytest.raises(WorktreeError, match="names filters"):
+        remove_worktree(path)
+    assert not ran.exists() and path.exists()
