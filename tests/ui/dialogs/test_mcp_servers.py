@@ -1,3 +1,5 @@
+from concurrent.futures import Future
+
 import pytest
 
 from amplifier_tui.host.client import ServerStatus
@@ -59,6 +61,21 @@ async def test_a_server_is_started_again_and_its_log_read() -> None:
             assert words in text
         await drive.press("escape")
         await drive.dialog(ServerList)
+
+
+async def test_an_answer_that_takes_long_is_shown_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running(FakeClient(servers=SERVERS)) as drive:
+        picker = await listed(drive)
+        late: Future[tuple[ServerStatus, ...]] = Future()
+        monkeypatch.setattr(picker, "_ask", lambda: late)
+        picker._look_again()
+        await drive.settle()
+        picker._look_again()
+        await drive.settle()
+        late.set_result(SERVERS[:1])
+        await drive.until(lambda: len(picker.rows.rows) == 1)
 
 
 async def test_without_servers_it_says_where_they_are_named() -> None:

@@ -54,6 +54,7 @@ class ServerList(LetterPicker[ServerStatus]):
         self._client = client
         self._keymap = keymap
         self._note = ""
+        self._asking = False
 
     def on_mount(self) -> None:
         """Ask the host, and go on asking."""
@@ -61,8 +62,16 @@ class ServerList(LetterPicker[ServerStatus]):
         self.set_interval(_EVERY, self._look_again)
 
     def _look_again(self) -> None:
-        if self.is_active and self.asked:
-            self.run_worker(self._load(), group="cards", exclusive=True)
+        # One after the other: an answer that takes longer than the pause is to come as well.
+        if self.is_active and self.asked and not self._asking:
+            self.run_worker(self._load(), group="cards")
+
+    async def _load(self) -> None:
+        self._asking = True
+        try:
+            await super()._load()
+        finally:
+            self._asking = False
 
     def _first(self) -> str:
         row = self.rows.row
