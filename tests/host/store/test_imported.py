@@ -204,3 +204,21 @@ def test_rows_that_are_nested_deeply_or_very_long_are_noted(home: Path) -> None:
     file = find_imported("claude-code:")
     assert notes(file).count("a row that can't be read") == 2
     assert json.dumps(conversation(file)[-1]["tool_calls"]).count("{") < 400
+
+
+def test_a_note_is_cut_beside_a_secret_and_a_title_hides_none(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "a-long-value-that-is-secret" * 3
+    monkeypatch.setenv("SOME_API_KEY", secret)
+    said = f"{'x' * 1_960} {secret}"
+    rows = [
+        {"type": "summary", "summary": f"About {KEY[:9]}\u200b\x1b[0m{KEY[9:]}"},
+        {"type": "system", "content": said},
+        {"type": "user", "message": {"content": [{"type": 5, "data": said}]}},
+    ]
+    write_claude(home, rows)
+    (card,) = list_imported()
+    assert card.title == "About [REDACTED]"
+    texts = [str(row["content"]) for row in imported_rows(find_imported(card.key))]
+    assert [text[-3:] for text in texts] == ["x …", "x …"]

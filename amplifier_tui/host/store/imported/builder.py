@@ -1,10 +1,12 @@
 """Puts together rows of ours from the pieces that other programs store one by one."""
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
+from amplifier_tui.base.secrets import cut_before, secret_values
 from amplifier_tui.base.text import clean, encodable
 from amplifier_tui.host.messages import IMPORT_HOOK
 
@@ -38,9 +40,7 @@ class RowBuilder:
     def note(self, about: str, data: Any) -> None:
         """Add something that is neither said nor called, shortened, as text."""
         text = data if isinstance(data, str) else _json(data)
-        text = harmless(f"[{about}] {text}")
-        if len(text) > _LONGEST_NOTE:
-            text = f"{text[:_LONGEST_NOTE]}…"
+        text = _cut(harmless(f"[{about}] {text}"))
         source = {"source": "hook", "hook_name": IMPORT_HOOK}
         self._add({"role": "user", "content": text, "metadata": source})
 
@@ -123,7 +123,7 @@ def _text_of_block(block: Any) -> str:
     if isinstance(text, str):
         return text
     kind = block.get("type")
-    return f"[{kind[:_LONGEST_NAME]}]" if isinstance(kind, str) else _json(block)[:_LONGEST_NOTE]
+    return f"[{kind[:_LONGEST_NAME]}]" if isinstance(kind, str) else _cut(_json(block))
 
 
 def named(kind: Any) -> str:
@@ -135,6 +135,14 @@ def named(kind: Any) -> str:
 def harmless(text: str) -> str:
     """Return a text without control sequences, and without what no API takes."""
     return encodable(clean(text))
+
+
+def _cut(text: str) -> str:
+    """Return a text of at most `_LONGEST_NOTE` characters, and a mark where it was cut."""
+    if len(text) <= _LONGEST_NOTE:
+        return text
+    # Never within a secret: nobody would know half of one again.
+    return f"{text[: cut_before(text, _LONGEST_NOTE, secret_values(os.environ))]}…"
 
 
 def _harmless_values(data: Any, depth: int = 0) -> Any:

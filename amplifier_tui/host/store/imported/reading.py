@@ -82,7 +82,7 @@ def imported_card(file: ImportedFile, redactor: Redactor) -> ImportedCard:
     return ImportedCard(
         key=harmless(file.key),
         origin=file.origin,
-        title=shorten(harmless(redactor.text(facts.get("title", "")))),
+        title=shorten(redactor.text(harmless(facts.get("title", "")))),
         first_prompt=shorten(redactor.text(next(prompts, ""))),
         updated=file.updated,
         cwd=harmless(facts.get("cwd", ""))[:4_096],
