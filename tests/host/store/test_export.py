@@ -102,7 +102,8 @@ def test_no_secret_of_any_shape_is_in_any_form_however_it_is_disguised(
 def test_keys_of_the_environment_and_what_is_named_a_secret_go_too(
     tmp_path: Path, form: ExportForm
 ) -> None:
-    call = {"id": "c", "tool": "login", "arguments": {"user": "ann", "password": "tulip"}}
+    hidden = {"password": "tulip", "api_key": ["tulip"], "secret": {"first": "tulip"}}
+    call = {"id": "c", "tool": "login", "arguments": {"user": "ann", **hidden}}
     rows = [
         {"role": "user", "content": "my-own-key-123"},
         {"role": "assistant", "tool_calls": [call]},
@@ -112,7 +113,7 @@ def test_keys_of_the_environment_and_what_is_named_a_secret_go_too(
         stored(tmp_path / "s", rows), request, Redactor({"MY_KEY": "my-own-key-123"}), tmp_path
     )
     text = (tmp_path / "out").read_text()
-    assert done.secrets == 2 and "my-own-key" not in text and "tulip" not in text and "ann" in text
+    assert done.secrets == 4 and "my-own-key" not in text and "tulip" not in text and "ann" in text
 
 
 def test_an_export_begins_with_the_turn_that_was_asked_for(tmp_path: Path) -> None:

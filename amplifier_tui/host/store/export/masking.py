@@ -51,7 +51,7 @@ class Masking:
         return data
 
     def _field(self, name: object, value: Any) -> Any:
-        if is_secret_name(name) and isinstance(value, str) and value not in ("", REDACTED):
+        if is_secret_name(name) and _is_secret(value):
             self.count += 1
             return REDACTED
         return self.values(value)
@@ -62,3 +62,8 @@ class Masking:
     def _counted(self, before: str, after: str) -> str:
         self.count += max(0, after.count(REDACTED) - before.count(REDACTED))
         return after
+
+
+def _is_secret(value: Any) -> bool:
+    """Whether a value under the name of a secret is one; also several of them."""
+    return isinstance(value, str | list | tuple | Mapping) and bool(value) and value != REDACTED
