@@ -92,7 +92,11 @@ def _time(sign: str) -> Callable[[str, datetime], Term | str]:
 def _moment(value: str, now: datetime) -> datetime | None:
     """Return when a date begins, or how long ago an age was; None for what is neither."""
     if age := _AGE.fullmatch(value):
-        return now - timedelta(hours=int(age[1]) * _HOURS[age[2]])
+        try:
+            return now - timedelta(hours=int(age[1]) * _HOURS[age[2]])
+        except OverflowError:
+            # Before the first year there is.
+            return None
     days = {"today": 0, "yesterday": 1}
     try:
         day = now.date() - timedelta(days[value]) if value in days else date.fromisoformat(value)

@@ -94,6 +94,7 @@ def test_sessions_are_found_by_words_and_by_filters(
         ("after:", "after: takes a date"),
         ("before:2026-02-31", "before: takes a date"),
         ("before:0001-01-01", "before: takes a date"),
+        ("after:9999y", "after: takes a date"),
         ("cost:cheap", "cost: takes an amount"),
         ("bundel:x", "bundel: is no filter; bundle: is"),
         ("tag:", "tag: takes a tag"),
