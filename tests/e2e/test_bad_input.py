@@ -106,7 +106,8 @@ def test_a_module_nobody_has_is_left_out_and_the_pane_says_why(machine: Machine)
     terminal.press("f2")
     terminal.wait_gone("1 failed")
     ask(terminal, "hello")
-    terminal.wait_for("█ hello")
+    # Only then the prompt says that a turn runs, and later that none does.
+    terminal.wait_for("Turn 1: “hello”")
     terminal.wait_for(READY)
     quit_program(terminal)
 
