@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.ui.transcript.entries.tool import describe, partial_arguments
+from amplifier_tui.ui.transcript.entries.tool_words import describe, partial_arguments
 
 
 def words(tool: str, arguments: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from amplifier_tui.ui.transcript.entries.scene import (
     margined,
     text_lines,
 )
-from amplifier_tui.ui.transcript.entries.tool import describe
+from amplifier_tui.ui.transcript.entries.tool_words import describe
 from amplifier_tui.ui.transcript.lines import Span, StyledLine
 from amplifier_tui.ui.widgets.styled import Role
 

@@ -39,12 +39,12 @@ from amplifier_tui.ui.transcript.entries.cards import (
 from amplifier_tui.ui.transcript.entries.colours import Colours
 from amplifier_tui.ui.transcript.entries.scene import KEYS, Column, Scene, margined
 from amplifier_tui.ui.transcript.entries.tool import (
-    describe,
     has_more,
     peek_rows,
     tool_line,
     tool_lines,
 )
+from amplifier_tui.ui.transcript.entries.tool_words import describe
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 from amplifier_tui.ui.transcript.lines import BLANK, Span, StyledLine
 from amplifier_tui.ui.transcript.markdown.render import markdown_lines, presentable

@@ -1,0 +1,207 @@
+"""The cursor on an entry of the conversation, and the keys that are about that entry."""
+
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from amplifier_tui.host.events import MAIN_LANE
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    ErrorEntry,
+    LaneEntry,
+    ReportEntry,
+    ToolEntry,
+    UserEntry,
+)
+from amplifier_tui.ui.transcript.document_view import DocumentView
+from amplifier_tui.ui.transcript.entries.renderer import name_of, plain_text
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry
+from amplifier_tui.ui.transcript.layout.pager import EntryCursor
+from amplifier_tui.ui.widgets.messages import (
+    ActionWanted,
+    CopyRequested,
+    EntryActivated,
+    EventsRequested,
+    ExportRequested,
+    ForkRequested,
+    RetryRequested,
+    RewindRequested,
+)
+
+_WITHOUT = "After a failure of a context source: without it"
+_REWIND = "Before the turn; after a failure, try again"
+_FORK = "On a prompt: what came before it, in a new session, and it in the draft"
+
+
+class CursorView(DocumentView, can_focus=True):
+    """A document with a cursor on an entry, and the keys that are about that entry."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "Next", show=False, id="transcript.next"),
+        Binding("k,up", "move(-1)", "Previous", show=False, id="transcript.previous"),
+        Binding("g,home", "top", "First", show=False, id="transcript.first"),
+        Binding("G,end", "end", "Newest", show=False, id="transcript.newest"),
+        Binding("enter,space", "open", "Details", id="transcript.open", tooltip="Show details"),
+        Binding("y", "copy", "Copy", id="transcript.copy", tooltip="Copy this entry"),
+        Binding("r", "rewind", "Go back", id="transcript.retry", tooltip=_REWIND),
+        Binding("w", "retry_without", "Go on without", id="transcript.without", tooltip=_WITHOUT),
+        Binding("v", "events", "Its events", id="transcript.events"),
+        Binding("o", "agent", "The agent's own conversation", id="transcript.agent"),
+        Binding("d", "diff", "Its change in full", id="transcript.diff"),
+        Binding("f", "fork", "Fork before this", id="transcript.fork", tooltip=_FORK),
+        Binding("e", "export", "Export from here", id="transcript.export"),
+    ]
+
+    def __init__(self, home: str, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(home)
+        self._clock = clock
+        self._cursor = EntryCursor(self._document, self._pager)
+
+    @property
+    def cursor(self) -> ConversationEntry | None:
+        """The entry that the keys are about."""
+        item = self._cursor.item
+        return item.entry if item is not None else None
+
+    def action_move(self, step: int) -> None:
+        """Point at the next or previous entry."""
+        before = self._cursor.item
+        row = self._cursor.move(step)
+        self._point_at(self._cursor.item, before)
+        if row != self._pager.row:
+            self._place(self._pager.scrolled(row))
+
+    def action_top(self) -> None:
+        """Go to the beginning."""
+        if self._document.pieces:
+            self._point_at(self._document.pieces[0].item)
+            self._place(self._pager.scrolled(0))
+
+    def action_end(self) -> None:
+        """Go to the end and stay there."""
+        if self._cursor.item is not None:
+            self._point_at(self._document.pieces[-1].item)
+        self.follow = True
+
+    def shown_cursor(self) -> DrawnEntry | None:
+        """Return the item under the cursor while the keys are heard here."""
+        return self._cursor.item if self.has_focus else None
+
+    def on_focus(self) -> None:
+        """Show the cursor."""
+        self._cursor.land()
+        self._point_at(self._cursor.item)
+
+    def on_blur(self) -> None:
+        """Hide the cursor."""
+        self._point_at(self._cursor.item)
+
+    def action_open(self) -> None:
+        """Show or hide the details of the entry under the cursor."""
+        item = self._cursor.item
+        if item is not None:
+            self._open(item)
+
+    def _open(self, item: DrawnEntry) -> None:
+        if isinstance(item.entry, ReportEntry):
+            self.post_message(ActionWanted("session.report"))
+            return
+        self.toggle(item.entry.key)
+        self.post_message(EntryActivated(item.entry))
+
+    def show_entry(self, key: str) -> bool:
+        """Put the cursor on an entry and show it; False when it is not here."""
+        item = self._document.items.get(key)
+        if item is None:
+            return False
+        self._document.reveal(item)
+        self._point_at(item)
+        for piece in item.pieces[:2]:
+            self._document.measure(piece)
+        self._place(self._pager.scrolled(self._document.top(item)))
+        return True
+
+    def toggle(self, key: str) -> None:
+        """Show or hide the details of an entry."""
+        raise NotImplementedError
+
+    def action_events(self) -> None:
+        """Show the events of the entry under the cursor."""
+        if (entry := self.cursor) is not None:
+            self.post_message(EventsRequested(entry))
+
+    def action_copy(self) -> None:
+        """Copy the selection, else the entry under the cursor."""
+        selection = self.text_selection
+        if selection is not None and (selected := self.get_selection(selection)):
+            self.post_message(CopyRequested(selected[0], "selection"))
+        elif (entry := self.cursor) is not None:
+            self.post_message(CopyRequested(plain_text(entry), name_of(entry)))
+
+    def action_retry(self) -> None:
+        """Try again what failed, if the cursor is on it."""
+        entry = self.cursor
+        if isinstance(entry, ErrorEntry) and entry.retryable:
+            self.post_message(RetryRequested(entry))
+
+    def action_rewind(self) -> None:
+        """Go back before the turn of the entry under the cursor; a failure is tried again."""
+        entry = self.cursor
+        if isinstance(entry, ErrorEntry) and entry.retryable:
+            self.action_retry()
+        elif entry is not None:
+            self.post_message(RewindRequested(entry))
+
+    def action_export(self) -> None:
+        """Write the conversation to a file, from the turn of the entry under the cursor on."""
+        if (entry := self.cursor) is not None:
+            self.post_message(ExportRequested(entry))
+
+    def action_retry_without(self) -> None:
+        """Go on without the context source that failed, if the cursor is on its error."""
+        entry = self.cursor
+        if isinstance(entry, ErrorEntry) and entry.retryable and entry.source:
+            self.post_message(RetryRequested(entry, entry.source))
+
+    def action_agent(self) -> None:
+        """Open the conversation of the agent under the cursor."""
+        entry = self.cursor
+        lane = entry.lane if isinstance(entry, LaneEntry) else entry.agent if entry else MAIN_LANE
+        if lane not in (MAIN_LANE, self._document.renderer.home):
+            self.post_message(ActionWanted("agents.show", lane))
+
+    def action_diff(self) -> None:
+        """Read the change that the call under the cursor made."""
+        if isinstance(entry := self.cursor, ToolEntry) and entry.diff:
+            self.post_message(ActionWanted("view.diff"))
+
+    def action_fork(self) -> None:
+        """Fork before the prompt under the cursor."""
+        entry = self.cursor
+        if isinstance(entry, UserEntry) and entry.begins_turn:
+            self.post_message(ForkRequested(entry))
+
+    def _point_at(self, item: DrawnEntry | None, before: DrawnEntry | None = None) -> None:
+        """Move the cursor; both lines show it."""
+        before = before or self._cursor.item
+        self._cursor.item = item
+        self._document.renderer.selected = item if self.has_focus else None
+        for changed in {before, item}:
+            if changed is not None:
+                self._refresh_head(changed)
+        if self.has_focus:
+            self.refresh()
+
+    def _refresh_head(self, item: DrawnEntry) -> None:
+        """Repaint the row of an item that changes with time and cursor, if it did."""
+        piece, number = item.pieces[0], item.head
+        if piece.lines is None or number >= len(piece.lines):
+            return
+        self._document.renderer.now = self._clock()
+        line = self._document.renderer.head_line(item)
+        if line is not None and line != piece.lines[number]:
+            piece.lines[number] = line
+            piece.strips.pop(number, None)
+            self.refresh_line(self._document.top(item) + number)
