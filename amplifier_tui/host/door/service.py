@@ -22,8 +22,8 @@ from amplifier_tui.host.events import HostEvent, Mode
 from amplifier_tui.host.failures import internal_failure
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.live import LiveSession
-from amplifier_tui.host.turns.handle import TurnHandle
 from amplifier_tui.host.turns.prompts import Prompt
+from amplifier_tui.host.turns.running import TurnHandle
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from amplifier_tui.host.events import QueueChanged, SteerApplied
 from amplifier_tui.host.messages import metadata_of, text_of
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.sender import Sender
-from amplifier_tui.host.turns.control import SECOND_CANCEL
 from amplifier_tui.host.turns.prompts import Steering
+from amplifier_tui.host.turns.running import SECOND_CANCEL
 from amplifier_tui.kernel.hooks import HookRegistry
 
 STUBBORN: Final = 3.0

@@ -7,99 +7,25 @@ it: the turn is over for everybody else, and what the task still does is kept ou
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
-from typing import Any, Final
+from typing import Any
 
-from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.host.door.stacks import Place, coroutine_places, described, innermost
+from amplifier_tui.host.door.stacks import described, innermost
 from amplifier_tui.host.events import (
     Failed,
     QueueChanged,
     TurnEnded,
     TurnStarted,
-    TurnStatus,
-    Usage,
 )
-from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import TICKET, Ticket, end_children, guard, own_children
-from amplifier_tui.host.turns.handle import TurnHandle
 from amplifier_tui.host.turns.prompts import Prompt, Steering
 from amplifier_tui.host.turns.queue import WaitingPrompts
-from amplifier_tui.kernel.cancellation import CancellationToken
-from amplifier_tui.kernel.hooks import HookRegistry
+from amplifier_tui.host.turns.running import Outcome, RunningTurn, TurnHandle, TurnParts
 
 logger = logging.getLogger(__name__)
-
-SECOND_CANCEL: Final = 0.8
-"""Seconds after the first cancellation of the task, for modules that swallow one."""
-GIVE_UP: Final = 0.95
-"""Seconds after which a task that goes on is abandoned."""
-
-
-@dataclass(slots=True)
-class Outcome:
-    """How a turn ended.
-
-    Attributes:
-        answer: The model's last words.
-        error: What ended it, when that was an exception.
-        abandoned: Where its task still is, when it would not end.
-    """
-
-    status: TurnStatus
-    answer: str = ""
-    error: BaseException | None = None
-    abandoned: list[Place] | None = None
-
-
-@dataclass(slots=True)
-class _Running:
-    ticket: Ticket
-    prompt: Prompt
-    work: "asyncio.Task[str]"
-    began: float
-    children: dict[int, int]
-    given_up: "asyncio.Future[list[Place]]"
-    handle: TurnHandle
-    forcing: "asyncio.Task[None] | None" = None
-    stopping: bool = False
-    resumed: int = 0
-    """Prompts that came after the stop: those are meant to run."""
-
-
-@dataclass(slots=True)
-class TurnParts:
-    """What the control needs of its session.
-
-    Attributes:
-        execute: Runs one prompt; raises what the turn raises.
-        begins: Told of a turn before it runs: its number and prompt.
-        settle: Puts the conversation in order after a turn.
-        failure: Makes the event of an outcome with an error.
-        withdraw: Withdraws the pending approval requests.
-        untouched: Whether the running step can be given up at any moment: nothing came of it yet.
-        status: How the orchestrator says the turn ended; None when it does not.
-        usage: Gives the turn's usage and cost.
-        with_output: Adds what the user's own commands printed to a steering message.
-        over: Told when everything of a turn is written: its number and outcome.
-    """
-
-    hooks: HookRegistry
-    token: CancellationToken
-    sender: Sender
-    execute: Callable[[Prompt], Awaitable[str]]
-    begins: Callable[[int, Prompt], None]
-    settle: Callable[[Outcome], Awaitable[None]]
-    failure: Callable[[BaseException, Prompt], Failed]
-    withdraw: Callable[[], None]
-    untouched: Callable[[], bool]
-    status: Callable[[], TurnStatus | None]
-    usage: Callable[[], Usage]
-    with_output: Callable[[str], str]
-    over: Callable[[int, Outcome], Awaitable[None]]
 
 
 class TurnControl:
@@ -113,7 +39,7 @@ class TurnControl:
         self._parts = parts
         self._sender = parts.sender
         self._number = first
-        self._running: _Running | None = None
+        self._running: RunningTurn | None = None
         store = parts.sender.store
         self.queue = WaitingPrompts(store.queue, store.redactor.text, self._queue_changed)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -253,12 +179,12 @@ class TurnControl:
         loop = asyncio.get_running_loop()
         work = loop.create_task(self._work(ticket, prompt), name=f"turn {ticket.number}")
         handle = TurnHandle(ticket.number, self._parts.token, self._sender)
-        self._running = _Running(
+        self._running = RunningTurn(
             ticket, prompt, work, monotonic(), own_children(), loop.create_future(), handle
         )
         self._begin_attending(self._running)
 
-    def _begin_attending(self, running: _Running) -> None:
+    def _begin_attending(self, running: RunningTurn) -> None:
         loop = asyncio.get_running_loop()
         attending = loop.create_task(self._attend(running), name="attend the turn")
         self._tasks.add(attending)
@@ -268,14 +194,14 @@ class TurnControl:
         TICKET.set(ticket)
         return await self._parts.execute(prompt)
 
-    async def _attend(self, running: _Running) -> None:
+    async def _attend(self, running: RunningTurn) -> None:
         """Wait for the end of a turn and bring everything in order after it."""
         waited: set[asyncio.Future[Any]] = {running.work, running.given_up}
         await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         if not running.work.done():
             outcome = self._abandon(running)
         else:
-            outcome = self._outcome(running)
+            outcome = running.outcome(self._parts)
             self._leave_behind(running)
         if running.forcing is not None:
             running.forcing.cancel()
@@ -297,7 +223,7 @@ class TurnControl:
             self._sender.send(self._ended_event(running, outcome))
         self._go_on(stopped=running.stopping and not running.resumed)
 
-    def _ended_event(self, running: _Running, outcome: Outcome) -> TurnEnded:
+    def _ended_event(self, running: RunningTurn, outcome: Outcome) -> TurnEnded:
         return TurnEnded(
             **self._sender.stamp(),
             turn=running.ticket.number,
@@ -317,22 +243,6 @@ class TurnControl:
             self._start(prompt)
         if waited:
             self._queue_changed()
-
-    def _outcome(self, running: _Running) -> Outcome:
-        work = running.work
-        stopped = running.stopping or self._parts.token.is_cancelled
-        if work.cancelled():
-            if stopped:
-                return Outcome("cancelled")
-            return Outcome("error", error=asyncio.CancelledError("a module cancelled the turn"))
-        error = work.exception()
-        if error is not None:
-            # What breaks while everything is being stopped is not worth a report.
-            return Outcome("cancelled") if stopped else Outcome("error", error=error)
-        status = self._parts.status() or "success"
-        if stopped:
-            status = "cancelled"
-        return Outcome(status, answer=work.result())
 
     def _failure(self, outcome: Outcome, prompt: Prompt) -> Failed:
         if outcome.error is not None:
@@ -368,21 +278,10 @@ class TurnControl:
         # A request nobody answers would hold the turn for as long as its clock runs.
         self._parts.withdraw()
         if immediate and (running.forcing is None or running.forcing.done()):
-            running.forcing = asyncio.get_running_loop().create_task(self._force(running))
+            running.forcing = asyncio.get_running_loop().create_task(running.force())
         return True
 
-    async def _force(self, running: _Running) -> None:
-        began = monotonic()
-        running.work.cancel()
-        await asyncio.wait({running.work}, timeout=SECOND_CANCEL)
-        if not running.work.done():
-            running.work.cancel()
-            left = max(0.0, began + GIVE_UP - monotonic())
-            await asyncio.wait({running.work}, timeout=left)
-        if not running.work.done() and not running.given_up.done():
-            running.given_up.set_result(coroutine_places(running.work.get_coro()))
-
-    def _abandon(self, running: _Running) -> Outcome:
+    def _abandon(self, running: RunningTurn) -> Outcome:
         running.ticket.abandoned = True
         running.work.add_done_callback(_retrieved)
         self._raise_guards()
@@ -396,7 +295,7 @@ class TurnControl:
         )
         return Outcome("cancelled", abandoned=where)
 
-    def _leave_behind(self, running: _Running) -> None:
+    def _leave_behind(self, running: RunningTurn) -> None:
         """Cut off tools that go on although their turn was stopped and has ended."""
         names = self._parts.token.running_tool_names
         if running.forcing is None or not names:

@@ -19,8 +19,9 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.stream.sender import Sender
-from amplifier_tui.host.turns.control import TurnControl, TurnParts
+from amplifier_tui.host.turns.control import TurnControl
 from amplifier_tui.host.turns.prompts import Prompt
+from amplifier_tui.host.turns.running import TurnParts
 from amplifier_tui.kernel.cancellation import CancellationToken
 from amplifier_tui.kernel.hooks import HookRegistry
 

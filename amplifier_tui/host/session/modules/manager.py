@@ -11,12 +11,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import plain
 from amplifier_tui.foundation.bundle.session import register_hook_metadata
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.host.client import ModuleDetails, ToolCard
 from amplifier_tui.host.events import Level, ModuleFailed, ModuleUnmounted
+from amplifier_tui.host.session.modules.change_queue import ChangeQueue, ModuleChange
 from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_into_plan
 from amplifier_tui.host.session.modules.loading import ObservingLoader
 from amplifier_tui.host.session.modules.settings import describe_settings, settings_refusal
@@ -31,27 +31,11 @@ from amplifier_tui.kernel.session import AmplifierSession
 
 logger = logging.getLogger(__name__)
 
-_FIRST: Final = -1_000
-"""Before every handler of a module: it may be about to change."""
-_HANDLER: Final = "amplifier-tui:modules"
 _OWN: Final = "amplifier_tui."
 
 
 class ChangeRefusedError(Exception):
     """A module is not changed; the message says why, and what to do instead."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """One thing to do to one module, `planned`, and what is said while it waits.
-
-    `at_rest`: only between turns.
-    """
-
-    planned: Planned
-    apply: Callable[[Planned], Awaitable[str]]
-    what: str
-    at_rest: bool = False
 
 
 class ModuleManager:
@@ -85,13 +69,8 @@ class ModuleManager:
         self._facts = facts
         self.sources = sources
         self._sender = sender
-        self._running = running
-        self._paused = paused
         self._changed = changed
-        self._waiting: list[_Change] = []
-        self._making: set[asyncio.Task[None]] = set()
-        self._stopped = False
-        self._listening: Callable[[], None] | None = None
+        self._queue = ChangeQueue(session.coordinator.hooks, self._make, running, paused)
         self._lock = asyncio.Lock()
 
     async def mount(self, wanted: str) -> None:
@@ -178,54 +157,20 @@ class ModuleManager:
         self, planned: Planned, apply: Callable[[Planned], Awaitable[str]], what: str
     ) -> None:
         at_rest = planned.kind in ("orchestrator", "provider", "context")
-        change = _Change(planned, apply, what, at_rest)
-        if not self._running():
-            with self._paused():
-                await self._make_apart(change)
+        if await self._queue.add(ModuleChange(planned, apply, what, at_rest)):
             return
-        self._waiting.append(change)
-        if self._listening is None:
-            # Only while something waits: it would be in the trace of every request.
-            hooks = self._coordinator.hooks
-            self._listening = hooks.register("provider:request", self._step, _FIRST, _HANDLER)
         when = "when this turn has ended" if at_rest else "at the next step of this turn"
         self._say("info", f"{planned.key} is {what} {when}")
 
-    async def _step(self, event: str, data: dict[str, Any]) -> None:
-        await self._make_those_due(at_rest=False)
-
     async def turn_over(self) -> None:
         """Make what waits: the turn has ended."""
-        await self._make_those_due(at_rest=True)
-
-    async def _make_those_due(self, *, at_rest: bool) -> None:
-        if self._listening is not None:
-            self._listening()
-            self._listening = None
-        for change in [each for each in self._waiting if at_rest or not each.at_rest]:
-            # What comes after a turn that is stopped here waits for the end of the turn.
-            self._waiting = [each for each in self._waiting if each is not change]
-            await self._make_apart(change)
+        await self._queue.turn_over()
 
     async def stop(self, timeout: float) -> None:
         """End what is being changed, a question of trust too, and change nothing from here on."""
-        self._stopped = True
-        self._waiting.clear()
-        for task in self._making:
-            task.cancel()
-        if self._making:
-            await asyncio.wait(self._making, timeout=timeout)
+        await self._queue.stop(timeout)
 
-    async def _make_apart(self, change: _Change) -> None:
-        if self._stopped:
-            return
-        # A turn that is stopped meanwhile must not leave a module half changed.
-        task = asyncio.create_task(self._make(change))
-        self._making.add(task)
-        task.add_done_callback(self._making.discard)
-        await asyncio.wait({task})
-
-    async def _make(self, change: _Change) -> None:
+    async def _make(self, change: ModuleChange) -> None:
         async with self._lock:
             # A change before this one may have given it other settings.
             planned = self._facts.find(change.planned.key) or change.planned

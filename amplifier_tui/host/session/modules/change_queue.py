@@ -1,0 +1,99 @@
+"""When the modules of a session are changed: at once, at the next step, or after the turn."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractContextManager
+from typing import Any, Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.session.modules.facts import Planned
+from amplifier_tui.kernel.hooks.registry import HookRegistry
+
+_FIRST: Final = -1_000
+"""Before every handler of a module: it may be about to change."""
+_HANDLER: Final = "amplifier-tui:modules"
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleChange:
+    """One thing to do to one module, `planned`, and what is said while it waits.
+
+    `at_rest`: only between turns.
+    """
+
+    planned: Planned
+    apply: Callable[[Planned], Awaitable[str]]
+    what: str
+    at_rest: bool = False
+
+
+class ChangeQueue:
+    """The changes of modules that wait for a moment at which they harm no turn.
+
+    Args:
+        make: Makes a change; a failure is its own to tell.
+        running: Whether a turn runs.
+        paused: Has prompts wait while something is changed.
+    """
+
+    def __init__(
+        self,
+        hooks: HookRegistry,
+        make: Callable[[ModuleChange], Coroutine[Any, Any, None]],
+        running: Callable[[], bool],
+        paused: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._hooks = hooks
+        self._make = make
+        self._running = running
+        self._paused = paused
+        self._waiting: list[ModuleChange] = []
+        self._making: set[asyncio.Task[None]] = set()
+        self._stopped = False
+        self._listening: Callable[[], None] | None = None
+
+    async def add(self, change: ModuleChange) -> bool:
+        """Make a change now, or keep it until its moment; say whether it was made now."""
+        if not self._running():
+            with self._paused():
+                await self._make_apart(change)
+            return True
+        self._waiting.append(change)
+        if self._listening is None:
+            # Only while something waits: it would be in the trace of every request.
+            self._listening = self._hooks.register("provider:request", self._step, _FIRST, _HANDLER)
+        return False
+
+    async def _step(self, event: str, data: dict[str, Any]) -> None:
+        await self._make_those_due(at_rest=False)
+
+    async def turn_over(self) -> None:
+        """Make what waits: the turn has ended."""
+        await self._make_those_due(at_rest=True)
+
+    async def _make_those_due(self, *, at_rest: bool) -> None:
+        if self._listening is not None:
+            self._listening()
+            self._listening = None
+        for change in [each for each in self._waiting if at_rest or not each.at_rest]:
+            # What comes after a turn that is stopped here waits for the end of the turn.
+            self._waiting = [each for each in self._waiting if each is not change]
+            await self._make_apart(change)
+
+    async def stop(self, timeout: float) -> None:
+        """End what is being changed, and change nothing from here on."""
+        self._stopped = True
+        self._waiting.clear()
+        for task in self._making:
+            task.cancel()
+        if self._making:
+            await asyncio.wait(self._making, timeout=timeout)
+
+    async def _make_apart(self, change: ModuleChange) -> None:
+        if self._stopped:
+            return
+        # A turn that is stopped meanwhile must not leave a module half changed.
+        task = asyncio.create_task(self._make(change))
+        self._making.add(task)
+        task.add_done_callback(self._making.discard)
+        await asyncio.wait({task})
