@@ -13,7 +13,6 @@ and its ``description``, which names the thing where the type alone does not. A 
 raises `ValueError` with a text that goes on after "`key` of module ".
 """
 
-import difflib
 import logging
 import os
 import types
@@ -22,6 +21,8 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, Union, g
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
+
+from amplifier_tui.base.nearest import did_you_mean
 
 logger = logging.getLogger(__name__)
 
@@ -153,6 +154,8 @@ class ModuleSettings(BaseModel):
             # A field that is left out of the model's repr holds a secret.
             value = problem["input"] if field.repr and not inside else None
             said = f"must be {words}" + (f", not {_shown(value)}" if value is not None else "")
+            if isinstance(value, str):
+                said += did_you_mean(value, choices(field.annotation), "`")
         else:
             said = f"makes no sense: {'.'.join(inside)}: {problem['msg']}"
         return SettingProblem(key, f"`{key}` of {cls.module} {said}")
@@ -163,8 +166,7 @@ class ModuleSettings(BaseModel):
         for key in map(str, config):
             if key in known:
                 continue
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
+            hint = did_you_mean(key, known, "`")
             yield SettingProblem(key, f"`{key}` is no setting of {cls.module}{hint}", known=False)
 
     @classmethod
@@ -236,6 +238,15 @@ def _kind(annotation: Any) -> str:
         kinds = [_kind(part) for part in inner if part is not types.NoneType]
         return " or ".join(kinds) if all(kinds) else ""
     return _KINDS.get(origin or annotation, "")
+
+
+def choices(annotation: Any) -> Iterator[str]:
+    """Yield the texts that a value of the type may be, where those are few."""
+    for inner in get_args(annotation):
+        if get_origin(annotation) is not Literal:
+            yield from choices(inner)
+        elif isinstance(inner, str):
+            yield inner
 
 
 def _listed(value: Any) -> Any:

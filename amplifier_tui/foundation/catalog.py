@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.dicts import get_nested
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths import (
@@ -94,9 +95,10 @@ class BundleCatalog:
         if requested:
             entry = self.find(requested)
             if entry is None:
+                names = [entry.name for entry in self.entries()]
                 raise BundleNotFoundError(
-                    f"There is no bundle {requested!r}",
-                    remedy=f"Known are: {', '.join(entry.name for entry in self.entries())}.",
+                    f"There is no bundle {requested!r}{did_you_mean(requested, names)}",
+                    remedy=f"Known are: {', '.join(names)}.",
                 )
             return Choice(entry, chosen_by=self._chosen_by(entry, "bundle.added", entry.name))
         notice = ""
@@ -130,13 +132,13 @@ class BundleCatalog:
 
     def _all(self, *, requested_only: bool = False) -> Iterator[BundleEntry]:
         if self.project is not None:
-            yield from _scan(self.project / ".amplifier" / "bundles", "project")
-        yield from _scan(self.home / "bundles", "user")
+            yield from bundles_in(self.project / ".amplifier" / "bundles", "project")
+        yield from bundles_in(self.home / "bundles", "user")
         for name, uri in self.settings.added_bundles.items():
             yield BundleEntry(name, self._absolute(uri), "added")
         yield from self._registered(requested=True)
         for folder in self.shipped:
-            yield from _scan(folder, "shipped")
+            yield from bundles_in(folder, "shipped")
         if not requested_only:
             yield from self._registered(requested=False)
 
@@ -164,7 +166,7 @@ def named_bundles(folders: Iterable[Path]) -> dict[str, Path]:
     """Return the bundles that lie in folders, by the names their files give them."""
     found: dict[str, Path] = {}
     for folder in folders:
-        for entry in _scan(folder, ""):
+        for entry in bundles_in(folder):
             found.setdefault(entry.name, Path(entry.source))
     return found
 
@@ -187,7 +189,7 @@ def _is_bundle(file: Path) -> bool:
         return True  # it is listed, and its preview says what is wrong with it
 
 
-def _scan(folder: Path, origin: str) -> Iterator[BundleEntry]:
+def bundles_in(folder: Path, origin: str = "") -> Iterator[BundleEntry]:
     """Yield `name/bundle.md`, `name/bundle.yaml`, `name.yaml`, `name.yml` and `name.md`."""
     try:
         children = sorted(folder.iterdir())

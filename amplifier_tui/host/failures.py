@@ -8,6 +8,7 @@ from typing import Final
 
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.host.events import Failed
+from amplifier_tui.host.gate.guarded import module_of_code
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.sessions import (
     SessionBusyError,
@@ -120,9 +121,14 @@ def turn_failure(
     names = tuple(missing) if kind == "no_provider" else ()
     if kind == "no_provider":
         remedy = no_provider_remedy(names)
+    words = _words(error)
+    if kind == "internal" and (fault := _fault(error)) is not None:
+        module_id, place = fault
+        words = f"{module_id} failed: {type(error).__name__}: {words}"
+        remedy = f"Its code is wrong at {place}. Correct it there, or go on without {module_id}."
     wait = getattr(error, "retry_after", None)
     return replace(
-        _failed(error, stamp, redactor, kind, _words(error), remedy),
+        _failed(error, stamp, redactor, kind, words, remedy),
         retryable=retryable,
         retry_after=float(wait) if isinstance(wait, int | float) else None,
         prompt=prompt,
@@ -176,6 +182,16 @@ def _judged(error: BaseException) -> tuple[str, str, bool]:
     if isinstance(error, RuntimeError) and "No providers mounted" in str(error):
         return "no_provider", "", False
     return "internal", "Try again. If it happens again, report it with the details.", True
+
+
+def _fault(error: BaseException) -> tuple[str, str] | None:
+    """Return the module, and the place in its code, that an error came from; None for our own."""
+    found = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        module_id = module_of_code(str(frame.f_globals.get("__name__") or ""))
+        if module_id and not module_id.startswith("-"):
+            found = module_id, f"{frame.f_code.co_filename}:{line}"
+    return found
 
 
 def _opening_kind(error: BaseException) -> tuple[str, str]:

@@ -296,7 +296,7 @@ def test_what_a_module_prints_or_puts_into_an_error_does_not_spoil_the_report(
     [
         (["/nowhere/at/all"], "There is no folder '/nowhere/at/all', and no module of that id"),
         (["/nowhere/at/all"], "What is installed is listed by: amplifier-tui module list"),
-        (["tool-bahs"], "no module of that id is installed. Did you mean tool-bash?"),
+        (["tool-bahs"], "no module of that id is installed; did you mean 'tool-bash'?"),
         ([""], "There is no folder '', and no module of that id is installed"),
         (["no\0name"], "no module of that id is installed"),
         (["x" * 5000], "' can't be read: File name too long"),

@@ -1,4 +1,6 @@
 import asyncio
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +42,20 @@ def test_every_exception_says_what_to_do(error: BaseException, kind: str, retrya
     assert (failed.kind, failed.retryable, failed.prompt) == (kind, retryable, "the prompt")
     assert failed.message and failed.remedy and failed.detail
     assert failed.missing == (("A_KEY",) if kind == "no_provider" else ())
+
+
+def test_the_bug_of_a_module_names_it_and_its_line(tmp_path: Path) -> None:
+    code = tmp_path / "amplifier_module_provider_parrot.py"
+    code.write_text("def complete(request):\n    return request['squawk']\n")
+    spec = spec_from_file_location(code.stem, code)
+    assert spec is not None and spec.loader is not None
+    parrot = module_from_spec(spec)
+    spec.loader.exec_module(parrot)
+    with pytest.raises(KeyError) as caught:
+        parrot.complete({})
+    failed = turn_failure(caught.value, STAMP, Redactor({}))
+    assert failed.message == "provider-parrot failed: KeyError: 'squawk'"
+    assert failed.remedy.startswith(f"Its code is wrong at {code}:2.")
 
 
 def test_what_the_server_asked_to_wait_is_passed_on() -> None:

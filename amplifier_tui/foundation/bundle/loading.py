@@ -8,7 +8,7 @@ import yaml
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.parsing import MalformedSection
+from amplifier_tui.foundation.bundle.parsing import MalformedSection, parse_bundle
 from amplifier_tui.foundation.exceptions import (
     BundleLoadError,
     BundleNotFoundError,
@@ -42,14 +42,20 @@ class BundleFile:
         """Return the line of the value at a path of keys, as far as it exists."""
         return None if self.document is None else self.document.line_of(keys)
 
-    def bundle(self, data: dict[str, Any] | None = None) -> Bundle:
+    def bundle(
+        self,
+        data: dict[str, Any] | None = None,
+        mistakes: list[MalformedSection] | None = None,
+    ) -> Bundle:
         """Return the bundle it describes, as `load_bundle_path` does.
 
         Args:
             data: What of the mapping counts; None for all of it.
+            mistakes: Gets what has the wrong shape, which is an error otherwise.
         """
+        data = self.data if data is None else data
         try:
-            bundle = Bundle.from_dict(self.data if data is None else data, self.path.parent)
+            bundle = Bundle(**parse_bundle(data, self.path.parent, mistakes))
         except MalformedSection as error:
             raise BundleValidationError(
                 error.message, path=self.path, line=self.line_of(error.keys), remedy=error.remedy

@@ -81,6 +81,11 @@ class SkippedInclude:
     owner: Owner = Owner.STRANGER
     remedy: str = ""
 
+    @property
+    def why(self) -> str:
+        """The reason without the remedy."""
+        return self.reason.removesuffix(" ".join(self.remedy.split())).rstrip()
+
 
 INSTRUCTION = "instruction:"
 """The key of the instruction in `Origins`."""

@@ -32,16 +32,19 @@ class MalformedSection(BundleValidationError):
         self.keys = keys
 
 
-def parse_bundle(data: Any, base_path: Path | None) -> dict[str, Any]:
+def parse_bundle(
+    data: Any, base_path: Path | None, mistakes: list[MalformedSection] | None = None
+) -> dict[str, Any]:
     """Check a bundle's mapping and return keyword arguments of `BundleData` that share nothing with
     it.
 
-    Null means absent everywhere. Raises `MalformedSection`.
+    Null means absent everywhere. Raises `MalformedSection` for what has the wrong shape; where
+    there are `mistakes`, it is added to them and counts as absent.
     """
     if not isinstance(data, dict):
         text = f"Bundle '{base_path or ''}' is no mapping: {type(data).__name__}"
         raise MalformedSection(text, ())
-    return _Parser(base_path).parse(copy_plain(data))
+    return _Parser(base_path, mistakes).parse(copy_plain(data))
 
 
 def absolute_source(source: Any, base_path: Path | None) -> Any:
@@ -84,8 +87,9 @@ def absolute_part(key: str, part: Any, base_path: Path | None) -> Any:
 
 
 class _Parser:
-    def __init__(self, base_path: Path | None) -> None:
+    def __init__(self, base_path: Path | None, mistakes: list[MalformedSection] | None) -> None:
         self._base = base_path
+        self._mistakes = mistakes
         self._label = str(base_path or "")
 
     def parse(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -114,7 +118,8 @@ class _Parser:
         for index, entry in enumerate(entries):
             if not isinstance(entry, dict):
                 expected, got = "dict with 'module' and 'source' keys", f" {entry!r:.60}"
-                raise self._wrong(expected, entry, (section, index), got)
+                self._refuse(expected, entry, (section, index), got)
+                entries[index] = {}  # The others keep their places.
         result: list[dict[str, Any]] = with_absolute_sources(entries, self._base)
         return result
 
@@ -123,7 +128,8 @@ class _Parser:
             # A text or a list says which agents this one may delegate to; it is no roster.
             return {}
         if not isinstance(value, dict):
-            raise self._wrong("mapping", value, ("agents",))
+            self._refuse("mapping", value, ("agents",))
+            return {}
         names = self._names(value.get("include"), ("agents", "include"))
         agents: dict[str, dict[str, Any]] = {name: {"name": name} for name in names}
         for name, definition in value.items():
@@ -147,41 +153,47 @@ class _Parser:
         keys: Keys = ("context",) if isinstance(value, list) else ("context", "include")
         value = {"include": value} if isinstance(value, list) else {} if value is None else value
         if not isinstance(value, dict):
-            raise self._wrong("mapping or list", value, ("context",))
+            self._refuse("mapping or list", value, ("context",))
+            value = {}
         for entry in self._names(value.get("include"), keys):
             add(entry.removeprefix("@").lstrip("/"), entry)
         for name, reference in value.items():
             if name == "include" or reference is None:
                 continue
-            if not isinstance(reference, str):
-                raise self._wrong("path", reference, ("context", str(name)))
-            add(str(name), reference)
+            if isinstance(reference, str):
+                add(str(name), reference)
+            else:
+                self._refuse("path", reference, ("context", str(name)))
         return context, pending
 
     def _get(self, data: dict[str, Any], key: str, kind: type) -> Any:
         value = data.get(key)
         if not isinstance(value, kind | None):
-            raise self._wrong("mapping" if kind is dict else "list", value, (key,))
+            self._refuse("mapping" if kind is dict else "list", value, (key,))
+            value = None
         return kind() if value is None else value
 
     def _names(self, value: Any, keys: Keys) -> list[str]:
         if not isinstance(value, list | None):
-            raise self._wrong("list", value, keys)
+            self._refuse("list", value, keys)
+            value = None
         for index, entry in enumerate(value or ()):
             if not isinstance(entry, str):
-                raise self._wrong("str", entry, (*keys, index))
-        return value or []
+                self._refuse("str", entry, (*keys, index))
+        return [entry for entry in value or () if isinstance(entry, str)]
 
     def _text(self, meta: dict[str, Any], key: str) -> str:
         value = meta.get(key)
         if not isinstance(value, str | None):
-            raise self._wrong("str", value, ("bundle", key))
+            self._refuse("str", value, ("bundle", key))
+            value = None
         return (value or "").strip()
 
-    def _wrong(
-        self, expected: str, value: Any, keys: Keys, shown: str | None = None
-    ) -> MalformedSection:
+    def _refuse(self, expected: str, value: Any, keys: Keys, shown: str | None = None) -> None:
         where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)[1:]
         got = f"{type(value).__name__}{'.' if shown is None else shown}"
         message = f"Bundle '{self._label}' has malformed {where}: expected {expected}, got {got}"
-        return MalformedSection(message, keys)
+        wrong = MalformedSection(message, keys)
+        if self._mistakes is None:
+            raise wrong
+        self._mistakes.append(wrong)

@@ -1,23 +1,18 @@
 """What is wrong with a bundle's files, and where in them an entry stands."""
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
+from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData, is_settings_origin
-from amplifier_tui.foundation.bundle.parsing import correct_format
+from amplifier_tui.foundation.bundle.parsing import MalformedSection, correct_format
+from amplifier_tui.foundation.checks.known_keys import unknown_keys
 from amplifier_tui.foundation.checks.validator import content_findings
 from amplifier_tui.foundation.dicts import get_nested, module_key
 from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import Keys
-
-_KNOWN_KEYS = (
-    *("bundle", "includes", "session", "providers", "tools", "hooks", "agents", "context", "spawn"),
-    *("meta", "mode", "model_role", "provider_preferences"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +38,17 @@ def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -
     With `strict`, warnings about its content are errors; one that is only included need not be
     `named`.
     """
+    mistakes: list[MalformedSection] = []
     try:
         file = read_bundle_file(path)
-        bundle = file.bundle()
+        bundle = file.bundle(mistakes=mistakes)
     except BundleError as error:
         return [problem_of(error)]
     problems = [
+        Problem(wrong.message, "error", file.path, file.line_of(wrong.keys), wrong.remedy)
+        for wrong in mistakes
+    ]
+    problems += [
         Problem(
             found.message,
             "warning" if found.warning and not strict else "error",
@@ -57,8 +57,12 @@ def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -
             "" if found.warning else correct_format(found.keys),
         )
         for found in content_findings(bundle, named=named)
+        if not any(found.keys[: len(wrong.keys)] == wrong.keys for wrong in mistakes)
     ]
-    problems += _unknown_keys(file)
+    problems += [
+        Problem(message, "warning", file.path, file.line_of(keys), remedy)
+        for keys, message, remedy in unknown_keys(file.data)
+    ]
     for key, line in file.document.repeated_keys() if file.document is not None else ():
         message = f"'{key}' is there twice; only the last one counts"
         problems.append(Problem(message, "warning", file.path, line))
@@ -88,10 +92,11 @@ def place_of(
     The entry has a key in `Bundle.origins`; in its section it is known by module, id, name or
     reference. A file that has `inside`, a path of keys within the entry, is preferred.
     """
-    for origin in reversed(bundle.origins.get(origin_key, [])):
-        line = None if origin.path is None else line_in(origin.path, section, name, inside)
+    origins = bundle.origins.get(origin_key, [])
+    for path in [each.path for each in reversed(origins)] or [bundle.source_file]:
+        line = None if path is None else line_in(path, section, name, inside)
         if line is not None:
-            return origin.path, line
+            return path, line
     return place_of(bundle, origin_key, section, name) if inside else (bundle.source_file, None)
 
 
@@ -102,9 +107,9 @@ def line_in(path: Path, section: str, name: str, inside: Keys = ()) -> int | Non
     except BundleError:
         return None
     for start in ((section,), *_SETTINGS, ("modules", section)):
-        keys = _keys_of(get_nested(file.data, start), name)
-        if keys is not None and _has(file.data, (*start, *keys, *inside)):
-            return file.line_of((*start, *keys, *inside))
+        for keys in _keys_of(get_nested(file.data, start), name):
+            if _has(file.data, (*start, *keys, *inside)):
+                return file.line_of((*start, *keys, *inside))
     return None
 
 
@@ -121,33 +126,17 @@ def _has(data: Any, keys: Keys) -> bool:
     return True
 
 
-def _keys_of(value: Any, name: str) -> Keys | None:
+def _keys_of(value: Any, name: str) -> Iterator[Keys]:
     if isinstance(value, list):
-        return _first((index,) for index, entry in enumerate(value) if _is_named(entry, name))
-    if not isinstance(value, dict):
-        return None
-    if name in value:
-        return (name,)
-    included = _keys_of(value.get("include"), name)
-    if included is not None:
-        return ("include", *included)
-    return _first((str(key),) for key, entry in value.items() if _is_named(entry, name))
+        yield from ((index,) for index, entry in enumerate(value) if _is_named(entry, name))
+    elif isinstance(value, dict):
+        if name in value:
+            yield (name,)
+        yield from (("include", *keys) for keys in _keys_of(value.get("include"), name))
+        yield from ((str(key),) for key, entry in value.items() if _is_named(entry, name))
 
 
 def _is_named(entry: Any, name: str) -> bool:
     if isinstance(entry, dict):
         return name in (module_key(entry), entry.get("module"))
     return isinstance(entry, str) and entry.removeprefix("@") == name
-
-
-def _first(found: Iterable[Keys]) -> Keys | None:
-    return next(iter(found), None)
-
-
-def _unknown_keys(file: BundleFile) -> Iterator[Problem]:
-    for key in file.data:
-        close = difflib.get_close_matches(str(key), _KNOWN_KEYS, n=1)
-        if close and key not in _KNOWN_KEYS:
-            message = f"'{key}' is not a section of a bundle and is ignored"
-            remedy = f"Did you mean '{close[0]}'?"
-            yield Problem(message, "warning", file.path, file.line_of((str(key),)), remedy)

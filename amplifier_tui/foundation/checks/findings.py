@@ -5,19 +5,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from amplifier_tui.foundation.bundle.definitions import read_agent_file
+from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.catalog import bundles_in
 from amplifier_tui.foundation.checks.bundle_file import (
     Problem,
+    check_bundle_file,
     check_files_of,
     place_of,
     problem_of,
 )
+from amplifier_tui.foundation.checks.known_keys import unknown_agent_keys
 from amplifier_tui.foundation.checks.module_settings import settings_problems
 from amplifier_tui.foundation.checks.opening import place_of_module
 from amplifier_tui.foundation.checks.preview import BundleDescription
+from amplifier_tui.foundation.checks.preview_modules import installed_modules, not_installed
 from amplifier_tui.foundation.checks.validator import completeness_findings
+from amplifier_tui.foundation.dicts import get_nested
 from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.paths import BUNDLE_FILES
 
 
 def preview_findings(preview: BundleDescription, *, strict: bool = False) -> list[Problem]:
@@ -30,18 +37,19 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     own = preview.problem or Problem(preview.error)
     if bundle is None:
         # What is not here can't be called valid either.
-        return [own]
-    found = list(check_files_of(bundle, strict=strict))
+        return list(dict.fromkeys([*_of_broken_file(own, strict=strict), own]))
+    found = [*check_files_of(bundle, strict=strict), *_same_names(bundle)]
     if preview.state == "invalid" and all(each.severity != "error" for each in found):
         found.append(own)
     found += [
-        Problem(f"{each.source} is left out: {each.reason}", "warning", each.path, each.line)
+        Problem(
+            f"{each.source} is left out: {each.why}", "warning", each.path, each.line, each.remedy
+        )
         for each in preview.skipped
     ]
     found += _missing_modules(preview, bundle)
-    for each in settings_problems(bundle):
-        found.append(replace(each, severity="error") if strict else each)
-    found += _empty_agents(preview, bundle)
+    found += _settings(bundle, strict=strict)
+    found += [*_agents(preview, bundle), *preview.mentions]
     found += _unresolved_context(bundle)
     remedy = "As a part of another bundle it needs none."
     found += [
@@ -49,6 +57,53 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
         for each in completeness_findings(bundle)
     ]
     return list(dict.fromkeys(found))
+
+
+def _of_broken_file(own: Problem, *, strict: bool) -> Iterator[Problem]:
+    """Yield everything that is wrong with a file that is no bundle, as far as it can be read."""
+    if own.path is None:
+        return
+    yield from check_bundle_file(own.path, strict=strict)
+    try:
+        bundle = read_bundle_file(own.path).bundle(mistakes=[])
+    except BundleError:
+        return
+    yield from _settings(bundle, strict=strict)
+    installed = installed_modules()
+    for entry in entries_of(bundle):
+        problem = "" if entry.data.get("source") else not_installed(entry.module, installed)
+        if problem and entry.module:
+            path, line = place_of_module(bundle, entry.kind, entry.module)
+            yield Problem(f"{entry.module}: {problem}", "warning", path, line)
+
+
+def _settings(bundle: BundleData, *, strict: bool) -> Iterator[Problem]:
+    for each in settings_problems(bundle):
+        yield replace(each, severity="error") if strict else each
+
+
+def _same_names(bundle: BundleData) -> Iterator[Problem]:
+    """Yield the other bundles beside this one that are found by its name, or are never found."""
+    path = bundle.source_file
+    own = path.parent if path is not None and path.name in BUNDLE_FILES else path
+    if own is None or own.parent.name != "bundles":
+        return
+    for entry in bundles_in(own.parent):
+        other = Path(entry.source)
+        if other == own:
+            continue
+        if entry.name == own.stem:
+            message = f"{own} is used and {other} is not: they have the same name"
+            yield Problem(message, "warning", path, remedy="Give one of them another name.")
+            continue
+        try:
+            file = read_bundle_file(other)
+        except BundleError:
+            continue
+        if bundle.name and get_nested(file.data, ("bundle", "name")) == bundle.name:
+            message = f"The bundle in {file.path} calls itself '{bundle.name}', too"
+            remedy = "Give one of them another name: mentions and includes can't tell them apart."
+            yield Problem(message, "warning", file.path, file.line_of(("bundle", "name")), remedy)
 
 
 def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:
@@ -60,12 +115,13 @@ def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator
             yield Problem(f"{module.module_id}: {module.problem}", "warning", path, line)
 
 
-def _empty_agents(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:
+def _agents(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:
     for agent in preview.agents:
+        file = bundle.resolve_agent_path(agent.name)
+        yield from _unknown_agent_keys(file)
         if agent.has_instruction:
             continue
         message = f"The agent '{agent.name}' has no instruction"
-        file = bundle.resolve_agent_path(agent.name)
         if file is not None:
             remedy = "Write it below the frontmatter."
             yield _broken_agent(file, agent.name) or Problem(message, "warning", file, None, remedy)
@@ -73,6 +129,16 @@ def _empty_agents(preview: BundleDescription, bundle: BundleData) -> Iterator[Pr
             path, line = place_of(bundle, f"agent:{agent.name}", "agents", agent.name)
             remedy = f"Write agents/{agent.name.rpartition(':')[2]}.md next to the bundle."
             yield Problem(message, "warning", path, line, remedy)
+
+
+def _unknown_agent_keys(path: Path | None) -> Iterator[Problem]:
+    try:
+        file = None if path is None else read_bundle_file(path)
+    except BundleError:
+        return  # That is a finding of its own.
+    if file is not None:
+        for keys, message, remedy in unknown_agent_keys(file.data):
+            yield Problem(message, "warning", path, file.line_of(keys), remedy)
 
 
 def _broken_agent(file: Path, name: str) -> Problem | None:

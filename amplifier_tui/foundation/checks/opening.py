@@ -128,7 +128,7 @@ def _of_include(skipped: SkippedInclude, unasked: frozenset[str] = frozenset()) 
         what=skipped.source,
         kind=kind,
         part="include",
-        why=skipped.reason.removesuffix(" ".join(skipped.remedy.split())).rstrip(),
+        why=skipped.why,
         remedy=skipped.remedy if skipped.kind == "failed" and skipped.remedy else remedy,
         asked_by=skipped.included_by,
         owner=skipped.owner,

@@ -14,6 +14,7 @@ from amplifier_tui.foundation.bundle.preparing import modules_with_source
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.catalog import BundleEntry
 from amplifier_tui.foundation.checks.bundle_file import Problem, check_files_of, problem_of
+from amplifier_tui.foundation.checks.mentions import missing_mentions
 from amplifier_tui.foundation.checks.opening import report_preview
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, preview_modules
 from amplifier_tui.foundation.checks.validator import content_findings
@@ -78,6 +79,7 @@ class BundleDescription:
         asked: What a project or stranger brings and the user would be asked about, if they were
             not yet.
         bundle: The effective bundle; None when it cannot be loaded.
+        mentions: What the instruction mentions and is not there.
     """
 
     name: str
@@ -103,6 +105,7 @@ class BundleDescription:
     destinations: tuple[KeyDestination, ...] = ()
     asked: tuple[TrustItem, ...] = ()
     bundle: Bundle | None = None
+    mentions: tuple[Problem, ...] = ()
 
     @property
     def error_path(self) -> Path | None:
@@ -180,6 +183,7 @@ async def preview_bundle(
         destinations=tuple(destinations),
         asked=tuple(asked),
         bundle=bundle,
+        mentions=tuple(await asyncio.to_thread(missing_mentions, bundle, working_dir)),
     )
     problem = await asyncio.to_thread(_first_error, bundle)
     if problem is not None:
@@ -189,7 +193,9 @@ async def preview_bundle(
 
 
 def _first_error(bundle: BundleData) -> Problem | None:
-    errors = [found for found in content_findings(bundle) if not found.warning]
+    # What its files leave to their includes must be there by now.
+    whole = content_findings(replace(bundle, includes=[]))
+    errors = [found for found in whole if not found.warning]
     if not errors:
         return None
     # The file that has the mistake knows the line of it.

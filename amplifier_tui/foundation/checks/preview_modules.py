@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
 from amplifier_tui.foundation.bundle.model import BundleData, ModuleKind, Origin
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
@@ -61,6 +62,13 @@ def installed_modules() -> set[str]:
     return {point.name for point in importlib.metadata.entry_points(group="amplifier.modules")}
 
 
+def not_installed(module: str, installed: set[str]) -> str:
+    """Return the problem of an entry without a source, with the nearest id; empty for none."""
+    if module in installed or package_folder(f"amplifier_module_{module}") is not None:
+        return ""
+    return f"No module '{module}' is installed{did_you_mean(module, installed)}"
+
+
 async def _describe(
     found: ModuleEntry,
     bundle: BundleData,
@@ -79,8 +87,8 @@ async def _describe(
             state, problem = "not_fetched", error.message
         except BundleError as error:
             state, problem = "missing", error.message
-    elif module not in installed and package_folder(f"amplifier_module_{module}") is None:
-        state, problem = "missing", f"No module '{module}' is installed"
+    elif problem := not_installed(module, installed):
+        state = "missing"
     missing = missing_keys(entry, environ) if found.kind == "provider" else []
     return PreviewModule(
         module_id=module,

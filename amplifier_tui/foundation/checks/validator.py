@@ -1,12 +1,13 @@
 """Checks of a bundle beyond its shape."""
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.nearest import nearest
 from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData
+from amplifier_tui.foundation.checks.known_keys import unknown_mode
 from amplifier_tui.foundation.exceptions import BundleValidationError
 from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.paths import is_there
@@ -30,7 +31,7 @@ def content_findings(bundle: BundleData, *, named: bool = True) -> Iterator[Find
     for section in SECTIONS:
         for index, entry in enumerate(getattr(bundle, section)):
             yield from _module_findings(section, index, entry)
-    yield from _session_findings(bundle.session)
+    yield from _session_findings(bundle.session, whole=named and not bundle.includes)
     agents: dict[str, Any] = bundle.agents
     for name, definition in agents.items():
         if not isinstance(definition, dict):
@@ -144,13 +145,14 @@ _ENTRY_KEYS = ("module", "source", "config", "id", "instance_id")
 
 def _misspelled(where: str, keys: Keys, entry: dict[Any, Any]) -> Iterator[Finding]:
     for key in map(str, entry):
-        near = difflib.get_close_matches(key, _ENTRY_KEYS, n=1)
+        near = nearest(key, _ENTRY_KEYS)
         if near and key not in _ENTRY_KEYS:
-            message = f"{where}: '{key}' is no key of an entry; did you mean '{near[0]}'?"
+            message = f"{where}: '{key}' is no key of an entry; did you mean '{near}'?"
             yield Finding((*keys, key), message, warning=True)
 
 
-def _session_findings(session: Any) -> Iterator[Finding]:
+def _session_findings(session: Any, *, whole: bool) -> Iterator[Finding]:
+    """Yield what is wrong with it; where it is not the whole, an include may name the modules."""
     if not isinstance(session, dict):
         yield Finding(("session",), f"session: Must be a dict, got {_got(session)}")
         return
@@ -158,11 +160,13 @@ def _session_findings(session: Any) -> Iterator[Finding]:
         value, keys = session.get(part), ("session", part)
         if not isinstance(value, str | dict | None):
             yield Finding(keys, f"session.{part}: Must be a string or dict, got {_got(value)}")
-        elif isinstance(value, dict) and not (value.get("module") or value.get("source")):
-            message = f"session.{part}: Missing required 'module' or 'source' field"
-            yield Finding(keys, message)
         if isinstance(value, dict):
+            if whole and not (value.get("module") or value.get("source")):
+                message = f"session.{part}: Missing required 'module' or 'source' field"
+                yield Finding(keys, message)
             yield from _misspelled(f"session.{part}", keys, value)
+    if wrong := unknown_mode(session):
+        yield Finding(("session", "mode"), wrong, warning=True)
 
 
 def _raise_if_invalid(result: ValidationResult, what: str) -> None:

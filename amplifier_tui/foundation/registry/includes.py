@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.exceptions import BundleDependencyError
 from amplifier_tui.foundation.paths import (
@@ -84,10 +85,9 @@ def resolve_namespace(
         if state is None:
             return None
         uri = state.uri
-        if state.local_path is None:
+        own = folder_of_state(state)
+        if own is None:
             return _git_subdirectory(uri, path) if parse_uri(uri).is_git else None
-        local = Path(state.local_path)
-        own = local if local.is_dir() else local.parent
     found = find_in(own, path)
     if found is None:
         return None
@@ -96,6 +96,14 @@ def resolve_namespace(
         if root is not None and found.is_relative_to(root):
             return with_subdirectory(uri, found.relative_to(root).as_posix())
     return f"file://{found}"
+
+
+def folder_of_state(state: BundleState) -> Path | None:
+    """Return the folder on this machine that a registered bundle's paths start in, or None."""
+    if state.local_path is None:
+        return None
+    local = Path(state.local_path)
+    return local if local.is_dir() else local.parent
 
 
 def resolve_path(source: str, includer: BundleData) -> str | None:
@@ -163,6 +171,34 @@ class BundleNames:
     def knows(self, name: str) -> bool:
         """Whether a name is registered, or means something without being."""
         return name in self.states or name in self._known
+
+    def nearest(self, source: str, includer: BundleData) -> str:
+        """Return the end of a sentence that offers what an include most likely means, or empty.
+
+        It is a name, or `ns:path`, of which there is nothing.
+        """
+        if is_path(source) or "://" in source:
+            return ""
+        namespace, separator, path = source.partition(":")
+        if not separator:
+            return did_you_mean(source, self._all)
+        if namespace not in self._all and includer.folder_of(namespace) is None:
+            return did_you_mean(namespace, {*self._all, *includer.source_base_paths})
+        folder = self._folder_of(namespace, includer)
+        if folder is None:
+            return ""
+        parent = PurePosixPath(path.strip("/")).parent
+        try:
+            files = sorted((folder / parent).iterdir()) if ".." not in parent.parts else []
+        except OSError:
+            return ""
+        names = {(parent / file.stem).as_posix() for file in files if file.suffix in _SUFFIXES}
+        return did_you_mean(path, names)
+
+    def _folder_of(self, namespace: str, includer: BundleData) -> Path | None:
+        own = includer.folder_of(namespace)
+        state = self._all.get(namespace)
+        return own or (None if state is None else folder_of_state(state))
 
     def lists(self, path: Path) -> bool:
         """Whether a bundle in this place is entered into the registry."""

@@ -16,6 +16,7 @@ from amplifier_tui.foundation.bundle.model import SkipKind, SkippedInclude
 from amplifier_tui.foundation.exceptions import (
     BundleDependencyError,
     BundleError,
+    BundleNotFoundError,
     CircularIncludeError,
     SourceNotFetchedError,
     TrustRefusedError,
@@ -241,7 +242,8 @@ class BundleLoader:
                     missing = f"File not found: {include.source}"
                     await self._skip(bundle, include, BundleDependencyError(missing))
                 elif last_round:
-                    missing = f"No bundle named {namespace!r} is known"
+                    near = self.names.nearest(include.source, bundle)
+                    missing = f"No bundle named {namespace!r} is known{near}"
                     await self._skip(bundle, include, BundleDependencyError(missing))
                 else:
                     unknown.append(include)
@@ -252,6 +254,9 @@ class BundleLoader:
                 if isinstance(result, Bundle):
                     loaded[include.index] = result
                 elif isinstance(result, Exception):
+                    if type(result) is BundleNotFoundError:
+                        near = self.names.nearest(include.source, bundle)
+                        result = BundleNotFoundError(result.message + near, remedy=result.remedy)
                     await self._skip(bundle, include, result)
                 else:
                     raise result
@@ -262,7 +267,12 @@ class BundleLoader:
         layers = [replace(included) for _, included in parts]
         for (source, _), layer in zip(parts, layers, strict=True):
             tag_container_provenance(layer, source)
-        return layers[0].compose(*layers[1:], bundle) if layers else bundle
+        if not layers:
+            return bundle
+        composed = layers[0].compose(*layers[1:], bundle)
+        # What an include is for is not what this one is for.
+        composed.description = bundle.description
+        return composed
 
     async def _resolve(self, include: Include, bundle: Bundle) -> str | None:
         source = include.source
@@ -276,7 +286,8 @@ class BundleLoader:
             raise _UnusableInclude(error.message) from error
         namespace = namespace_of(source)
         if target is None and namespace is not None and self.names.knows(namespace):
-            message = f"the bundle {namespace!r} has no {source.partition(':')[2]!r}"
+            near = self.names.nearest(source, bundle)
+            message = f"the bundle {namespace!r} has no {source.partition(':')[2]!r}{near}"
             raise await self._fatal(bundle, include, BundleDependencyError(message))
         return target
 

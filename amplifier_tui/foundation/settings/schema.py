@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.io import Keys
 
-_MODULE = {"module": str, "config": dict}
+_MODULE = {"module": str, "config": dict, "source": None, "id": None, "instance_id": None}
 _SHAPE: dict[str, Any] = {
     "bundle": {"active": str, "added": {"*": str}, "app": [str]},
     "config": {"providers": [_MODULE]},
@@ -14,7 +15,11 @@ _SHAPE: dict[str, Any] = {
     "sources": {"modules": {"*": str}, "bundles": {"*": str}},
     "routing": dict,
 }
-"""A mapping with its known keys (`*`: any), a list with what its items are, or a type."""
+"""A mapping with its known keys (`*`: any), a list with what its items are, or a type (None: any).
+
+Keys that others have in these files are left alone.
+"""
+_OTHERS = ("session", "profile", "mode", "permissions", "skills")
 
 _WORDS: dict[Any, str] = {dict: "mapping", list: "list", str: "text"}
 
@@ -54,6 +59,21 @@ def _check(value: Any, shape: Any, keys: Keys, *, null: bool = True) -> Iterator
     elif isinstance(shape, list):
         for index, item in enumerate(value):
             yield from _check(item, shape[0], (*keys, index), null=False)
+
+
+def misspelled(data: Any, shape: Any = _SHAPE, keys: Keys = ()) -> Iterator[Wrong]:
+    """Yield the keys of a file that are no setting, but much like one."""
+    if isinstance(shape, list) and isinstance(data, list):
+        for index, item in enumerate(data):
+            yield from misspelled(item, shape[0], (*keys, index))
+    if not isinstance(shape, dict) or not isinstance(data, dict):
+        return
+    for key, item in data.items():
+        known = (*shape, *_OTHERS) if not keys else shape
+        if key in known or "*" in shape:
+            yield from misspelled(item, shape.get(key, shape.get("*")), (*keys, key))
+        elif near := did_you_mean(str(key), known):
+            yield Wrong((*keys, key), f"'{key}' is no setting{near}")
 
 
 def _order(key: str | int) -> tuple[int, str]:

@@ -17,7 +17,7 @@ from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import YamlDocument, unreadable, yaml_problem
 from amplifier_tui.foundation.paths import get_amplifier_home, without_fragment
 from amplifier_tui.foundation.registry.includes import namespace_of
-from amplifier_tui.foundation.settings.schema import without_wrong
+from amplifier_tui.foundation.settings.schema import misspelled, without_wrong
 
 _REMEDY = "Mend the file first; nothing was written."
 
@@ -250,6 +250,8 @@ def read_settings_file(
     except SettingsFileError as error:
         problem(f"{error.message}; the file is ignored", error.line)
         return None
+    for entry in misspelled(document.data or {}):
+        problem(entry.message, document.line_of(entry.keys))
     kept, wrong = without_wrong(document.data or {})
     for entry in wrong:
         problem(f"{entry.message}; it is ignored", document.line_of(entry.keys))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths import ResolvedSource, get_amplifier_home, parse_uri, redact_uri
 from amplifier_tui.foundation.protocols import SourceHandlerProtocol, SourceStatus
@@ -10,6 +11,8 @@ from amplifier_tui.foundation.sources.git import GitSourceHandler
 from amplifier_tui.foundation.sources.http import HttpSourceHandler
 from amplifier_tui.foundation.sources.local import FileSourceHandler, PackageSourceHandler
 from amplifier_tui.foundation.sources.zip import ZipSourceHandler
+
+_SCHEMES = ("git+https", "git+ssh", "git+file", "https", "http", "zip+https", "zip+file", "file")
 
 
 class SimpleSourceResolver:
@@ -72,6 +75,6 @@ class SimpleSourceResolver:
             if handler.can_handle(parsed):
                 return handler
         raise BundleNotFoundError(
-            f"No handler for URI: {redact_uri(uri)}",
+            f"No handler for URI: {redact_uri(uri)}{did_you_mean(parsed.scheme, _SCHEMES)}",
             remedy="Use a path, git+https, https, zip+https, or the name of a bundle or package.",
         )

@@ -3,11 +3,11 @@
 import importlib
 from collections.abc import Iterable
 from dataclasses import field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.kernel.mounting.discovery import (
     FOLDER_PREFIX,
     declared_kind,
@@ -125,10 +125,9 @@ def _installed(module_id: str) -> _Place:
             source = Path(found.location) if found.entry_point else None
             importable = found.entry_point.partition(":")[0] or found.location
             return _Place(module_id, found.location, importable, source, found.entry_point or None)
-    close = get_close_matches(module_id, [found.id for found in modules], 1)
     raise FileNotFoundError(
-        f"There is no folder '{module_id}', and no module of that id is installed."
-        + (f" Did you mean {close[0]}?" if close else "")
+        f"There is no folder '{module_id}', and no module of that id is installed"
+        f"{did_you_mean(module_id, [found.id for found in modules]) or '.'}"
     )
 
 

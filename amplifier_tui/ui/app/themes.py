@@ -7,6 +7,7 @@ from typing import Any
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.paths import shipped_themes_dir, user_config_dir
 
 DEFAULT_THEME = "ink"
@@ -37,6 +38,11 @@ DEFAULT_ROLES: Roles = {
 ROLES: tuple[str, ...] = tuple(key for key in DEFAULT_ROLES if key not in _OTHERS)
 """The colours a theme file gives; all of them are required."""
 
+LEAST_CONTRAST = 3.0
+"""Between a text and what it stands on; below it a theme is refused."""
+
+_SURFACES = ("background", "surface", "panel")
+_TEXTS = tuple(role for role in ROLES if role not in _SURFACES)
 
 _VARIABLES = {
     "background": "block-cursor-background block-cursor-blurred-background block-hover-background",
@@ -88,7 +94,8 @@ def check_roles(data: Any, where: str) -> Roles:
         raise ThemeError(f"{where}: must be a mapping of roles to colours")
     for key in data:
         if key not in ROLES and key not in _OTHERS:
-            raise ThemeError(f"{where}: unknown key {key!r}")
+            near = did_you_mean(str(key), (*ROLES, *_OTHERS))
+            raise ThemeError(f"{where}: unknown key {key!r}{near}")
     name = data.get("name")
     if not isinstance(name, str) or not name.replace("-", "").isalnum() or name != name.lower():
         raise ThemeError(f"{where}: name must be lower case letters, digits and -")
@@ -99,7 +106,30 @@ def check_roles(data: Any, where: str) -> Roles:
     roles["dark"] = "yes" if dark else ""
     for role in ROLES:
         roles[role] = _colour(data.get(role), f"{where}: {role}")
+    for role in _TEXTS:
+        for surface in _SURFACES:
+            ratio = contrast(Color.parse(roles[role]), Color.parse(roles[surface]))
+            if ratio < LEAST_CONTRAST:
+                raise ThemeError(
+                    f"{where}: {role} can't be read on {surface}: their contrast is {ratio:.1f}:1, "
+                    f"and {LEAST_CONTRAST:g}:1 is the least"
+                )
     return roles
+
+
+def contrast(one: Color, other: Color) -> float:
+    """Return how well one colour can be read on the other, from 1 to 21 (WCAG 2)."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    """Return how bright a colour is to the eye, from 0 to 1."""
+    linear = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in colour.normalized
+    )
+    return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
 
 
 def _colour(value: Any, where: str) -> str:
@@ -140,7 +170,9 @@ def find_theme(name: str) -> Roles:
         path = folder / f"{name}.yaml"
         if path.is_file():
             return load_roles(path)
-    raise ThemeError(f"There is no theme {name!r}; /theme lists them.")
+    names = {path.stem for folder in theme_dirs() for path in folder.glob("*.yaml")}
+    near = did_you_mean(name, names) or "; /theme lists them."
+    raise ThemeError(f"There is no theme {name!r}{near}")
 
 
 def load_all(folders: Iterable[Path] | None = None) -> tuple[list[Roles], list[str]]:

@@ -11,7 +11,6 @@
 ```
 """
 
-import difflib
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.keys import key_to_character
 
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.ui.keys.action import LEADER, OVERLAPPING, Action, KeyScope
 from amplifier_tui.ui.keys.actions import ACTIONS
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, Keymap, show_key
@@ -106,8 +106,7 @@ class _KeymapBuilder:
         for action_id, value in rows.items():
             parts = value.split(",") if isinstance(value, str) else value
             if action_id not in self._actions:
-                near = difflib.get_close_matches(action_id, self._actions, n=1)
-                hint = f"; did you mean {near[0]}?" if near else "."
+                hint = did_you_mean(action_id, self._actions, "") or "."
                 self._refuse(table, action_id, f"no such action{hint}")
             elif not isinstance(parts, list) or not all(isinstance(p, str) for p in parts):
                 self._refuse(table, action_id, "must be a key or a list of keys.")

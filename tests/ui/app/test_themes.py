@@ -20,6 +20,7 @@ from amplifier_tui.ui.app.themes import (
     load_all,
     load_roles,
 )
+from amplifier_tui.ui.app.themes import contrast as between
 from tests.ui.driving import running
 
 SHIPPED = sorted(path.stem for path in shipped_themes_dir().glob("*.yaml"))
@@ -27,15 +28,13 @@ SURFACES = ("background", "surface", "panel")
 TEXTS = ("foreground", "secondary", "muted", "primary", "accent", "success", "warning", "error")
 
 
-def luminance(colour: str) -> float:
-    parts = [value / 255 for value in Color.parse(colour).rgb]
-    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 def contrast(one: str, other: str) -> float:
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
+    return between(Color.parse(one), Color.parse(other))
+
+
+def test_the_contrast_of_colours_is_that_of_wcag() -> None:
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
 
 
 def test_there_are_a_dark_a_light_and_a_high_contrast_theme() -> None:
@@ -98,7 +97,8 @@ def good() -> dict[str, Any]:
         ({"primary": 123}, "primary: must be a colour in quotes"),
         ({"primary": "#12345678"}, "without transparency"),
         ({"primary": "ansi_red"}, "primary"),
-        ({"primery": "#123456"}, "unknown key 'primery'"),
+        ({"primery": "#123456"}, "unknown key 'primery'; did you mean 'primary'?"),
+        ({"muted": "#404560"}, "muted can't be read on background: their contrast is 2.0:1"),
         ({"dark": "yes"}, "dark must be true or false"),
         ({"name": "My Theme"}, "name must be"),
         ({"name": "other"}, "name is 'other'"),
@@ -147,6 +147,11 @@ async def test_an_unknown_theme_falls_back_to_the_default_and_says_so() -> None:
     async with running(theme="nope") as drive:
         assert drive.app.theme == DEFAULT_THEME
         assert "There is no theme 'nope'" in drive.text()
+
+
+def test_a_misspelled_theme_is_offered_the_nearest() -> None:
+    with pytest.raises(ThemeError, match="'papr'; did you mean 'paper'"):
+        find_theme("papr")
 
 
 async def test_a_remembered_theme_whose_file_changed_is_shown_as_it_is_now() -> None:

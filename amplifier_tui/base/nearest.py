@@ -1,0 +1,22 @@
+"""The name that somebody most likely meant."""
+
+from collections.abc import Iterable
+
+_LEAST = 0.7
+"""How much alike two names are, from 0 to 1, where one may be meant for the other."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like another one, or None where none is."""
+    # Only a mistake needs it.
+    from difflib import get_close_matches
+
+    by_lower = {each.lower(): each for each in known}
+    found = get_close_matches(name.lower(), by_lower, n=1, cutoff=_LEAST)
+    return by_lower[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str], quote: str = "'") -> str:
+    """Return the end of a sentence that offers the nearest name; empty where there is none."""
+    found = nearest(name, known)
+    return f"; did you mean {quote}{found}{quote}?" if found else ""

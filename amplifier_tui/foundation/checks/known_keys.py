@@ -1,0 +1,78 @@
+"""Which keys of a bundle's or an agent's file mean nothing, though much like one that does."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from amplifier_tui.base.nearest import did_you_mean, nearest
+from amplifier_tui.foundation.dicts import get_nested
+from amplifier_tui.foundation.io import Keys
+from amplifier_tui.foundation.settings.expand import variables
+
+_SESSION: Final = (
+    *("orchestrator", "context", "orchestrator_source", "context_source"),
+    *("examples", "mode", "workspace", "raw", "metadata"),
+)
+_POLICY: Final = ("inherit_tools", "exclude_tools", "inherit_hooks", "exclude_hooks")
+_BUNDLE: Final[dict[Keys, tuple[str, ...]]] = {
+    (): (
+        *("bundle", "includes", "session", "providers", "tools", "hooks", "agents", "context"),
+        *("spawn", "meta", "mode", "model_role", "provider_preferences"),
+    ),
+    ("bundle",): ("name", "version", "description", "namespace_root"),
+    ("session",): _SESSION,
+    ("session", "workspace"): ("template",),
+    ("spawn",): ("tools", *_POLICY),
+}
+_AGENT: Final = (
+    *("name", "description", "tools", "hooks", "providers", "session", "agents", "context"),
+    *("provider_preferences", "model_role", "mode", "bundle", "meta", *_POLICY),
+)
+MODES: Final = ("plan", "ask", "edits")
+"""What `session.mode` may be."""
+
+
+def unknown_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
+    """Yield, for a bundle's file, the path to a key, what is wrong with it, and the remedy.
+
+    A key that is like no known one may be meant for somebody else, and is left alone.
+    """
+    for keys, known in _BUNDLE.items():
+        what = "section of a bundle" if not keys else f"key of `{'.'.join(map(str, keys))}`"
+        yield from _unlike(data, keys, known, what)
+    agents = data.get("agents")
+    for name, value in agents.items() if isinstance(agents, dict) else ():
+        if name == "include":
+            continue
+        if isinstance(value, dict):
+            yield from _unlike(data, ("agents", str(name)), _AGENT, "key of an agent")
+        elif value is not None:
+            found = f"'{name}' is no agent, but {type(value).__name__}, and is ignored"
+            hint = did_you_mean(str(name), ("include",)).removeprefix("; ").capitalize()
+            remedy = hint or "An agent is a mapping, or a name in the list `include`."
+            yield ("agents", str(name)), found, remedy
+
+
+def unknown_agent_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
+    """Do the same for an agent's file."""
+    yield from _unlike(data, (), _AGENT, "key of an agent")
+    yield from _unlike(data, ("meta",), _AGENT, "key of an agent")
+
+
+def unknown_mode(session: Mapping[str, Any]) -> str:
+    """Return what is wrong with the mode a session begins with; empty when it is one."""
+    mode = session.get("mode")
+    if mode is None or mode in MODES or variables(mode):
+        return ""
+    said = f"session.mode: {mode!r} is none of {', '.join(MODES)}"
+    return f"{said}{did_you_mean(mode, MODES)}" if isinstance(mode, str) else said
+
+
+def _unlike(
+    data: Mapping[str, Any], keys: Keys, known: tuple[str, ...], what: str
+) -> Iterator[tuple[Keys, str, str]]:
+    section = get_nested(dict(data), [str(key) for key in keys]) if keys else data
+    for key in section if isinstance(section, Mapping) else ():
+        near = nearest(str(key), known)
+        if near and key not in known:
+            found = f"'{key}' is not a {what} and is ignored"
+            yield (*keys, str(key)), found, f"Did you mean '{near}'?"

@@ -1,0 +1,189 @@
+"""What an author wrote slightly wrong is told with file, line and the nearest name."""
+
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.foundation.checks.bundle_file import Problem
+from amplifier_tui.foundation.checks.findings import preview_findings
+from amplifier_tui.foundation.exceptions import BundleNotFoundError
+from amplifier_tui.foundation.settings.settings import SettingsFiles, load_settings
+from amplifier_tui.foundation.workspace import Workspace
+from tests.foundation.helpers import write
+
+COMPLETE = (
+    "session: {orchestrator: {module: loop-streaming}, context: {module: context-simple}}\n"
+    "providers: [{module: provider-mock}]\n"
+)
+TOP = f"bundle: {{name: mine}}\n{COMPLETE}"
+
+
+def workspace(project: Path) -> Workspace:
+    shipped = project / "shipped"
+    write(shipped / "coding.yaml", f"bundle: {{name: coding, description: For code.}}\n{COMPLETE}")
+    write(shipped / "behaviors" / "todo.yaml", "tools: [{module: tool-todo}]\n")
+    return Workspace.open(project, shipped=(shipped,), environ={})
+
+
+async def findings(project: Path, text: str, name: str = "mine.yaml") -> list[Problem]:
+    write(project / ".amplifier" / "bundles" / name, text)
+    return preview_findings(await workspace(project).preview("mine"))
+
+
+def said(found: list[Problem]) -> list[tuple[int | None, str]]:
+    return [(each.line, f"{each.message} {each.remedy}".strip()) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "words"),
+    [
+        ("bundel: {a: 1}", 4, "'bundel' is not a section of a bundle and is ignored Did you mean"),
+        ("provders: []", 4, "Did you mean 'providers'?"),
+        ("spawn: {exclud_tools: [a]}", 4, "Did you mean 'exclude_tools'?"),
+        ("agents:\n  inclde: [a]", 5, "'inclde' is no agent, but list, and is ignored Did you"),
+        ("agents:\n  a: {descripton: x, instruction: y}", 5, "Did you mean 'description'?"),
+        ("tools: [{module: tool-bsh}]", 4, "did you mean 'tool-bash'?"),
+        ("tools: [{module: tool-bash, conifg: {}}]", 4, "did you mean 'config'?"),
+        ("tools: [{module: tool-bash, config: {timeot: 1}}]", 4, "did you mean `timeout`?"),
+        ("tools: [{module: a, source: 'gti+https://h.invalid/a'}]", 4, "did you mean 'git+https'?"),
+        ("hooks: [{module: hooks-approval, config: {policy: standrd}}]", 4, "mean `standard`?"),
+        ("includes: [codng]", 4, "did you mean 'coding'?"),
+        ("includes: ['codng:behaviors/todo']", 4, "did you mean 'coding'?"),
+        ("includes: ['gti+https://h.invalid/a']", 4, "did you mean 'git+https'?"),
+        ("includes: ['coding:behaviors/todi']", 4, "did you mean 'behaviors/todo'?"),
+    ],
+)
+async def test_a_misspelled_name_has_its_line_and_the_nearest_one(
+    tmp_path: Path, lines: str, line: int, words: str
+) -> None:
+    found = said(await findings(tmp_path, f"{TOP}{lines}\n"))
+    assert any(at == line and words in text for at, text in found), found
+
+
+@pytest.mark.parametrize(
+    ("session", "words"),
+    [
+        ("mode: pln", "session.mode: 'pln' is none of plan, ask, edits; did you mean 'plan'?"),
+        ("mode: auto", "session.mode: 'auto' is none of plan, ask, edits"),
+        ("mod: plan", "'mod' is not a key of `session` and is ignored Did you mean 'mode'?"),
+        ("workspace: {templat: x}", "Did you mean 'template'?"),
+    ],
+)
+async def test_the_session_section_is_checked_key_by_key(
+    tmp_path: Path, session: str, words: str
+) -> None:
+    top = "bundle: {name: mine}\nincludes: [coding]\nsession:\n"
+    found = said(await findings(tmp_path, f"{top}  {session}\n"))
+    assert [line for line, text in found if words in text] == [4], found
+
+
+async def test_keys_that_are_like_none_are_left_to_others(tmp_path: Path) -> None:
+    text = f"{TOP}notes: 1\nagents: {{a: {{instruction: x, tags: [b]}}}}\n"
+    assert await findings(tmp_path, text.replace("{name: mine}", "{name: mine, author: me}")) == []
+
+
+async def test_a_misspelled_key_of_an_agents_file_is_told(tmp_path: Path) -> None:
+    agent = tmp_path / ".amplifier" / "bundles" / "agents" / "a.md"
+    write(agent, "---\nmeta:\n  name: a\n  inherit_tool: [x]\n---\nYou are a.\n")
+    (problem,) = await findings(tmp_path, f"{TOP}agents: {{include: [a]}}\n")
+    assert (problem.path, problem.line) == (agent, 4)
+    assert problem.remedy == "Did you mean 'inherit_tools'?"
+
+
+async def test_one_mistake_hides_none_of_the_others(tmp_path: Path) -> None:
+    found = await findings(
+        tmp_path,
+        "bundle: {name: mine, version: 1, descripton: x}\nincludes: 7\ntools:\n  - 5\n"
+        "  - module: tool-bsh\n  - {module: tool-bash, config: {timeot: 1}}\nhooks: no\n"
+        "context: {a: 7}\nagents: 7\n",
+    )
+    assert sorted((each.line or 0, each.severity) for each in found) == [
+        (1, "warning"),
+        (2, "error"),
+        (4, "error"),
+        (5, "warning"),
+        (6, "warning"),
+        (7, "error"),
+        (8, "error"),
+        (9, "error"),
+    ]
+
+
+async def test_a_part_of_the_session_may_be_configured_where_an_include_names_its_module(
+    tmp_path: Path,
+) -> None:
+    top = "bundle: {name: mine}\nsession: {context: {config: {max_tokens: 5000}}}\n"
+    assert await findings(tmp_path, f"{top}includes: [coding]\n") == []
+    (problem, *_) = await findings(tmp_path, top)
+    assert problem.message.startswith("session.context: Missing required 'module'")
+
+
+async def test_a_file_that_the_instruction_mentions_and_is_not_there_is_told(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / ".amplifier" / "bundles" / "there.md", "Here.")
+    write(tmp_path / "notes.md", "Here.")
+    text = (
+        "Read @there.md, @notes.md, @AGENTS.md and @mine:there.md\nand @gone.md\n"
+        "and @mine:gone.md\nand @codng:x.md\nand @notes.md.\nMail me@example.com or `@no.md`.\n"
+    )
+    head = "---\nbundle: {name: mine}\nincludes: [coding]\n---\n"
+    found = said(await findings(tmp_path, f"{head}{text}", "mine.md"))
+    assert found == [
+        (6, "The mentioned file @gone.md can't be found Write the file, or correct the mention."),
+        (
+            7,
+            "The mentioned file @mine:gone.md can't be found "
+            "Write the file, or correct the mention.",
+        ),
+        (
+            8,
+            "The mentioned file @codng:x.md can't be found: no bundle named 'codng' is part of "
+            "this one; did you mean 'coding'? Correct the mention, or include that bundle.",
+        ),
+        (
+            9,
+            "The mentioned file @notes.md. ends in a full stop Put a blank before the full stop.",
+        ),
+    ]
+
+
+async def test_two_bundles_of_one_name_in_a_folder_are_told(tmp_path: Path) -> None:
+    bundles = tmp_path / ".amplifier" / "bundles"
+    write(bundles / "mine.md", f"---\n{TOP}---\n")
+    write(bundles / "other.yaml", f"bundle:\n  name: mine\n{COMPLETE}")
+    found = await findings(tmp_path, TOP)
+    assert {(each.path, each.line) for each in found} == {
+        (bundles / "mine.yaml", None),
+        (bundles / "other.yaml", 2),
+    }
+    assert any(f"{bundles / 'mine.md'} is not" in each.message for each in found)
+
+
+async def test_a_bundle_without_a_description_has_not_that_of_its_include(tmp_path: Path) -> None:
+    text = "bundle: {name: mine}\nincludes: [coding]\n"
+    write(tmp_path / ".amplifier" / "bundles" / "mine.yaml", text)
+    assert (await workspace(tmp_path).preview("mine")).description == ""
+    assert (await workspace(tmp_path).preview("coding")).description == "For code."
+
+
+def test_a_bundle_that_is_asked_for_by_a_misspelled_name_offers_the_nearest(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(BundleNotFoundError, match="'codng'; did you mean 'coding'"):
+        workspace(tmp_path).choose(requested="codng")
+
+
+def test_a_misspelled_key_of_the_settings_is_told_with_its_line(tmp_path: Path) -> None:
+    text = (
+        "bundel: {}\nbundle:\n  actve: x\nmodules:\n  tools:\n    - module: tool-bash\n"
+        "      conifg: {}\noverrides:\n  tool-bash: {confg: {}}\nrouting: {a: 1}\nothers: 1\n"
+    )
+    write(tmp_path / ".amplifier" / "settings.yaml", text)
+    settings = load_settings(SettingsFiles(tmp_path / "home", tmp_path))
+    assert [(each.line, each.message) for each in settings.problems] == [
+        (1, "'bundel' is no setting; did you mean 'bundle'?"),
+        (3, "'actve' is no setting; did you mean 'active'?"),
+        (7, "'conifg' is no setting; did you mean 'config'?"),
+        (9, "'confg' is no setting; did you mean 'config'?"),
+    ]
