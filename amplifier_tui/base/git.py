@@ -19,7 +19,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Final
+from typing import IO, Final, NamedTuple
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +51,11 @@ READING_ENVIRONMENT: Final = {
     "GIT_CONFIG_VALUE_1": "false",
 }
 """Variables under which a git of someone else's command keeps to looking, as far as they can."""
-_KEPT: Final = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
-"""What the user may say by environment: how far up a repository is looked for."""
+_KEPT: Final = (
+    *("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM"),
+    *("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"),
+)
+"""What the user may say by environment: how far up a repository is looked for, and who commits."""
 _CLEANING: Final = r"^filter\..*\.(clean|process)$"
 _FILTERS: Final = r"^filter\..*\.(clean|smudge|process)$"
 _OWN_SCOPES: Final = ("local", "worktree")
@@ -143,34 +146,57 @@ def git_bytes_now(
     return None if failed else output
 
 
+class GitEnd(NamedTuple):
+    """How a git command ended.
+
+    Attributes:
+        code: Its exit code; -1 where it could not be started or took too long.
+        problem: Why it failed, as git says it; empty where it worked.
+    """
+
+    code: int
+    output: str
+    problem: str
+
+
 def change_now(folder: Path, *arguments: str, timeout: float) -> str:
     """Run a git command that changes a repository, without its hooks. Call it from a thread.
 
     Returns:
         Why it failed, as git says it; empty where it worked.
     """
-    with TemporaryFile() as said:
+    return run_now(folder, *arguments, timeout=timeout).problem
+
+
+def run_now(folder: Path, *arguments: str, timeout: float) -> GitEnd:
+    """Do the same as `change_now`, and return the exit code and the output too."""
+    with TemporaryFile() as told, TemporaryFile() as said:
         try:
             process = subprocess.Popen(
                 ["git", *_OPTIONS, *arguments],
                 cwd=folder,
                 env=_environment(),
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+                stdout=told,
                 stderr=said,
                 start_new_session=True,
             )
         except OSError as error:
-            return f"git can't be started: {error}"
+            return GitEnd(-1, "", f"git can't be started: {error}")
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:
             _end(process)
             process.wait()
-            return f"git took longer than {timeout:.0f} s"
-        said.seek(0)
-        words = said.read(MOST_BYTES).decode("utf-8", "replace").strip()
-    return (words or f"git ended with code {code}") if code else ""
+            return GitEnd(-1, "", f"git took longer than {timeout:.0f} s")
+        output, words = (_text_of(file) for file in (told, said))
+    problem = (words.strip() or f"git ended with code {code}") if code else ""
+    return GitEnd(code, output, problem)
+
+
+def _text_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(MOST_BYTES).decode("utf-8", "replace")
 
 
 def _environment() -> dict[str, str]:
@@ -220,6 +246,17 @@ def brings_filters_now(folder: Path) -> bool:
     return _configures(folder, _FILTERS, TIMEOUT)
 
 
+def own_settings_now(folder: Path, pattern: str) -> list[str]:
+    """Return the settings of a repository's own configuration whose names fit. Call it in a thread.
+
+    What it includes for some folders or branches alone counts where it holds in this folder.
+
+    Args:
+        pattern: A regular expression as ``git config --get-regexp`` takes it.
+    """
+    return _own_settings(folder, pattern, TIMEOUT)
+
+
 def names_programs(folder: Path) -> bool:
     """Whether a repository's own configuration names a program that git runs when it only looks.
 
@@ -233,7 +270,12 @@ def names_programs(folder: Path) -> bool:
 
 
 def _configures(folder: Path, pattern: str, timeout: float) -> bool:
+    return bool(_own_settings(folder, pattern, timeout))
+
+
+def _own_settings(folder: Path, pattern: str, timeout: float) -> list[str]:
     listed = git_output_now(
-        folder, "config", "--show-scope", "--get-regexp", pattern, timeout=timeout
+        folder, "config", "--show-scope", "--name-only", "--get-regexp", pattern, timeout=timeout
     )
-    return any(line.split("\t", 1)[0] in _OWN_SCOPES for line in (listed or "").splitlines())
+    rows = (line.split("\t", 1) for line in (listed or "").splitlines())
+    return [row[-1] for row in rows if row[0] in _OWN_SCOPES]

@@ -371,3 +371,20 @@ class WorktreeCard:
             for count, noun, rest, verbs in counts
             if count
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeMerge:
+    """What a merge of a worktree's branch did.
+
+    Attributes:
+        into: The branch that is checked out in `original`, which has its commits now.
+        commits: How many those are.
+        commit: The name of the merge commit; empty where the branch just went forward.
+    """
+
+    branch: str
+    into: str
+    original: str
+    commits: int
+    commit: str = ""

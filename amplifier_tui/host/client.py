@@ -30,6 +30,7 @@ from amplifier_tui.host.cards import PlannedModule as PlannedModule
 from amplifier_tui.host.cards import RuleCard as RuleCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
 from amplifier_tui.host.cards import WorktreeCard as WorktreeCard
+from amplifier_tui.host.cards import WorktreeMerge as WorktreeMerge
 from amplifier_tui.host.events import HostEvent, RewindScope
 from amplifier_tui.host.imported_cards import ImportedCard as ImportedCard
 from amplifier_tui.host.imported_cards import ImportedText as ImportedText

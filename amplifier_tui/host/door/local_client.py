@@ -177,6 +177,8 @@ class LocalClient:
     restart_mcp_server = _question(SessionClient.restart_mcp_server)
     make_worktree = _question(SessionClient.make_worktree)
     worktree = _question(SessionClient.worktree)
+    worktree_diff = _question(SessionClient.worktree_diff)
+    merge_worktree = _question(SessionClient.merge_worktree)
     remove_worktree = _question(SessionClient.remove_worktree)
 
     def beside(self) -> "LocalClient":

@@ -10,7 +10,8 @@ from typing import Any, Final, Literal
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.door.commands import NO_SESSION, SessionCommands
+from amplifier_tui.host.door.commands.holder import NO_SESSION
+from amplifier_tui.host.door.commands.session import SessionCommands
 from amplifier_tui.host.door.open_sessions import OpenSessions
 from amplifier_tui.host.events import Failed, HostEvent, Mode
 from amplifier_tui.host.failures import opening_failure

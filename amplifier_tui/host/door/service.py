@@ -15,7 +15,7 @@ from amplifier_tui.host.client import (
     ExportRequest,
 )
 from amplifier_tui.host.door.capture import PrintCapture, Tracebacks
-from amplifier_tui.host.door.commands import NO_SESSION
+from amplifier_tui.host.door.commands.holder import NO_SESSION
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.door.stored import StoredCommands
 from amplifier_tui.host.events import HostEvent, Mode

@@ -3,11 +3,11 @@
 from concurrent.futures import Future
 from typing import Protocol
 
-from amplifier_tui.host.cards import WorktreeCard
+from amplifier_tui.host.cards import WorktreeCard, WorktreeMerge
 
 
 class WorktreeClient(Protocol):
-    """Makes worktrees, and removes those in which no work would be lost.
+    """Makes worktrees, merges them, and removes those in which no work would be lost.
 
     Where something can't be done, the future raises `RuntimeError`, with one sentence, and nothing
     has changed. A repository's hooks do not run, and one that names filters of its own is refused.
@@ -26,6 +26,20 @@ class WorktreeClient(Protocol):
 
     def worktree(self) -> "Future[WorktreeCard]":
         """Describe the worktree that the session works in, and the work in it."""
+
+    def worktree_diff(self) -> "Future[str]":
+        """Return what was changed in the session's worktree since it was made, as a unified diff.
+
+        What is not committed is in it. After a merge it begins there.
+        """
+
+    def merge_worktree(self) -> "Future[WorktreeMerge]":
+        """Merge the branch of the session's worktree into the one of the original checkout.
+
+        Both have to be committed, and the merge has to be without conflicts. A repository that
+        says by its own configuration how to merge is refused, and a merge commit where
+        `commit.gpgSign` is set, as nothing is signed here.
+        """
 
     def remove_worktree(self) -> "Future[WorktreeCard]":
         """Remove the worktree that the session works in, unless there is work in it.

@@ -1,4 +1,4 @@
-"""The change that a tool call made, on the whole screen."""
+"""A change, on the whole screen."""
 
 from typing import ClassVar
 
@@ -18,12 +18,16 @@ from amplifier_tui.ui.diffs.reader import Reader
 from amplifier_tui.ui.diffs.rows import counted_lines
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
-from amplifier_tui.ui.state.conversation.entries import ToolEntry
 from amplifier_tui.ui.widgets.messages import CopyRequested
 
 
 class DiffSheet(ReadingSheet[None]):
-    """Shows the diff of `entry`, of a change that was `made` or not; it decides nothing."""
+    """Shows a diff; it decides nothing.
+
+    Args:
+        title: What made it, or what it is about.
+        made: The change was made, or else it would be.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("diff")
     AUTO_FOCUS = "ScrollLines"
@@ -36,17 +40,17 @@ class DiffSheet(ReadingSheet[None]):
     """
 
     def __init__(
-        self, entry: ToolEntry, client: SessionClient, keymap: Keymap, *, made: bool = True
+        self, title: str, diff: str, client: SessionClient, keymap: Keymap, *, made: bool = True
     ) -> None:
         super().__init__()
-        self.set_up_reading(entry.diff, client, keymap, made=made)
-        self._entry = entry
+        self.set_up_reading(diff, client, keymap, made=made)
+        self._title = title
 
     def _content(self) -> ComposeResult:
         """Make the head, the diff and the keys."""
-        rows = diff_rows(self._entry.diff)
+        rows = diff_rows(self._diff)
         with Horizontal(id="diff-head"):
-            yield Static(Content(one_line(self._entry.tool, 60)), id="diff-title")
+            yield Static(Content(one_line(self._title, 60)), id="diff-title")
             yield Static(change_counts(counted_lines(rows)), id="diff-count")
         yield Reader(rows)
         yield KeyRow()
@@ -71,4 +75,4 @@ class DiffSheet(ReadingSheet[None]):
 
     def action_copy(self) -> None:
         """Copy the diff."""
-        self.post_message(CopyRequested(clean(self._entry.diff), "diff"))
+        self.post_message(CopyRequested(clean(self._diff), "diff"))

@@ -75,7 +75,7 @@ _ROWS = (
             "Session in a git worktree of its own",
             "app.worktree",
             slash="worktree",
-            takes="name, leave or remove",
+            takes="name, diff, merge, leave or remove",
         ),
         Action(
             "session.resume_beside",

@@ -133,7 +133,6 @@ class GoingBack:
     async def _show_diff(self, turn: int, path: str) -> None:
         """Show what going back does to a file, on the whole screen."""
         from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
-        from amplifier_tui.ui.state.conversation.entries import ToolEntry
 
         try:
             diff = await asyncio.wrap_future(self._client.rewind_diff(turn, path))
@@ -141,8 +140,7 @@ class GoingBack:
             # Whatever the disk said.
             self._tab.say(f"{one_line(path, 80)}: {one_line(str(error), 300)}", "warning")
             return
-        entry = ToolEntry(key="rewind", tool=path, diff=diff)
-        sheet = DiffSheet(entry, self._client, self._screen.keymap, made=False)
+        sheet = DiffSheet(path, diff, self._client, self._screen.keymap, made=False)
         self._screen.app.push_screen(sheet)
 
     def _done(self, event: Rewound) -> None:

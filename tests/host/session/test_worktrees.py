@@ -1,6 +1,5 @@
 """A git worktree for a session is made beside the checkout, and never removed with work in it."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,28 +10,12 @@ from amplifier_tui.host.session.places.worktrees import (
     make_worktree,
     remove_worktree,
 )
-
-
-def git(folder: Path, *arguments: str) -> str:
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-    run = ["git", *who, *arguments]
-    return subprocess.run(run, cwd=folder, check=True, capture_output=True, text=True).stdout
-
-
-def commit(folder: Path, name: str = "one.txt") -> None:
-    (folder / name).write_text(name)
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", name)
+from tests.host.session.worktree_stage import commit, git, make_repository
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    root = tmp_path.resolve() / "site"
-    (root / "docs").mkdir(parents=True)
-    git(root, "init", "-qb", "main")
-    (root / ".gitignore").write_text("*.log\n")
-    commit(root, "docs/one.txt")
-    return root
+    return make_repository(tmp_path)
 
 
 def test_it_is_made_beside_the_checkout_on_a_branch_of_its_own(repository: Path) -> None:
@@ -146,3 +129,18 @@ def test_no_program_of_the_repository_runs(repository: Path, tmp_path: Path) -> 
     with pytest.raises(WorktreeError, match="names filters"):
         remove_worktree(path)
     assert not ran.exists() and path.exists()
+
+
+@pytest.mark.parametrize("where", ["gitdir:**/worktrees/**", "onbranch:amplifier/**"])
+def test_filters_that_only_a_worktree_has_do_not_run_when_it_is_made(
+    repository: Path, tmp_path: Path, where: str
+) -> None:
+    (repository / ".gitattributes").write_text("*.txt filter=x\n")
+    commit(repository)
+    git(repository, "config", f"includeIf.{where}.path", "evil")
+    git(repository, "config", "-f", ".git/evil", "filter.x.smudge", f"touch {tmp_path}/ran; cat")
+    with pytest.raises(WorktreeError, match="names filters"):
+        make_worktree(repository, "fix")
+    assert not (tmp_path / "ran").exists()
+    assert not repository.with_name("site-fix").exists()
+    assert "amplifier" not in git(repository, "branch")

@@ -3,7 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from amplifier_tui.host.client import WorktreeCard
+import pytest
+
+from amplifier_tui.host.client import WorktreeCard, WorktreeMerge
+from amplifier_tui.host.events import TurnStarted
+from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
 from amplifier_tui.ui.dialogs.questions import AskLine, Confirm
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import FakeClient, opened
@@ -53,6 +57,48 @@ async def test_it_is_opened_beside_named_on_the_strip_kept_and_removed() -> None
         await drive.press("y")
         await drive.until(lambda: drive.app.client is drive.client, "the session goes with it")
         assert other.named("remove_worktree") and "app-fix is removed" in said(drive)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_its_work_is_read_and_merged_back(size: tuple[int, int]) -> None:
+    client = FakeClient(made=CARD, worked="--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-old\n+new\n")
+    client.merged = WorktreeMerge(
+        branch=CARD.branch, into="main", original=CARD.original, commits=2, commit="1234567890abc"
+    )
+    async with running(client, size=size) as drive:
+        await drive.push(opened(client.session, cwd=CARD.cwd, branch=CARD.branch))
+        await say(drive, "/worktree diff")
+        await drive.dialog(DiffSheet)
+        assert all(words in drive.text() for words in ("amplifier/fix", "x.py", "new", "+1 −1"))
+        await drive.press("escape")
+        await drive.closed()
+        client.worked = ""
+        await say(drive, "/worktree diff")
+        assert "Nothing was changed in this worktree" in said(drive)
+        await say(drive, "/worktree merge")
+        assert client.named("merge_worktree")
+        went = "2 commits of amplifier/fix went into main of /home/u/src/app, with the merge commit"
+        assert f"{went} 123456789" in said(drive)
+        client.merged = RuntimeError("main and amplifier/fix changed the same lines of x.py")
+        await say(drive, "/worktree merge")
+        assert "changed the same lines of x.py." in said(drive)
+
+
+async def test_nothing_is_merged_under_a_session_that_works() -> None:
+    async with running(FakeClient(made=CARD), size=(80, 24)) as drive:
+        await say(drive, "/beside")
+        await drive.until(lambda: drive.client.others, "a session beside")
+        other = drive.client.others[-1]
+        other.push(opened(other.session, cwd=CARD.original))
+        other.push(TurnStarted(session_id=other.session, turn=1, prompt="p"))
+        assert drive.app.tabs is not None
+        await drive.until(lambda: drive.app.state is not None and drive.app.state.activity.running)
+        await say(drive, "/worktree merge")
+        assert "stop it before its worktree is merged" in said(drive)
+        await say(drive, "/go 1")
+        await say(drive, "/worktree merge")
+        assert "A session works in /home/u/src/app: let it end first" in said(drive)
+        assert not drive.client.named("merge_worktree")
 
 
 async def test_what_can_not_be_done_is_said() -> None:

@@ -9,17 +9,19 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.host.cards import WorktreeCard
 from amplifier_tui.host.events import WORKTREE_PREFIX
 
-_CHECKOUT_TIME: Final = 120.0
+CHECKOUT_TIME: Final = 120.0
 """Seconds that git has to write or remove all files of a worktree."""
+STATUS: Final = ("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
+"""Lists what is changed; git would look into submodules with the filters that those name."""
 _LONGEST_NAME: Final = 60
-_MOST_SAID: Final = 400
+MOST_SAID: Final = 400
 
 
 class WorktreeError(RuntimeError):
     """A worktree can't be made, found or removed; nothing has changed."""
 
 
-class _Place(NamedTuple):
+class CheckoutPlace(NamedTuple):
     """Where a folder is in a repository.
 
     Attributes:
@@ -48,11 +50,11 @@ def make_worktree(folder: Path, name: str) -> WorktreeCard:
     Raises:
         WorktreeError: It can't be made.
     """
-    place = _place(folder)
+    place = place_of(folder)
     name = re.sub(r"[^\w.-]+|\.\.+", "-", name).strip("-.")[:_LONGEST_NAME].strip("-.")
     if not name:
         raise WorktreeError("A worktree needs a name of letters or digits")
-    _refuse_filters(folder)
+    refuse_filters(folder)
     if git_output_now(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
         raise WorktreeError("The repository has no commit yet: commit something first")
     original = place.main or place.top
@@ -61,14 +63,18 @@ def make_worktree(folder: Path, name: str) -> WorktreeCard:
         raise WorktreeError(f"{path} is there already: choose another name")
     if git_output_now(folder, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
         raise WorktreeError(f"The branch {branch} is there already: choose another name")
-    add = ("worktree", "add", "--quiet", "-b", branch, "--", str(path), "HEAD")
-    if problem := change_now(place.top, *add, timeout=_CHECKOUT_TIME):
+    add = ("worktree", "add", "--quiet", "--no-checkout", "-b", branch, "--", str(path), "HEAD")
+    try:
+        _change("made", place.top, *add)
+        # Some of a repository's configuration may hold in that folder or on that branch alone.
+        refuse_filters(path)
+        _change("made", path, "-c", "submodule.recurse=false", "reset", "--quiet", "--hard")
+    except WorktreeError:
         # What was begun is of no use; `-d` keeps a branch that has commits of its own.
-        change_now(
-            place.common, "worktree", "remove", "--force", "--", str(path), timeout=_CHECKOUT_TIME
-        )
-        change_now(place.common, "branch", "--quiet", "-d", "--", branch, timeout=_CHECKOUT_TIME)
-        raise _failed("made", problem)
+        undo = ("worktree", "remove", "--force", "--", str(path))
+        change_now(place.common, *undo, timeout=CHECKOUT_TIME)
+        change_now(place.common, "branch", "--quiet", "-d", "--", branch, timeout=CHECKOUT_TIME)
+        raise
     inside = path / folder.resolve().relative_to(place.top)
     return WorktreeCard(
         path=str(path),
@@ -84,17 +90,16 @@ def find_worktree(folder: Path) -> WorktreeCard:
     Raises:
         WorktreeError: The folder is in none that was made here, or its work can't be told.
     """
-    place = _place(folder)
-    branch = (_ask(folder, "symbolic-ref", "--quiet", "HEAD") or "").removeprefix("refs/heads/")
+    place = place_of(folder)
+    branch = (ask_git(folder, "symbolic-ref", "--quiet", "HEAD") or "").removeprefix("refs/heads/")
     if place.private == place.common or not branch.startswith(WORKTREE_PREFIX):
         raise WorktreeError(
             "This session works in no worktree of its own: /worktree NAME makes one"
         )
-    _refuse_filters(folder)
-    status = ("status", "--porcelain", "-z", "--no-renames", "--ignored", "--untracked-files=all")
-    entries = _ask(place.top, *status)
+    refuse_filters(folder)
+    entries = ask_git(place.top, *STATUS, "--ignored", "--untracked-files=all")
     others = ("--not", f"--exclude={branch}", "--branches", "--remotes")
-    commits = _ask(place.top, "rev-list", "--count", "HEAD", *others)
+    commits = ask_git(place.top, "rev-list", "--count", "HEAD", *others)
     if entries is None or commits is None:
         raise WorktreeError(f"git can't tell what is changed in {place.top}")
     found = [entry for entry in entries.split("\0") if entry]
@@ -121,24 +126,33 @@ def remove_worktree(folder: Path) -> WorktreeCard:
     card = find_worktree(folder)
     if card.work:
         raise WorktreeError(f"{card.path} has {card.work}: it stays")
-    common = _place(folder).common
+    common = place_of(folder).common
     # Without `--force` git looks for itself that nothing was changed in between.
     remove = ("worktree", "remove", "--", card.path)
-    if problem := change_now(common, *remove, timeout=_CHECKOUT_TIME):
-        raise _failed("removed", problem)
-    change_now(common, "branch", "--quiet", "-d", "--", card.branch, timeout=_CHECKOUT_TIME)
+    _change("removed", common, *remove)
+    change_now(common, "branch", "--quiet", "-d", "--", card.branch, timeout=CHECKOUT_TIME)
     return card
 
 
-def _place(folder: Path) -> _Place:
+def place_of(folder: Path) -> CheckoutPlace:
+    """Return where a folder is in its repository.
+
+    Raises:
+        WorktreeError: It is in none that has files checked out.
+    """
     asked = ("--show-toplevel", "--git-dir", "--git-common-dir")
-    found = _ask(folder, "rev-parse", "--path-format=absolute", *asked)
+    found = ask_git(folder, "rev-parse", "--path-format=absolute", *asked)
     if found is None or len(paths := found.split("\n")) != len(asked):
         raise WorktreeError(f"{folder} is in no git repository with files checked out")
-    return _Place(*(Path(path).resolve() for path in paths))
+    return CheckoutPlace(*(Path(path).resolve() for path in paths))
 
 
-def _refuse_filters(folder: Path) -> None:
+def refuse_filters(folder: Path) -> None:
+    """Refuse a checkout for which the repository's own configuration names filters.
+
+    Raises:
+        WorktreeError: It names some.
+    """
     if brings_filters_now(folder):
         raise WorktreeError(
             "The repository's own configuration names filters, which are programs that git would"
@@ -146,10 +160,12 @@ def _refuse_filters(folder: Path) -> None:
         )
 
 
-def _ask(folder: Path, *arguments: str) -> str | None:
+def ask_git(folder: Path, *arguments: str) -> str | None:
+    """Return what git prints, without the last line's end; None where it fails."""
     output = git_output_now(folder, *arguments)
     return None if output is None else output.rstrip("\n")
 
 
-def _failed(what: str, problem: str) -> WorktreeError:
-    return WorktreeError(f"The worktree can't be {what}: {one_line(problem, _MOST_SAID)}")
+def _change(what: str, folder: Path, *arguments: str) -> None:
+    if problem := change_now(folder, *arguments, timeout=CHECKOUT_TIME):
+        raise WorktreeError(f"The worktree can't be {what}: {one_line(problem, MOST_SAID)}")

@@ -41,7 +41,7 @@ def show_diff(app: SessionApp) -> None:
     if found is None:
         app.say("No file has been changed yet.")
     else:
-        app.push_screen(DiffSheet(found, app.client, app.keymap))
+        app.push_screen(DiffSheet(found.tool, found.diff, app.client, app.keymap))
 
 
 def plan(app: SessionApp) -> None:

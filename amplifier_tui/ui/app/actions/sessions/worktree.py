@@ -1,11 +1,11 @@
-"""Actions on the git worktree of a session: making, keeping and removing one."""
+"""Actions on the git worktree of a session: making, reading, merging, keeping, removing one."""
 
 from __future__ import annotations
 
 import asyncio
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.session_app import in_open_session
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from amplifier_tui.host.client import SessionClient, WorktreeCard
+    from amplifier_tui.host.client import SessionClient, WorktreeCard, WorktreeMerge
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.session.tabs.tabs import SessionTabs
     from amplifier_tui.ui.state.session import SessionState
+
+T = TypeVar("T")
 
 _LONGEST_NAME: Final = 60
 _CLOSE_SECONDS: Final = 5.0
@@ -25,12 +27,17 @@ _CLOSE_SECONDS: Final = 5.0
 
 @in_open_session
 def worktree(app: SessionApp, client: SessionClient, state: SessionState, words: str = "") -> None:
-    """Open a session in a git worktree of its own, or leave or remove the one on screen's."""
-    work = state.activity.work
+    """Open a session in a git worktree of its own, or do something with the one on screen's."""
     if words == "leave":
         app.run_worker(_answered(app, client.worktree(), partial(_leave, app)))
-    elif words == "remove" and work:
-        app.say("Something runs in this session: stop it before its worktree goes.", "warning")
+    elif words == "diff":
+        show = partial(_show_diff, app, client, state.facts.branch)
+        app.run_worker(_answered(app, client.worktree_diff(), show), group="diff", exclusive=True)
+    elif words in ("merge", "remove") and state.activity.work:
+        does = "is merged" if words == "merge" else "goes"
+        app.say(f"Something runs in this session: stop it before its worktree {does}.", "warning")
+    elif words == "merge":
+        app.run_worker(_answered(app, client.worktree(), partial(_merge, app, client)))
     elif words == "remove":
         app.run_worker(_answered(app, client.worktree(), partial(_ask_to_remove, app, client)))
     elif words:
@@ -43,15 +50,40 @@ def worktree(app: SessionApp, client: SessionClient, state: SessionState, words:
         app.ask(question, lambda name: worktree(app, name) if name.strip() else None)
 
 
-async def _answered(
-    app: SessionApp, asked: Future[WorktreeCard], then: Callable[[WorktreeCard], None]
-) -> None:
+async def _answered(app: SessionApp, asked: Future[T], then: Callable[[T], None]) -> None:
     try:
         card = await asyncio.wrap_future(asked)
     except RuntimeError as error:
         app.say(f"{one_line(str(error), 500)}.", "warning")
     else:
         then(card)
+
+
+def _show_diff(app: SessionApp, client: SessionClient, branch: str, diff: str) -> None:
+    if not diff:
+        app.say("Nothing was changed in this worktree.")
+        return
+    from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
+
+    app.push_screen(DiffSheet(branch, diff, client, app.keymap))
+
+
+def _merge(app: SessionApp, client: SessionClient, card: WorktreeCard) -> None:
+    others = [link.tab.state for link in app.tabs.links] if app.tabs is not None else []
+    for state in others:
+        if state.activity.work and Path(state.facts.cwd).is_relative_to(card.original):
+            app.say(
+                f"A session works in {one_line(card.original, 200)}: let it end first.", "warning"
+            )
+            return
+
+    def merged(done: WorktreeMerge) -> None:
+        many = "1 commit" if done.commits == 1 else f"{done.commits} commits"
+        how = f", with the merge commit {done.commit[:9]}" if done.commit else ""
+        into = f"{one_line(done.into, 80)} of {one_line(done.original, 200)}"
+        app.say(f"{many} of {one_line(done.branch, 80)} went into {into}{how}.")
+
+    app.run_worker(_answered(app, client.merge_worktree(), merged))
 
 
 def _open(app: SessionApp, state: SessionState, card: WorktreeCard) -> None:

@@ -1,72 +1,34 @@
-"""What a front end does with the session that is open."""
+"""The parts of the session that is open: context, queue, shell, models, agents, modules."""
 
 import asyncio
 from collections.abc import Callable
-from time import time
-from typing import Final, Literal
+from typing import Literal
 
 from amplifier_tui.host.client import (
-    AuditCard,
-    CallExplanation,
     CompactionPreview,
-    Decision,
     ItemCard,
     MemoryCard,
     ModelCard,
     ModelChoice,
     ModuleDetails,
-    QuestionsReply,
-    RewindPoint,
-    RewindPreview,
-    RuleCard,
     ServerStatus,
     SpendLimit,
-    WorktreeCard,
 )
-from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, RewindScope, Scope
+from amplifier_tui.host.door.commands.holder import NO_SESSION
+from amplifier_tui.host.door.commands.permissions import PermissionCommands
+from amplifier_tui.host.door.commands.work import WorkCommands
+from amplifier_tui.host.events import HostEvent
 from amplifier_tui.host.session.live import LiveSession
-from amplifier_tui.host.session.opening.opening import Opening
-from amplifier_tui.host.session.permissions import Permissions
-from amplifier_tui.host.session.places import worktrees
-from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
-from amplifier_tui.host.stream.sender import Stamp
-
-NO_SESSION: Final = "No session is open"
 
 
-class SessionCommands:
-    """Passes on what concerns one part of the open session.
-
-    Args:
-        put: Takes events on their way up.
-    """
+class SessionCommands(PermissionCommands, WorkCommands):
+    """Passes on what concerns one part of the open session."""
 
     def __init__(self, put: Callable[[HostEvent], None]) -> None:
-        self._put = put
-        self._live: LiveSession | None = None
-        self._opening: Opening | None = None
+        super().__init__(put)
         self._models: dict[str, ModelChoice] = {}
         """What the user chose, by bundle."""
         self._limit: SpendLimit | None = None
-
-    def _stamp(self, session_id: str = "") -> Stamp:
-        """Return the fields of an event that happens now, in the session that is open or opens."""
-        session = self._live or self._opening
-        known = session.session_id if session is not None else ""
-        return {"session_id": session_id or known, "agent": "main", "at": time()}
-
-    def _say(self, level: Level, text: str, source: str = "host") -> None:
-        self._put(Notice(**self._stamp(), level=level, text=text, source=source))
-
-    def _refuse(self, kind: str, message: str, remedy: str, prompt: str = "") -> None:
-        stamp = self._stamp()
-        self._put(Failed(**stamp, kind=kind, message=message, remedy=remedy, prompt=prompt))
-
-    def _opened(self) -> LiveSession | None:
-        """Return the session; None, which the user is told, when there is none."""
-        if self._live is None:
-            self._say("warning", NO_SESSION)
-        return self._live
 
     async def compact(self, instructions: str | None = None) -> None:
         """Make the view of the conversation smaller."""
@@ -75,9 +37,7 @@ class SessionCommands:
 
     async def items(self) -> tuple[ItemCard, ...]:
         """List the items of the next request."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.items.list()
+        return await self._session.items.list()
 
     async def choose_item(self, key: str, choice: Literal["pin", "drop", "shorten", ""]) -> None:
         """Decide about an item."""
@@ -141,21 +101,9 @@ class SessionCommands:
         if (live := self._opened()) is not None and not live.shell.withhold():
             self._say("info", "No output of a command waits for your next prompt")
 
-    async def decide(self, request_id: str, decision: Decision) -> None:
-        """Answer an approval request."""
-        if self._live is not None:
-            self._live.approvals.decide(request_id, decision)
-
-    async def answer_questions(self, request_id: str, reply: QuestionsReply) -> None:
-        """Answer what an agent asks."""
-        if self._live is not None:
-            self._live.questions.answer(request_id, reply)
-
     async def models(self) -> tuple[ModelCard, ...]:
         """List the models of every provider."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.models.cards()
+        return await self._session.models.cards()
 
     async def switch_model(self, model: str, provider: str = "") -> None:
         """Have another model answer."""
@@ -188,64 +136,13 @@ class SessionCommands:
         if self._live is not None:
             self._live.spending.answer(request_id, go=go)
 
-    async def call_arguments(self, request_id: str) -> str:
-        """Return the arguments of a call that waits, as JSON."""
-        return self._live.approvals.arguments(request_id) if self._live is not None else ""
-
     async def whole_diff(self, diff: str, *, made: bool) -> str:
         """Return a diff with all lines of its files."""
         from amplifier_tui.host.stream.whole_files import whole_files
 
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        live = self._live
+        live = self._session
         masked = live.sender.redactor.text
         return await asyncio.to_thread(whole_files, diff, live.workspace, masked, made=made)
-
-    async def change_call(self, request_id: str, arguments: str) -> str:
-        """Put other arguments in place of a call's; return what is wrong with them."""
-        if self._live is None:
-            return NO_SESSION
-        return self._live.approvals.change(request_id, arguments)
-
-    @property
-    def _permissions(self) -> Permissions:
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return self._live.gating.permissions
-
-    async def rule_reach(self, request_id: str) -> int:
-        """Count the calls a request's rule would also have allowed."""
-        return await self._permissions.reach(request_id) if self._live is not None else 0
-
-    async def rules(self) -> tuple[RuleCard, ...]:
-        """List the rules."""
-        return await self._permissions.rules()
-
-    async def add_rule(self, line: str, scope: Scope) -> str:
-        """Add a rule; return what is wrong with it."""
-        return await self._permissions.add(line, scope)
-
-    async def change_rule(self, key: str, line: str) -> str:
-        """Put another rule in place of one; return what is wrong with it."""
-        return await self._permissions.change(key, line)
-
-    async def remove_rule(self, key: str) -> str:
-        """Take a rule out of force; return why that is not possible."""
-        return await self._permissions.remove(key)
-
-    async def explain_call(self, text: str) -> CallExplanation:
-        """Say what would happen to a call."""
-        return await self._permissions.explain(text)
-
-    async def audit(self) -> tuple[AuditCard, ...]:
-        """List what was decided."""
-        return await self._permissions.audit()
-
-    async def hold(self, request_id: str) -> None:
-        """Stop the clock of an approval request."""
-        if self._live is not None:
-            self._live.approvals.hold(request_id)
 
     async def tell_agent(self, lane: str, text: str) -> None:
         """Give a sub-agent a message."""
@@ -259,9 +156,7 @@ class SessionCommands:
 
     async def job_text(self, job_id: str) -> str:
         """Return what a command in the background printed."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.jobs.text(job_id)
+        return await self._session.jobs.text(job_id)
 
     async def stop_job(self, job_id: str) -> None:
         """End a command in the background."""
@@ -273,59 +168,6 @@ class SessionCommands:
         if self._live is not None:
             self._live.rename(title)
 
-    async def rewind_points(self) -> tuple[RewindPoint, ...]:
-        """List the prompts the session can go back before."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.rewinder.points()
-
-    async def preview_rewind(self, turn: int) -> RewindPreview:
-        """Describe what going back would do."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        try:
-            return await self._live.rewinder.preview(turn)
-        except NoSuchTurnError as error:
-            raise RuntimeError(str(error)) from error
-
-    async def rewind_diff(self, turn: int, path: str) -> str:
-        """Return what going back does to a file."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.rewinder.diff(turn, path)
-
-    async def rewind(
-        self, turn: int, scope: RewindScope = "both", overwrite: tuple[str, ...] = ()
-    ) -> None:
-        """Go back before a turn."""
-        if (live := self._opened()) is not None:
-            await live.rewinder.rewind(turn, scope, overwrite)
-
-    async def undo_rewind(self) -> None:
-        """Bring back what was taken back."""
-        if (live := self._opened()) is not None:
-            await live.rewinder.undo()
-
-    async def make_worktree(self, name: str) -> WorktreeCard:
-        """Make a worktree of the session's repository."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await asyncio.to_thread(worktrees.make_worktree, self._live.workspace, name)
-
-    async def worktree(self) -> WorktreeCard:
-        """Describe the worktree the session works in."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await asyncio.to_thread(worktrees.find_worktree, self._live.workspace)
-
-    async def remove_worktree(self) -> WorktreeCard:
-        """Remove the worktree the session works in."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        if self._live.turns.running or self._live.shell.running:
-            raise RuntimeError("Something runs in the worktree: stop it first")
-        return await asyncio.to_thread(worktrees.remove_worktree, self._live.workspace)
-
     async def compaction(self) -> CompactionPreview:
         """Describe what compacting would do."""
         if self._live is None:
@@ -334,9 +176,7 @@ class SessionCommands:
 
     async def memories(self) -> tuple[MemoryCard, ...]:
         """List the memories that hold here."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.memories.list()
+        return await self._session.memories.list()
 
     async def history(self, before: int, limit: int = 200) -> tuple[HostEvent, ...]:
         """Return the events of the `limit` stored rows before row `before`."""
@@ -379,18 +219,12 @@ class SessionCommands:
 
     async def mcp_servers(self) -> tuple[ServerStatus, ...]:
         """List the MCP servers."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.mcp_servers.list()
+        return await self._session.mcp_servers.list()
 
     async def restart_mcp_server(self, name: str) -> str:
         """Start an MCP server again."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.mcp_servers.restart(name)
+        return await self._session.mcp_servers.restart(name)
 
     async def module_details(self, key: str) -> ModuleDetails:
         """Describe a module."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.modules.details(key)
+        return await self._session.modules.details(key)

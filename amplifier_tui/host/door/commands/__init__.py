@@ -1,0 +1,1 @@
+"""What a front end does with the session that is open."""

@@ -1,0 +1,70 @@
+"""Taking back what a session did, and keeping it apart in a git worktree."""
+
+import asyncio
+from pathlib import Path
+
+from amplifier_tui.host.client import RewindPoint, RewindPreview, WorktreeCard, WorktreeMerge
+from amplifier_tui.host.door.commands.holder import SessionHolder
+from amplifier_tui.host.events import RewindScope
+from amplifier_tui.host.session.places import merging, worktrees
+from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
+
+
+class WorkCommands(SessionHolder):
+    """Passes on what concerns the work of the open session as a whole."""
+
+    async def rewind_points(self) -> tuple[RewindPoint, ...]:
+        """List the prompts the session can go back before."""
+        return await self._session.rewinder.points()
+
+    async def preview_rewind(self, turn: int) -> RewindPreview:
+        """Describe what going back would do."""
+        try:
+            return await self._session.rewinder.preview(turn)
+        except NoSuchTurnError as error:
+            raise RuntimeError(str(error)) from error
+
+    async def rewind_diff(self, turn: int, path: str) -> str:
+        """Return what going back does to a file."""
+        return await self._session.rewinder.diff(turn, path)
+
+    async def rewind(
+        self, turn: int, scope: RewindScope = "both", overwrite: tuple[str, ...] = ()
+    ) -> None:
+        """Go back before a turn."""
+        if (live := self._opened()) is not None:
+            await live.rewinder.rewind(turn, scope, overwrite)
+
+    async def undo_rewind(self) -> None:
+        """Bring back what was taken back."""
+        if (live := self._opened()) is not None:
+            await live.rewinder.undo()
+
+    async def make_worktree(self, name: str) -> WorktreeCard:
+        """Make a worktree of the session's repository."""
+        return await asyncio.to_thread(worktrees.make_worktree, self._session.workspace, name)
+
+    async def worktree(self) -> WorktreeCard:
+        """Describe the worktree the session works in."""
+        return await asyncio.to_thread(worktrees.find_worktree, self._session.workspace)
+
+    async def worktree_diff(self) -> str:
+        """Return what was changed in the worktree the session works in."""
+        live = self._session
+        diff = await asyncio.to_thread(merging.worktree_diff, live.workspace)
+        return await asyncio.to_thread(live.sender.redactor.text, diff)
+
+    async def merge_worktree(self) -> WorktreeMerge:
+        """Merge the worktree the session works in."""
+        return await asyncio.to_thread(merging.merge_worktree, self._quiet_workspace())
+
+    async def remove_worktree(self) -> WorktreeCard:
+        """Remove the worktree the session works in."""
+        return await asyncio.to_thread(worktrees.remove_worktree, self._quiet_workspace())
+
+    def _quiet_workspace(self) -> Path:
+        """Return the folder that the session works in, where nothing of it runs just now."""
+        live = self._session
+        if live.turns.running or live.shell.running:
+            raise RuntimeError("Something runs in the worktree: stop it first")
+        return live.workspace
