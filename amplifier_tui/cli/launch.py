@@ -159,6 +159,7 @@ def launch(options: LaunchOptions) -> int:
         terminal.save_title()
         farewell = app.run()
         terminal.restore_title()
+        terminal.end_reports()
     finally:
         printed.give_back()
     # Textual has put the terminal back.

@@ -49,8 +49,11 @@ def found(capsys: Capture, *arguments: str) -> dict[str, dict[str, Any]]:
     return {f"{group}: {each['what']}": each for group, all_ in groups.items() for each in all_}
 
 
-def looked(environ: Mapping[str, str], apart: bool | None = None) -> dict[str, Diagnosis]:
-    return {each.what: each for each in terminal.look_at_terminal(environ, lambda: apart)}
+def looked(
+    environ: Mapping[str, str], apart: bool | None = None, light: bool | None = None
+) -> dict[str, Diagnosis]:
+    found = terminal.look_at_terminal(environ, lambda: apart, lambda: light)
+    return {each.what: each for each in found}
 
 
 def test_a_fresh_home_says_what_to_do_next_and_fetches_and_makes_nothing(
@@ -166,6 +169,22 @@ def test_what_the_terminal_lacks_comes_with_the_lines_to_add(
 ) -> None:
     finding = looked({**GOOD, **environ})[what]
     assert finding.state != "ok" and line in finding.lines
+
+
+@pytest.mark.parametrize(
+    ("light", "said", "state"),
+    [
+        (True, "light: the theme", "ok"),
+        (False, "dark: the theme", "ok"),
+        (None, "does not tell it", "note"),
+    ],
+)
+def test_the_background_decides_the_theme_where_the_terminal_tells_it(
+    light: bool | None, said: str, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "is_terminal", lambda stream: True)
+    found = looked(GOOD, light=light)["background"]
+    assert said in found.said and found.state == state
 
 
 def test_options_of_tmux_that_take_something_away_come_with_the_lines_to_add(

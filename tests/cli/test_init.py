@@ -10,7 +10,6 @@ import yaml
 
 from amplifier_tui.cli.group import run
 from amplifier_tui.cli.init import steps
-from amplifier_tui.cli.init.background import light_of
 from amplifier_tui.host.events import LocalServer
 from amplifier_tui.paths import amplifier_home
 from amplifier_tui.ui.app.preferences import Preferences
@@ -72,7 +71,7 @@ def test_options_answer_every_step_without_a_terminal(
         (["--provider", "nobody"], "anthropic, openai, none here"),
         (["--provider", "openai"], "Put OPENAI_API_KEY into the environment"),
         (["--provider", "none", "--bundle", "nothing"], "no bundle of that name"),
-        (["--provider", "none", "--theme", "nothing"], "there is contrast, ember"),
+        (["--provider", "none", "--theme", "nothing"], "there is auto, contrast, ember"),
     ],
 )
 def test_without_a_terminal_it_is_said_what_has_to_be_given(
@@ -101,7 +100,6 @@ def test_a_key_is_kept_when_it_is_answered_or_the_user_says_so(
     monkeypatch.setattr(steps, "pick", lambda title, rows, default: "openai")
     monkeypatch.setattr(steps, "own_key", lambda variable: KEY)
     monkeypatch.setattr("click.confirm", lambda text: keep)
-    monkeypatch.setattr("amplifier_tui.cli.init.background.is_light", lambda: None)
     assert run(["init", *REST]) == 0
     shown = capsys.readouterr()
     assert "not yours" in shown.err and KEY not in shown.out + shown.err
@@ -137,18 +135,9 @@ def test_every_step_is_taken_with_enter() -> None:
     assert all(len(line) <= 80 for line in shown.splitlines() if "settings.yaml" not in line)
 
 
-@pytest.mark.parametrize(
-    ("answer", "light"),
-    [
-        (b"\x1b]11;rgb:ffff/ffff/ffff\x07\x1b[?62c", True),
-        (b"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b[?1;2c", False),
-        (b"\x1b]11;rgba:ff/fa/e0/ff\x07", True),
-        (b"\x1b[?62;22c", None),
-        (b"", None),
-        (b"\x1b]11;#ffffff\x07", None),
-    ],
-)
-def test_the_background_is_read_from_what_a_terminal_answers(
-    answer: bytes, light: bool | None
-) -> None:
-    assert light_of(answer) is light
+def test_the_theme_that_fits_the_terminal_is_none_of_its_own(capsys: Capture) -> None:
+    steps.keep_theme("paper")
+    options = ("--bundle", "minimal", "--mode", "plan", "--theme", "auto")
+    assert run(["init", "--provider", "none", *options]) == 0
+    assert "Theme auto" in capsys.readouterr().out
+    assert Preferences().theme == "" and Preferences().palette is None

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-_QUERY = re.compile(rb"\x1b\[\?(2026|2048)\$p")
-_ANSWERS = {b"2026": b"\x1b[?2026;2$y", b"2048": b"\x1b[?2048;0$y"}
+_QUERY = re.compile(rb"\x1b\[\?(?:2026|2031|2048)\$p|\x1b\]11;\?\x07")
+_ANSWERS = {b"\x1b[?2026$p": b"\x1b[?2026;2$y", b"\x1b[?2048$p": b"\x1b[?2048;0$y"}
 """A terminal that knows synchronised output and no in-band resizing."""
 _KITTY = re.compile(rb"\x1b\[>\d+u")
 _MODE = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
@@ -33,6 +33,7 @@ _MODES_AT_REST: Mapping[int, tuple[bool, str]] = {
     1016: (False, "pixel mouse"),
     2004: (False, "bracketed paste"),
     2026: (False, "synchronised output"),
+    2031: (False, "reports of other colours"),
     2048: (False, "in-band resizing"),
 }
 
@@ -60,6 +61,8 @@ class PtyProcess:
         self.columns, self.rows = columns, rows
         self.raw = bytearray()
         """Everything the program has written."""
+        self.answers = dict(_ANSWERS)
+        """What is answered to which question."""
         self.status: int | None = None
         """How it ended; negative after a signal."""
         self.ended = False
@@ -188,10 +191,11 @@ class PtyProcess:
 
     def _answer(self) -> None:
         """Answer what a terminal is asked."""
-        asked = [(match.end(), bytes(match[1])) for match in _QUERY.finditer(self.raw, self._seen)]
+        asked = [(match.end(), bytes(match[0])) for match in _QUERY.finditer(self.raw, self._seen)]
         self._seen = max(asked[-1][0] if asked else self._seen, len(self.raw) - 8)
-        for _, mode in asked:
-            self.write(_ANSWERS[mode])
+        for _, question in asked:
+            if question in self.answers:
+                self.write(self.answers[question])
 
     def _size(self) -> None:
         packed = struct.pack("HHHH", self.rows, self.columns, 0, 0)

@@ -1,5 +1,6 @@
 """`amplifier-tui doctor`: what of this machine, this terminal and these bundles does not work."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -56,7 +57,6 @@ def doctor(context: click.Context, call: bool, as_json: bool) -> None:
 def _look(call: bool) -> "tuple[list[Group], Redactor]":
     """Return what was found out by group, and what knows the secrets in it."""
     import asyncio
-    import os
 
     from amplifier_tui.cli.doctor import bundles, homes, machine, providers, terminal
     from amplifier_tui.cli.logs import log_to_file
@@ -88,7 +88,7 @@ def _look(call: bool) -> "tuple[list[Group], Redactor]":
     redactor = Redactor()
     redactor.add_config(chosen.plan)
     groups: list[Group] = [
-        ("Terminal", list(terminal.look_at_terminal(os.environ, _tells_keys_apart))),
+        ("Terminal", list(terminal.look_at_terminal(os.environ, _tells_keys_apart, _is_light))),
         ("Machine", list(machine.look_at_machine())),
         ("Programs", list(machine.look_at_programs(os.environ))),
         ("Folders", list(homes.look_at_homes(workspace))),
@@ -102,7 +102,13 @@ def _look(call: bool) -> "tuple[list[Group], Redactor]":
 def _tells_keys_apart() -> bool | None:
     from amplifier_tui.ui.terminal.asking import KEYBOARD, ask_terminal, tells_keys_apart
 
-    return tells_keys_apart(ask_terminal(KEYBOARD, b"c"))
+    return tells_keys_apart(ask_terminal(KEYBOARD))
+
+
+def _is_light() -> bool | None:
+    from amplifier_tui.ui.terminal.asking import is_light
+
+    return is_light(os.environ)
 
 
 def _readable(findings: list[Diagnosis], redactor: "Redactor") -> list[Diagnosis]:

@@ -46,11 +46,14 @@ _TMUX_OPTIONS: Final = {
 Ask = Callable[[], bool | None]
 
 
-def look_at_terminal(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Diagnosis]:
+def look_at_terminal(
+    environ: Mapping[str, str], tells_keys_apart: Ask, is_light: Ask
+) -> Iterator[Diagnosis]:
     """Yield what is found out about the terminal.
 
     Args:
         tells_keys_apart: Asks the terminal whether it does; None for no answer.
+        is_light: Asks it whether its background is; None for no answer.
     """
     if not is_terminal(sys.stdout):
         yield Diagnosis(
@@ -61,6 +64,7 @@ def look_at_terminal(environ: Mapping[str, str], tells_keys_apart: Ask) -> Itera
         )
     yield from _kind(environ)
     yield from _colours(environ)
+    yield from _background(is_light)
     yield _characters()
     yield from _keys(environ, tells_keys_apart)
     yield from _tmux(environ)
@@ -110,6 +114,22 @@ def _colours(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
             remedy="If it has them, say so in the shell's start-up file.",
             lines=("export COLORTERM=truecolor",),
         )
+
+
+def _background(is_light: Ask) -> Iterator[Diagnosis]:
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+        return
+    light = is_light()
+    if light is not None:
+        said = "light" if light else "dark"
+        yield Diagnosis(what="background", said=f"{said}: the theme is chosen by it")
+        return
+    yield Diagnosis(
+        what="background",
+        state="note",
+        said="the terminal does not tell it, so the dark theme is used",
+        remedy="Choose another one with /theme.",
+    )
 
 
 def _characters() -> Diagnosis:

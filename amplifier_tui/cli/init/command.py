@@ -30,14 +30,12 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
     small request, and kept in keys.env, readable by you alone. Run it again to change anything.
     """
     from amplifier_tui.cli.init import steps
-    from amplifier_tui.cli.init.background import is_light
     from amplifier_tui.foundation.workspace import Workspace
     from amplifier_tui.paths import shipped_bundles_dir
 
     asks = sys.stdin.isatty()
     if not asks and not provider:
         raise click.UsageError("Nobody can be asked here: say --provider, or `none` for none")
-    light = is_light() if asks and not theme else None
     workspace = Workspace.open(Path.cwd(), shipped=(shipped_bundles_dir(),))
     rows, known = steps.bundles_to_choose(workspace), steps.themes()
     # What can't be used is said before anything is written.
@@ -55,8 +53,7 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
     if begin:
         click.echo(f"Mode {begin}: {steps.keep_setting(workspace, 'mode', begin)}")
 
-    fitting = "paper" if light else "ink"
-    look = theme or (steps.pick("Colours", list(known.items()), fitting) if asks else "")
+    look = theme or (steps.pick("Colours", list(known.items()), "auto") if asks else "")
     if look:
         steps.keep_theme(look)
         click.echo(f"Theme {look}")

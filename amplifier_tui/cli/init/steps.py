@@ -125,10 +125,10 @@ def keep_setting(workspace: "Workspace", name: str, value: str) -> Path:
 
 
 def themes() -> dict[str, str]:
-    """Return the themes there are, each with its description."""
-    from amplifier_tui.ui.app.themes import ThemeError, load_roles, theme_dirs
+    """Return the themes there are, each with its description; the first fits the terminal."""
+    from amplifier_tui.ui.app.themes import AUTO, FITTING, ThemeError, load_roles, theme_dirs
 
-    found: dict[str, str] = {}
+    found = {AUTO: FITTING["description"]}
     for folder in theme_dirs():
         for path in sorted(folder.glob("*.yaml")):
             try:
@@ -142,8 +142,11 @@ def themes() -> dict[str, str]:
 def keep_theme(name: str) -> None:
     """Have the screen use a theme."""
     from amplifier_tui.ui.app.preferences import Preferences
-    from amplifier_tui.ui.app.themes import load_roles, theme_dirs
+    from amplifier_tui.ui.app.themes import AUTO, load_roles, theme_dirs
 
+    if name == AUTO:
+        Preferences().set_theme("", None)
+        return
     path = next(
         folder / f"{name}.yaml"
         for folder in reversed(theme_dirs())

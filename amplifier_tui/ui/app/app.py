@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual import events, on, work
 
-from amplifier_tui.ui.app import pace
+from amplifier_tui.ui.app import appearance, pace
 from amplifier_tui.ui.app.actions import (
     agents,
     context,
@@ -30,14 +30,6 @@ from amplifier_tui.ui.app.actions.sessions import beside, stored, worktree
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.quitting import Quitting
 from amplifier_tui.ui.app.session_app import SessionApp
-from amplifier_tui.ui.app.themes import (
-    DEFAULT_ROLES,
-    DEFAULT_THEME,
-    Roles,
-    ThemeError,
-    check_roles,
-    find_theme,
-)
 from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
@@ -48,6 +40,7 @@ if TYPE_CHECKING:
     from textual.filter import LineFilter
 
     from amplifier_tui.host.client import OpenRequest, SessionClient
+    from amplifier_tui.ui.terminal.background import BackgroundTold
     from amplifier_tui.ui.widgets.messages import (
         ActionWanted,
         CompactRequested,
@@ -136,7 +129,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
             from amplifier_tui.ui.terminal.color_depth import Palette256
 
             self._palette = Palette256()
-        self._first_theme(theme)
+        self._problems += filter(None, [appearance.first_theme(self, theme)])
 
     action_bundles = session.bundles
     action_sessions = stored.sessions
@@ -215,7 +208,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_editor = program.editor
     action_suspend = program.suspend
     action_notifications = program.notify_manner
-    action_themes = program.themes
+    action_themes = appearance.themes
 
     # What Textual does after an unhandled exception.
     _fatal_error = leave.end_with_report
@@ -229,21 +222,6 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         """Return the main screen."""
         return self.main
 
-    def _first_theme(self, wanted: str) -> None:
-        """Take the theme of the first frame; the remembered colours spare reading YAML."""
-        name = wanted or self.preferences.theme or DEFAULT_THEME
-        roles: Roles | None = None
-        try:
-            if name == self.preferences.theme and self.preferences.palette is not None:
-                roles = check_roles(self.preferences.palette, str(self.preferences.path))
-            elif name != DEFAULT_THEME:
-                roles = find_theme(name)
-        except ThemeError as error:
-            self._problems.append(str(error))
-        roles = roles or DEFAULT_ROLES
-        program.add_theme(self, roles)
-        self.theme = roles["name"]
-
     def on_mount(self) -> None:
         """Wait for the first frame, then do the rest."""
         if not self.is_headless:
@@ -252,6 +230,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         self.call_after_refresh(self._first_frame_drawn)
 
     def _first_frame_drawn(self) -> None:
+        appearance.follow_terminal(self)
         # The thread that writes the frame to the terminal needs the interpreter for a moment,
         # which imports would take.
         self.set_timer(0.01, self._start_up)
@@ -284,7 +263,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         await program.load_keys(self)
         if self.link is not None:
             await self.link.wait_until_open(OPENING_PATIENCE)
-        await program.load_themes(self)
+        await appearance.load_themes(self)
         for problem in self._problems:
             self.say(problem, "warning")
         pace.settle()
@@ -347,6 +326,12 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     async def _on_status_bar_segment_clicked(self, event: StatusBar.SegmentClicked) -> None:
         if event.name in _SEGMENT_ACTIONS:
             await self.run_by_id(_SEGMENT_ACTIONS[event.name])
+
+    def _on_background_told(self, event: BackgroundTold) -> None:
+        appearance.fit(self, event.light)
+
+    def _on_reports_offered(self) -> None:
+        appearance.take_reports(self)
 
     def _on_copy_requested(self, event: CopyRequested) -> None:
         self.copy(event.text, event.what)

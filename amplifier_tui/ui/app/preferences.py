@@ -38,9 +38,22 @@ class Preferences:
         """The chosen theme's roles as they were last loaded: the first frame needs no YAML."""
         return self._data.get("palette")
 
-    def set_theme(self, name: str, palette: Mapping[str, object]) -> None:
-        """Remember the theme with its colours; raises OSError where the file cannot be written."""
+    def set_theme(self, name: str, palette: Mapping[str, object] | None) -> None:
+        """Remember the theme with its colours, or, with an empty name, that none is chosen.
+
+        Raises:
+            OSError: The file can't be written.
+        """
         self._change(lambda data: data.update(theme=name, palette=palette))
+
+    @property
+    def fitting(self) -> Any:
+        """The roles of the theme that fitted the terminal last."""
+        return self._data.get("fitting")
+
+    def set_fitting(self, palette: Mapping[str, object]) -> None:
+        """Remember which theme fits the terminal; raises as `set_theme`."""
+        self._change(lambda data: data.update(fitting=palette))
 
     def panes(self, project: str) -> list[str] | None:
         """Return the panes shown in a project, None when nothing is remembered."""

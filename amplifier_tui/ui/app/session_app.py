@@ -48,6 +48,8 @@ class SessionApp(App[Farewell]):
         self.themes: dict[str, Roles] = {}
         """By name; filled after the first frame."""
         self.theme_errors: list[str] = []
+        self.fits_terminal = False
+        """The theme follows the terminal's background."""
         self.state: SessionState | None = None
         """What the screen shows; None until the first frame is out."""
         self.client: SessionClient | None = None

@@ -11,6 +11,9 @@ from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.paths import shipped_themes_dir, user_config_dir
 
 DEFAULT_THEME = "ink"
+LIGHT_THEME = "paper"
+AUTO = "auto"
+"""What `--theme` and `/theme` take for the one of these two that fits the terminal."""
 
 _OTHERS = ("name", "description", "dark")
 
@@ -34,6 +37,12 @@ DEFAULT_ROLES: Roles = {
     "error": "#F7768E",
 }
 """`themes/ink.yaml` as it is shipped: the first frame ever drawn need not read YAML."""
+
+FITTING: Roles = {
+    "name": AUTO,
+    "description": "Light or dark as the terminal's background is.",
+}
+"""What is shown for `AUTO`; it has no colours of its own."""
 
 ROLES: tuple[str, ...] = tuple(key for key in DEFAULT_ROLES if key not in _OTHERS)
 """The colours a theme file gives; all of them are required."""
@@ -99,6 +108,8 @@ def check_roles(data: Any, where: str) -> Roles:
     name = data.get("name")
     if not isinstance(name, str) or not name.replace("-", "").isalnum() or name != name.lower():
         raise ThemeError(f"{where}: name must be lower case letters, digits and -")
+    if name == AUTO:
+        raise ThemeError(f"{where}: the name {AUTO} means the theme that fits the terminal")
     roles: Roles = {"name": name, "description": str(data.get("description") or "")}
     dark = data.get("dark", True)
     if not isinstance(dark, bool):

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import MemoryCard
 from amplifier_tui.host.events import Level, Mode
-from amplifier_tui.ui.app.themes import Roles
+from amplifier_tui.ui.app.themes import AUTO, FITTING, Roles
 from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, Picker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fuzzy import rank
@@ -92,15 +92,18 @@ class ThemePicker(Picker):
         errors: Sequence[str],
         current: str,
         show: Callable[[str], None],
+        *,
+        fits: bool = False,
     ) -> None:
         super().__init__()
-        self._themes = themes
+        self._themes = [FITTING, *themes]
+        self._fits = fits
         self._errors = errors
         self._current = current
         self._show = show
 
     def _first(self) -> str:
-        return self._current
+        return AUTO if self._fits else self._current
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         found = rank(query, self._themes, lambda roles: f"{roles['name']} {roles['description']}")
@@ -117,13 +120,17 @@ class ThemePicker(Picker):
             marked_match(roles["name"], query).stylize("bold"),
             (f"  {one_line(roles['description'])}", "$text-muted"),
         )
-        kind = "dark" if roles["dark"] else "light"
-        words = f"in use · {kind}" if roles["name"] == self._current else kind
+        if roles is FITTING:
+            kind, in_use = "", self._fits
+        else:
+            kind = "dark" if roles["dark"] else "light"
+            in_use = roles["name"] == self._current and not self._fits
+        words = " · ".join(filter(None, ("in use" if in_use else "", kind)))
         return PickRow(roles["name"], left, Content.styled(words, "$text-muted"))
 
     def _highlighted(self, row: PickRow | None) -> None:
         if row is not None:
-            self._show(row.id)
+            self._show(self._current if row.id == AUTO else row.id)
 
     def action_close(self) -> None:
         """Put the old theme back."""

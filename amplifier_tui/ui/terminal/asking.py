@@ -1,22 +1,30 @@
-"""Asking the terminal what it can do, before or after an app has it."""
+"""Asking the terminal what it can do and how it looks, before or after an app has it."""
 
 import os
+import re
 import select
 import sys
 import termios
 import tty
+from collections.abc import Mapping
 from time import monotonic
 from typing import Final
 
-KEYBOARD: Final = "\x1b[?u\x1b[c"
-"""Asks for the kitty keyboard protocol, and then what every terminal answers."""
+from amplifier_tui.ui.terminal.background import light_of, question
+
+_ATTRIBUTES: Final = "\x1b[c"
+"""What every terminal answers: asked last, so that a silent one is not waited for."""
+KEYBOARD: Final = f"\x1b[?u{_ATTRIBUTES}"
+"""Asks for the kitty keyboard protocol."""
+_END: Final = re.compile(rb"\x1b\[\?[0-9;]*c")
+_COLOUR: Final = re.compile(rb"\x1b\]11;[^\x07\x1b]*(?:\x07|\x1b\\)")
 
 
-def ask_terminal(question: str, end: bytes, seconds: float = 0.5) -> bytes:
+def ask_terminal(asked: str, end: re.Pattern[bytes] = _END, seconds: float = 0.5) -> bytes:
     """Return what the terminal answers to a control sequence; empty where it says nothing.
 
     Args:
-        end: How the answer ends.
+        end: What the answer ends with.
         seconds: How long to wait for it.
     """
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
@@ -29,13 +37,14 @@ def ask_terminal(question: str, end: bytes, seconds: float = 0.5) -> bytes:
     answer, until = b"", monotonic() + seconds
     try:
         tty.setcbreak(source, termios.TCSANOW)
-        sys.stdout.write(question)
+        sys.stdout.write(asked)
         sys.stdout.flush()
-        while not answer.endswith(end) and (left := until - monotonic()) > 0:
+        while not end.search(answer) and (left := until - monotonic()) > 0:
             if select.select([source], [], [], left)[0]:
                 answer += os.read(source, 256)
     finally:
-        termios.tcsetattr(source, termios.TCSANOW, before)
+        # An answer that comes later is none for the shell.
+        termios.tcsetattr(source, termios.TCSAFLUSH, before)
     return answer
 
 
@@ -45,3 +54,13 @@ def tells_keys_apart(answer: bytes) -> bool | None:
     None where the terminal said nothing at all.
     """
     return None if not answer else b"u" in answer.partition(b"\x1b[?")[2].partition(b"\x1b")[0]
+
+
+def is_light(environ: Mapping[str, str]) -> bool | None:
+    """Return whether the terminal's background is light; None when it does not say."""
+    if environ.get("TMUX") or environ.get("STY"):
+        # What is handed on is answered after what they answer themselves.
+        answer = ask_terminal(question(environ), _COLOUR)
+    else:
+        answer = ask_terminal(f"{question(environ)}{_ATTRIBUTES}")
+    return light_of(answer.decode("ascii", "replace"))

@@ -20,6 +20,7 @@ RESET = (
     "\x1b[<u"  # kitty keyboard protocol off
     "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse off
     "\x1b[?1004l\x1b[?2004l\x1b[?2048l"  # focus events, bracketed paste, in-band resize off
+    "\x1b[?2031l"  # reports of other colours off
     "\x1b[?7h\x1b[0m"  # line wrap on, colours off
     "\x1b[?1049l\x1b[?25h"  # main screen, cursor on
     "\x1b]22;\x07"  # pointer shape
@@ -93,6 +94,11 @@ def restore_title() -> None:
     _say("\x1b[23;2t")
 
 
+def end_reports() -> None:
+    """Have the terminal report changes of its colours no longer."""
+    _say("\x1b[?2031l")
+
+
 def _say(sequence: str) -> None:
     if sys.__stderr__ is not None:
         sys.__stderr__.write(sequence)
@@ -114,6 +120,11 @@ def through_tmux(sequence: str) -> str:
     """Return a sequence wrapped so that tmux hands it to the terminal outside."""
     doubled = sequence.replace("\x1b", "\x1b\x1b")
     return f"\x1bPtmux;{doubled}\x1b\\"
+
+
+def through_screen(sequence: str) -> str:
+    """Return a sequence wrapped so that GNU screen hands it to the terminal outside."""
+    return f"\x1bP{sequence}\x1b\\"
 
 
 def write(app: App[Any], sequence: str) -> None:

@@ -1,4 +1,4 @@
-"""What the terminal sends: keys Textual misreads, and pastes it would take for keys.
+"""What the terminal sends: keys Textual misreads, pastes and answers it would take for keys.
 
 Textual's parser reads on for key sequences after an escape character, in the middle of a bracketed
 paste too, and presses what it does not know as keys: an escape on the clipboard and a few letters
@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING, cast
 from textual import _ansi_sequences
 from textual._time import get_time
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.constants import ESCAPE_DELAY
+from textual.events import Key
 from textual.keys import Keys, _character_to_key
 from textual.message import Message
+
+from amplifier_tui.ui.terminal.background import AnswerReader, message_of
 
 if TYPE_CHECKING:
     from amplifier_tui.base.text import StreamCleaner
@@ -60,6 +64,8 @@ class PasteGuard:
         self._cleaner: StreamCleaner | None = None
         self._held = ""
         self._seen = ""
+        self.answers = AnswerReader()
+        """What stands outside of pastes goes through it."""
 
     def feed(self, data: str) -> str:
         """Return the input with its pastes cleaned; a mark cut in two is held back."""
@@ -77,13 +83,13 @@ class PasteGuard:
         before = len(self._seen)
         at = (self._seen + data).find(BRACKETED_PASTE_START)
         if at < 0:
-            found.append(data)
+            found.append(self.answers.feed(data))
             self._seen = (self._seen + data)[1 - len(BRACKETED_PASTE_START) :]
             return ""
         from amplifier_tui.base.text import StreamCleaner
 
         end = at + len(BRACKETED_PASTE_START) - before
-        found.append(data[:end])
+        found.append(self.answers.feed(data[:end]))
         self._seen = ""
         self._cleaner = StreamCleaner()
         return data[end:]
@@ -109,10 +115,31 @@ class GuardedParser(XTermParser):
 
     def __init__(self, debug: bool = False) -> None:
         self._guard = PasteGuard()
+        self._told: list[Message] = []
+        self._last = 0.0
         super().__init__(debug)
 
     def feed(self, data: str) -> Iterable[Message]:
         """Parse input; an empty string ends it."""
+        self._last = get_time()
         guarded = self._guard.feed(data)
         # An empty string would mean the end: everything may have been held back.
-        return super().feed(guarded) if guarded or not data else ()
+        yield from super().feed(guarded) if guarded or not data else ()
+        yield from self._new()
+
+    def tick(self) -> Iterable[Message]:
+        """Take for keys what has waited too long for its rest; called ten times a second."""
+        yield from super().tick()
+        if get_time() - self._last >= ESCAPE_DELAY and (held := self._guard.answers.release()):
+            yield from super().feed(held)
+
+    def _new(self) -> Iterable[Message]:
+        told, self._told = self._told, []
+        return told
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
+        message = message_of(sequence)
+        if message is None:
+            return super()._sequence_to_key_events(sequence, alt)
+        self._told.append(message)
+        return [Key(Keys.Ignore, None)]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.terminal.guard import through_tmux
+from amplifier_tui.ui.terminal.guard import through_screen, through_tmux
 
 Manner = Literal["auto", "bell", "off"]
 MANNERS: Final[tuple[Manner, ...]] = ("auto", "bell", "off")
@@ -33,7 +33,7 @@ def notification(title: str, body: str, environ: Mapping[str, str]) -> str:
     if environ.get("TMUX"):
         return f"{through_tmux(sequence)}{_BELL}"
     if environ.get("STY"):
-        return f"\x1bP{sequence}\x1b\\{_BELL}"
+        return f"{through_screen(sequence)}{_BELL}"
     return sequence
 
 

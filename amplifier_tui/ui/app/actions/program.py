@@ -1,4 +1,4 @@
-"""Actions about the program itself: commands, keys, prompt history, editor, themes."""
+"""Actions about the program itself: commands, keys, prompt history, editor."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from amplifier_tui.paths import user_config_dir
-from amplifier_tui.ui.app.themes import ThemeError, build_theme, find_theme, load_all
 from amplifier_tui.ui.keys.keymap import Keymap
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.session_app import SessionApp
-    from amplifier_tui.ui.app.themes import Roles
 
 
 def leader(app: SessionApp) -> None:
@@ -103,26 +101,6 @@ def _read_keymap(file: Path) -> Keymap:
     return load_keymap(file)
 
 
-async def load_themes(app: SessionApp) -> None:
-    """Make every theme known, read in a thread; the one in force is shown as its file says now."""
-    found, app.theme_errors = await asyncio.to_thread(load_all)
-    for roles in found:
-        changed = roles["name"] == app.theme and roles != app.themes.get(roles["name"])
-        add_theme(app, roles)
-        if changed:
-            # Setting the same name again would be taken for no change.
-            app.theme = "textual-dark"
-            _choose_theme(app, roles["name"])
-    for error in app.theme_errors:
-        app.say(error, "warning")
-
-
-def add_theme(app: SessionApp, roles: Roles) -> None:
-    """Make a theme known to Textual."""
-    app.themes[roles["name"]] = roles
-    app.register_theme(build_theme(roles))
-
-
 def notify_manner(app: SessionApp, manner: str = "") -> None:
     """Choose how the terminal tells a user who looks elsewhere; without a choice say it."""
     from amplifier_tui.ui.terminal.notifying import MANNERS
@@ -137,32 +115,3 @@ def notify_manner(app: SessionApp, manner: str = "") -> None:
         app.say(said)
     else:
         app.say(f"{said} /notify auto, bell or off.")
-
-
-def themes(app: SessionApp, name: str = "") -> None:
-    """Put a theme in force, or open the picker."""
-    if name:
-        _choose_theme(app, name)
-        return
-    from amplifier_tui.ui.dialogs.pickers import ThemePicker
-
-    def show(found: str) -> None:
-        if found in app.themes and found != app.theme:
-            app.theme = found
-
-    known = [app.themes[each] for each in sorted(app.themes)]
-    picker = ThemePicker(known, app.theme_errors, app.theme, show)
-    app.ask(picker, lambda found: _choose_theme(app, found))
-
-
-def _choose_theme(app: SessionApp, name: str) -> None:
-    """Put a theme in force and remember it."""
-    try:
-        roles = app.themes.get(name) or find_theme(name)
-    except ThemeError as error:
-        app.say(str(error), "warning")
-        return
-    add_theme(app, roles)
-    app.theme = name
-    palette = {**roles, "dark": bool(roles["dark"])}
-    app.write("The theme is not remembered", app.preferences.set_theme, name, palette)

@@ -1,0 +1,152 @@
+"""Which theme is in force: the one the user chose, or one that fits the terminal's background."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from amplifier_tui.ui.app.themes import (
+    AUTO,
+    DEFAULT_ROLES,
+    DEFAULT_THEME,
+    LIGHT_THEME,
+    ThemeError,
+    build_theme,
+    check_roles,
+    find_theme,
+    load_all,
+)
+from amplifier_tui.ui.terminal import background, guard
+
+if TYPE_CHECKING:
+    from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.app.themes import Roles
+
+_NOT_KEPT: Final = "The theme is not remembered"
+
+
+def first_theme(app: SessionApp, wanted: str) -> str:
+    """Put the theme of the first frame in force; remembered colours spare reading YAML.
+
+    Nothing is asked for it: where the terminal decides, it is the one that fitted last.
+
+    Args:
+        wanted: The theme for this run; empty for the remembered one.
+
+    Returns:
+        What is wrong with it; empty for nothing.
+    """
+    preferences = app.preferences
+    name = wanted or preferences.theme or AUTO
+    app.fits_terminal = name == AUTO
+    problem, roles = "", DEFAULT_ROLES
+    try:
+        if app.fits_terminal or name == preferences.theme:
+            kept = preferences.fitting if app.fits_terminal else preferences.palette
+            if kept is not None:
+                roles = check_roles(kept, str(preferences.path))
+        elif name != DEFAULT_THEME:
+            roles = find_theme(name)
+    except ThemeError as error:
+        problem = str(error)
+    add_theme(app, roles)
+    app.theme = roles["name"]
+    return problem
+
+
+def follow_terminal(app: SessionApp) -> None:
+    """Ask the terminal now, and again when another program has had it."""
+    ask_terminal(app)
+    app.app_suspend_signal.subscribe(app, lambda _: guard.write(app, background.REPORTS_OFF))
+    app.app_resume_signal.subscribe(app, lambda _: ask_terminal(app))
+
+
+def ask_terminal(app: SessionApp) -> None:
+    """Ask what the background is; the answer comes as a message, or never."""
+    if app.fits_terminal:
+        guard.write(app, f"{background.question(os.environ)}{background.CAN_REPORT}")
+
+
+def take_reports(app: SessionApp) -> None:
+    """Have the terminal say when its colours change."""
+    guard.write(app, background.REPORTS_ON)
+
+
+def fit(app: SessionApp, light: bool | None) -> None:
+    """Put the theme in force that fits a light or a dark terminal, unless the user chose one."""
+    if light is None or not app.fits_terminal:
+        return
+    name = LIGHT_THEME if light else DEFAULT_THEME
+    try:
+        roles = app.themes.get(name) or find_theme(name)
+    except ThemeError as error:
+        app.say(str(error), "warning")
+        return
+    if app.theme != name:
+        add_theme(app, roles)
+        app.theme = name
+    if app.preferences.fitting != _palette(roles):
+        app.write(_NOT_KEPT, app.preferences.set_fitting, _palette(roles))
+
+
+async def load_themes(app: SessionApp) -> None:
+    """Make every theme known, read in a thread; the one in force is shown as its file says now."""
+    found, app.theme_errors = await asyncio.to_thread(load_all)
+    for roles in found:
+        changed = roles["name"] == app.theme and roles != app.themes.get(roles["name"])
+        add_theme(app, roles)
+        if changed:
+            # Setting the same name again would be taken for no change.
+            app.theme = "textual-dark"
+            if app.fits_terminal:
+                fit(app, roles["name"] == LIGHT_THEME)
+            else:
+                choose(app, roles["name"])
+    for error in app.theme_errors:
+        app.say(error, "warning")
+
+
+def add_theme(app: SessionApp, roles: Roles) -> None:
+    """Make a theme known to Textual."""
+    app.themes[roles["name"]] = roles
+    app.register_theme(build_theme(roles))
+
+
+def themes(app: SessionApp, name: str = "") -> None:
+    """Put a theme in force, or open the picker."""
+    if name:
+        choose(app, name)
+        return
+    from amplifier_tui.ui.dialogs.pickers import ThemePicker
+
+    def show(found: str) -> None:
+        if found in app.themes and found != app.theme:
+            app.theme = found
+
+    known = [app.themes[each] for each in sorted(app.themes)]
+    picker = ThemePicker(known, app.theme_errors, app.theme, show, fits=app.fits_terminal)
+    app.ask(picker, lambda found: choose(app, found))
+
+
+def choose(app: SessionApp, name: str) -> None:
+    """Put a theme in force and remember it; `AUTO` leaves it to the terminal from now on."""
+    if name == AUTO:
+        app.fits_terminal = True
+        ask_terminal(app)
+        app.write(_NOT_KEPT, app.preferences.set_theme, "", None)
+        app.say("The theme follows the terminal's background, where the terminal tells it.")
+        return
+    try:
+        roles = app.themes.get(name) or find_theme(name)
+    except ThemeError as error:
+        app.say(str(error), "warning")
+        return
+    app.fits_terminal = False
+    add_theme(app, roles)
+    app.theme = name
+    app.write(_NOT_KEPT, app.preferences.set_theme, name, _palette(roles))
+
+
+def _palette(roles: Roles) -> dict[str, Any]:
+    return {**roles, "dark": bool(roles["dark"])}
