@@ -356,14 +356,14 @@ class FakeClient(FakeImported, FakeWorktrees):
         self.calls.append(("sessions", typed, here, most))
         if self.page is not None:
             return answer(self.page)
-        known = [
+        found = [card for card in self.stored if not typed or typed in repr(card)]
+        cards = tuple(
             replace(
                 card, key=card.key or f"-work-app/{card.session_id}", cwd=card.cwd or "/work/app"
             )
-            for card in self.stored
-        ]
-        found = [card for card in known if typed in repr(card)]
-        return done(SessionList(cards=tuple(found[:most]), matching=len(found), cwd="/work/app"))
+            for card in found[:most]
+        )
+        return done(SessionList(cards=cards, matching=len(found), cwd="/work/app"))
 
     def session_details(self, key: str) -> Future[SessionDetails]:
         self.calls.append(("session_details", key))

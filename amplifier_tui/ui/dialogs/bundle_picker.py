@@ -134,8 +134,8 @@ class BundlePicker(AskingPicker[BundleCard]):
     def _show(self, rows: Sequence[Content]) -> None:
         self.query_one(ContentLines).set_lines(rows)
 
-    def _fit(self, rows: int) -> None:
-        super()._fit(rows)
+    def _shape(self) -> None:
+        super()._shape()
         self.set_class(self.app.size.width < _NARROW, "-alone")
 
     def _chosen(self, row: PickRow) -> None:

@@ -15,6 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 _METHOD = "divide"
+_SIZED = "_size_updated"
 
 
 @contextmanager
@@ -50,6 +51,16 @@ def let_strips_go() -> None:
         return [strip] if within == [strip.cell_length] else cut(strip, within)
 
     setattr(Strip, _METHOD, divide)
+
+
+def lay_out_once() -> None:
+    """Let widgets take their sizes from a layout without asking for another one.
+
+    A text that has other words asked for a second layout of the whole screen, and for a frame,
+    because its size had changed; where scrollbars come or go by it that is still asked for. A
+    second call changes nothing.
+    """
+    vars(Widget)[_SIZED].__defaults__ = (False,)
 
 
 class SettledScreen(Screen[ScreenResultType]):

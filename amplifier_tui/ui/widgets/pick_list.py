@@ -112,12 +112,16 @@ class PickList(LineView[PickRow], can_focus=False):
         return self.rows[self.cursor_row] if 0 <= self.cursor_row < len(self.rows) else None
 
     def set_rows(self, rows: Sequence[PickRow], keep: str = "", empty: str = "") -> None:
-        """Show other rows, with the cursor on `keep` or the first; without any, say `empty`."""
+        """Show other rows, with the cursor on `keep` or the first; without any, say `empty`.
+
+        No `Highlighted` is sent: who sets the rows knows where the cursor is at once.
+        """
         self.rows = rows
         self._empty = empty
         self.virtual_size = Size(0, max(len(rows), 1))
         self._ids = row_ids(rows)
-        self.put_cursor(self._ids.index(keep) if keep and keep in self._ids else self._stop(0))
+        self.cursor_row = self._ids.index(keep) if keep and keep in self._ids else self._stop(0)
+        self.lay_out()
         self.refresh(layout=True)
 
     def _stops_at(self, row: PickRow) -> bool:

@@ -127,6 +127,8 @@ class Picker(Sheet[str]):
             # It grows with the list, but a filter does not shrink it again under the eyes.
             self._most = len(rows)
             self._fit(self.room())
+        # At once: a message would come after the frame, and what it changes would take another.
+        self._highlighted(self.rows.row)
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, event: Input.Changed) -> None:

@@ -167,6 +167,8 @@ class Sheet(Overlay[T]):
 
     def compose(self) -> ComposeResult:
         """Put the content into the sheet."""
+        # Before there are widgets, which would all be styled a second time.
+        self._shape()
         with Vertical(id="sheet"):
             yield from self._content()
 
@@ -196,7 +198,7 @@ class Sheet(Overlay[T]):
     @on(events.Mount)
     @on(events.Resize)
     def _take_room(self) -> None:
-        self.set_class(self._is_small(), "-small")
+        self._shape()
         self.sheet.styles.margin = (0, 0, self._foot(), 0)
         self.sheet.styles.max_height = self.room()
         self._fit(self.room())
@@ -211,6 +213,10 @@ class Sheet(Overlay[T]):
                 self._take_room()
 
         main.foot_changed.subscribe(self, look)
+
+    def _shape(self) -> None:
+        """Set the classes that depend on the terminal's size."""
+        self.set_class(self._is_small(), "-small")
 
     def _fit(self, rows: int) -> None:
         """Adapt to the height there is; called on every resize."""

@@ -19,7 +19,7 @@ from amplifier_tui.ui.dialogs.permissions import words
 from amplifier_tui.ui.dialogs.questions import AskLine
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
-from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
+from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow, row_ids
 
 HOW = (
     "bash(npm run test *) for commands, write(src/**) for files, web(docs.python.org) for servers, "
@@ -78,9 +78,9 @@ class RuleList(LetterPicker[RuleCard]):
     def _below(self) -> ComposeResult:
         yield Static(id="rule-about", markup=False)
 
-    def _fit(self, rows: int) -> None:
-        self.set_class(rows < TIGHT, "-tight")
-        super()._fit(rows)
+    def _shape(self) -> None:
+        super()._shape()
+        self.set_class(self.room() < TIGHT, "-tight")
 
     def _first(self) -> str:
         return self._at
@@ -94,7 +94,7 @@ class RuleList(LetterPicker[RuleCard]):
         return LazyRows(items, _row, lambda item: "" if isinstance(item, str) else item.key)
 
     def _data(self, rows: Sequence[PickRow]) -> Content:
-        return Content(str(sum(bool(self.cards[row.id].text) for row in rows if row.id)))
+        return Content(str(sum(bool(self.cards[each].text) for each in row_ids(rows) if each)))
 
     @property
     def _card(self) -> RuleCard | None:

@@ -217,15 +217,18 @@ class SessionPicker(LookingPicker[SessionList]):
         self.query_one("#session-text", Static).update(content)
         self.query_one("#session-aside").scroll_home(animate=False)
 
+    def _shape(self) -> None:
+        super()._shape()
+        wide = self.app.size.width >= _WIDE and not self._is_small()
+        if wide:
+            self.remove_class("-instead")
+        self.set_class(wide, "-beside")
+
     def _fit(self, rows: int) -> None:
         super()._fit(rows)
         if self.has_class("-instead"):
             # A text needs more room than the list had.
             self.sheet.styles.height = rows
-        wide = self.app.size.width >= _WIDE and not self._is_small()
-        if wide:
-            self.remove_class("-instead")
-        self.set_class(wide, "-beside")
         # The list has its width after this.
         self.call_after_refresh(self._refit)
 
