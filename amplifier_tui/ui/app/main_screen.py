@@ -375,10 +375,15 @@ class MainScreen(ConversationScreen):
         """Return a pane, shown or not."""
         return self._panes[name]
 
+    @property
+    def foot_rows(self) -> int:
+        """Rows of the prompt, of what is noted above it and of the status bar."""
+        foot = [self.prompt, self._notes, *([self.status] if self.status is not None else [])]
+        return sum(widget.outer_size.height for widget in foot if widget.display)
+
     def cover(self, rows: int) -> None:
         """A dialog hides rows at the foot of the body: keep the end of the conversation in view."""
-        foot = sum(w.outer_size.height for w in self.query("PromptArea, PromptNotes, StatusBar"))
-        hidden = rows if rows < self.size.height - foot else 0
+        hidden = rows if rows < self.size.height - self.foot_rows else 0
         self.query_one("#stage").styles.padding = (0, 0, hidden, 0)
 
     def action_copy_text(self) -> None:

@@ -185,15 +185,17 @@ class Sheet(Overlay[T]):
         """Return how many rows the sheet may take."""
         return self.app.size.height - self._foot()
 
+    @property
+    def _main(self) -> "MainScreen":
+        return cast("MainScreen", self.app.screen_stack[0])
+
     def _is_small(self) -> bool:
         width, height = self.app.size
         return width < SMALL[0] or height < SMALL[1]
 
     def _foot(self) -> int:
         """Return the rows below the sheet; on a small screen it covers them."""
-        foot = self.app.screen_stack[0].query("PromptArea, PromptNotes, StatusBar")
-        shown = [widget for widget in foot if widget.display and not self._is_small()]
-        return sum(widget.outer_size.height for widget in shown)
+        return 0 if self._is_small() else self._main.foot_rows
 
     @on(events.Mount)
     @on(events.Resize)
@@ -206,13 +208,11 @@ class Sheet(Overlay[T]):
     @on(events.Mount)
     def _follow_foot(self) -> None:
         """Take room again when what is below the sheet has another size."""
-        main = cast("MainScreen", self.app.screen_stack[0])
-
         def look(_: object) -> None:
             if self.sheet.styles.margin.bottom != self._foot():
                 self._take_room()
 
-        main.foot_changed.subscribe(self, look)
+        self._main.foot_changed.subscribe(self, look)
 
     def _shape(self) -> None:
         """Set the classes that depend on the terminal's size."""
