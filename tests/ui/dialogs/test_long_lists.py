@@ -45,3 +45,24 @@ async def test_a_picker_makes_no_more_rows_than_fit(keep: str) -> None:
         assert picker.rows.row is not None and picker.rows.row.id == (keep or "0")
         assert 0 < len(made) <= 2 * picker.rows.size.height
         assert "100" in drive.text()
+
+
+async def test_what_is_said_of_a_row_comes_with_the_rows() -> None:
+    said: list[str] = []
+
+    class Spoken(Picker):
+        def _rows_for(self, query: str) -> Sequence[PickRow]:
+            return [PickRow(name, Content(name)) for name in ("one", "two") if query in name]
+
+        def _highlighted(self, row: PickRow | None) -> None:
+            said.append(row.id if row is not None else "")
+
+    async with running() as drive:
+        drive.app.push_screen(Spoken())
+        picker = await drive.dialog(Spoken)
+        assert said == ["one"]
+        # Nothing waits for a message, which would come after the frame with the rows.
+        picker.refill("two")
+        assert said == ["one", "two"]
+        await drive.press("up")
+        assert said == ["one", "two", "one"]

@@ -9,7 +9,8 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.app import App, ComposeResult
-from textual.geometry import Region
+from textual.containers import VerticalScroll
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
@@ -18,6 +19,7 @@ from amplifier_tui.ui.terminal.textual_costs import (
     LazyComponents,
     Overlay,
     SettledScreen,
+    lay_out_once,
     let_strips_go,
 )
 
@@ -27,6 +29,10 @@ def patched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Strip, "divide", Strip.divide)
     let_strips_go()
     let_strips_go()
+    # What Textual has it set to, so that it is put back.
+    monkeypatch.setattr(Widget._size_updated, "__defaults__", (True,))
+    lay_out_once()
+    lay_out_once()
 
 
 class Watched(Strip):
@@ -94,6 +100,37 @@ async def test_a_dialog_that_opens_lays_nothing_out_behind_it_and_a_new_size_eve
                 await pilot.pause()
         assert {main, dialog} == set(laid_out[opening:])
         assert main.size == dialog.size == (90, 30)
+
+
+async def test_other_words_are_laid_out_once_and_scrollbars_come_and_go_as_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = Static("one")
+    scrolled = VerticalScroll(words)
+    app: App[None] = App()
+    async with app.run_test(size=(20, 5)) as pilot:
+        await app.mount(scrolled)
+        await pilot.pause()
+        laid_out: list[object] = []
+        reflow = app.screen._compositor.reflow
+
+        def watched(parent: Widget, size: Size) -> object:
+            laid_out.append(parent)
+            return reflow(parent, size)
+
+        monkeypatch.setattr(app.screen._compositor, "reflow", watched)
+        words.update("one\ntwo")
+        await pilot.pause()
+        await pilot.pause()
+        assert (words.size.height, len(laid_out)) == (2, 1)
+        words.update("\n".join("abcdefgh"))
+        await pilot.pause()
+        await pilot.pause()
+        assert scrolled.show_vertical_scrollbar and scrolled.max_scroll_y == 3
+        words.update("one")
+        await pilot.pause()
+        await pilot.pause()
+        assert not scrolled.show_vertical_scrollbar and scrolled.max_scroll_y == 0
 
 
 class Low(Overlay[None]):

@@ -208,6 +208,7 @@ class Sheet(Overlay[T]):
     @on(events.Mount)
     def _follow_foot(self) -> None:
         """Take room again when what is below the sheet has another size."""
+
         def look(_: object) -> None:
             if self.sheet.styles.margin.bottom != self._foot():
                 self._take_room()
