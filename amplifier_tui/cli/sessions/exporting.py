@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from amplifier_tui.cli.sessions.common import as_lines, done, in_folder, of_session, stored_at
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from amplifier_tui.host.requests import ExportRequest
+    from amplifier_tui.host.requests import ExportForm, ExportRequest
 
 
 def write_session(folder: Path, request: ExportRequest) -> None:
@@ -52,3 +54,46 @@ def _variables() -> dict[str, str]:
     variables = dict(os.environ)
     load_keys(amplifier_home(), variables)
     return variables
+
+
+@click.command(short_help="Write a session as Markdown, JSON or HTML, or its events.")
+@of_session
+@click.option(
+    "--form",
+    type=click.Choice(["markdown", "html", "json", "jsonl", "csv"]),
+    help="jsonl and csv are the event log. Without it, what the file's name says; else markdown.",
+)
+@click.option("--output", metavar="FILE", default="", help="Where to; else it is printed.")
+@click.option("--replace", is_flag=True, help="Replace the file that is there.")
+@click.option("--from", "from_turn", type=click.IntRange(1), default=1, help="The first turn.")
+@click.option("--no-tools", is_flag=True, help="Without what tools gave back.")
+@click.option("--thinking", is_flag=True, help="With the model's reasoning.")
+@click.option("--filter", "events", default="", help="Of the event log, such as 'tool:* >100ms'.")
+@in_folder
+@as_lines
+def export(
+    session: str,
+    form: ExportForm | None,
+    output: str,
+    replace: bool,
+    from_turn: int,
+    no_tools: bool,
+    thinking: bool,
+    events: str,
+    cwd: str,
+    as_json: bool,
+) -> None:
+    """Write SESSION, or its event log, without secrets."""
+    from amplifier_tui.host.requests import ExportRequest, form_of
+
+    request = ExportRequest(
+        path=output,
+        form="json" if as_json else form or form_of(output),
+        from_turn=from_turn,
+        tools=not no_tools,
+        thinking=thinking,
+        events=events,
+        replace=replace,
+    )
+    folder = stored_at(cwd, session)
+    done(lambda: write_session(folder, request))
