@@ -24,6 +24,19 @@ NO_RESULT: Final = (
 """What the model reads in place of a result that never came."""
 
 
+FOLDER_KEYS: Final = ("cwd", "working_dir", "workdir", "working_directory", "directory")
+"""The arguments in which tools of many makers are told where a command runs, the first counts."""
+
+
+def first_text(arguments: Mapping[str, Any], keys: Iterable[str]) -> str:
+    """Return the first of these arguments that is a text and not blank; else an empty one."""
+    for key in keys:
+        value = arguments.get(key)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
     """A tool call as a message records it.

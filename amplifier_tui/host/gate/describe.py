@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from amplifier_tui.base.capabilities.mcp import TOOL_PREFIX
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.patches import patched_paths
+from amplifier_tui.base.tool_calls import FOLDER_KEYS, first_text
 from amplifier_tui.host.gate.edits import (
     PlannedChange,
     TextReplacement,
@@ -44,7 +45,6 @@ Kind = Literal["command", "write", "edit", "patch", "read", "network", "other"]
 _COMMAND_KEYS: Final = ("command", "cmd", "shell_command", "commandline")
 _PATH_KEYS: Final = ("file_path", "path", "filepath", "filename", "target_file", "notebook_path")
 _CONTENT_KEYS: Final = ("content", "contents", "file_text", "text", "new_source")
-_FOLDER_KEYS: Final = ("cwd", "working_dir", "workdir", "working_directory", "directory")
 _PATCH_KEYS: Final = ("patch", "diff", "input")
 _SHELL_TOOL = re.compile(r"(?i)bash|shell|terminal|exec|(?:^|[_-])(?:sh|run|cmd|command)(?:$|[_-])")
 _READ_TOOL = re.compile(r"(?i)read|view|cat|list|ls|glob|grep|search|find|stat|tree|open")
@@ -84,9 +84,9 @@ def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
     if tool.startswith(TOOL_PREFIX):
         # What a stranger's server does with arguments of usual names, nobody knows.
         return Subject("other", tool, arguments, paths=paths)
-    command = _first_text(arguments, _COMMAND_KEYS)
+    command = first_text(arguments, _COMMAND_KEYS)
     if command and (_SHELL_TOOL.search(tool) or not paths):
-        folder = _first_text(arguments, _FOLDER_KEYS)
+        folder = first_text(arguments, FOLDER_KEYS)
         return Subject("command", tool, arguments, text=command, folder=folder)
     patch = _patch(arguments)
     if patch:
@@ -98,11 +98,11 @@ def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
     content = next((key for key in _CONTENT_KEYS if isinstance(arguments.get(key), str)), None)
     if paths and content is not None:
         return Subject("write", tool, arguments, text=str(arguments[content]), paths=paths)
-    url = _first_text(arguments, ("url", "uri"))
+    url = first_text(arguments, ("url", "uri"))
     if url:
         return Subject("network", tool, arguments, url=url)
     if tool in READ_TOOLS:
-        patterns = _first_text(arguments, ("pattern", "glob"))
+        patterns = first_text(arguments, ("pattern", "glob"))
         # A pattern may lead out as well as a path does.
         out = patterns.startswith(("/", "~")) or ".." in patterns
         paths = (*paths, patterns) if out and tool != "grep" else paths
@@ -146,8 +146,8 @@ def _patch(arguments: Mapping[str, Any]) -> str:
 def _patch_item(item: Any) -> str:
     if not isinstance(item, Mapping):
         return ""
-    text = _first_text(item, ("patch", "diff", "content"))
-    path = _first_text(item, _PATH_KEYS)
+    text = first_text(item, ("patch", "diff", "content"))
+    path = first_text(item, _PATH_KEYS)
     return f"--- {path}\n+++ {path}\n{text}" if text and path and "+++ " not in text else text
 
 
@@ -164,14 +164,6 @@ def _replacements(arguments: Mapping[str, Any]) -> tuple[TextReplacement, ...]:
             everywhere = item.get("replace_all") is True
             found.append(TextReplacement(old, new, everywhere))
     return tuple(found)
-
-
-def _first_text(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    for key in keys:
-        value = arguments.get(key)
-        if isinstance(value, str) and value.strip():
-            return value
-    return ""
 
 
 PAYLOAD_LIMIT: Final = 256 * 1024
@@ -300,16 +292,21 @@ def describe_question(asker: str, prompt: str) -> Description:
 
 
 def _command(subject: Subject, workspace: Path) -> Description:
-    folder = locate(subject.folder, workspace).path if subject.folder else workspace
+    place = locate(subject.folder, workspace) if subject.folder else None
+    folder = place.path if place else workspace
     line, each, heres, whole = judge_script(subject.text, workspace, folder)
+    if place is not None and place.outside:
+        whole = whole.joined(Judgement(places=(place,)))
+    where = f" in {place.shown}" if place is not None and place.shown != "." else ""
     parts = command_parts(subject.tool, line, each, heres)
     if not line.complete:
         # What was not understood must not be covered by rules for what was.
         parts = (Part("command", subject.tool, subject.text.strip(), whole, wraps=True),)
     count = len(line.commands)
+    what = "a command" if count <= 1 else f"{count} commands"
     payload, complete = _cut(subject.text)
     return Description(
-        action=f"{subject.tool} wants to run {'a command' if count <= 1 else f'{count} commands'}",
+        action=f"{subject.tool} wants to run {what}{where}",
         kind="command",
         payload=payload,
         payload_kind="command",

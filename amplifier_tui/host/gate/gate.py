@@ -180,7 +180,7 @@ class Gate:
             return False
         moved = any(command.words[:1] in (("cd",), ("pushd",)) for command in commands)
         elsewhere = moved or any("-C" in each for each in words)
-        return elsewhere or names_programs(self.workspace)
+        return elsewhere or names_programs(Path(description.cwd))
 
     def _by_mode(self, mode: Mode, description: Description, act: Act, confines: bool) -> Verdict:
         sandboxed = (

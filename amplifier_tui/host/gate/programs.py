@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.shell import only_looks
 from amplifier_tui.host.events import Risk
 
@@ -187,6 +188,27 @@ def _environment(arguments: tuple[str, ...]) -> Verdict:
     if first_word(arguments) and "=" in arguments[-1]:
         return "low", ("sets variables",)
     return "medium", ("shows environment variables",)
+
+
+_CHANGES_PROGRAMS: Final = lazy_pattern(
+    r"(?:LD|DYLD|BASH|GIT|XDG|LESS|JAVA|npm_config)_\w+|(?:PYTHON|PERL5|RUBY)\w+|ENV|IFS|HOME"
+    r"|\w*(?:PATH|PAGER|EDITOR|SHELL|OPTIONS|OPTS|FLAGS)|LESSOPEN|VISUAL|BROWSER|PS[0-4]"
+    r"|PROMPT_COMMAND"
+)
+_SETTERS: Final = _words("export declare typeset readonly local unset")
+
+
+def variables_changed(words: tuple[str, ...], assignments: tuple[str, ...]) -> Verdict | None:
+    """Return what is to be said of variables that change what other commands do, if some are set.
+
+    Args:
+        words: Of a command.
+        assignments: Those before it.
+    """
+    set_here = (*assignments, *(words[1:] if words[:1] and words[0] in _SETTERS else ()))
+    names = dict.fromkeys(each.partition("=")[0].rstrip("+").partition("[")[0] for each in set_here)
+    found = [name for name in names if _CHANGES_PROGRAMS.fullmatch(name)]
+    return ("high", (f"{', '.join(found)[:200]} changes what commands do",)) if found else None
 
 
 def _awk(arguments: tuple[str, ...]) -> Verdict:

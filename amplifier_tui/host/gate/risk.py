@@ -25,7 +25,7 @@ from amplifier_tui.base.shell import (
     read_shell_line,
 )
 from amplifier_tui.host.events import Risk
-from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, judge_program
+from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, judge_program, variables_changed
 
 _SYSTEM_ROOTS: Final = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/boot", "/dev", "/sys", "/proc")
 _HARMLESS_DEVICES: Final = frozenset(
@@ -244,6 +244,9 @@ def judge_command(command: ShellCommand, here: Whereabouts, downloaded: bool = F
     """Judge one simple command; `downloaded` says that what is piped into it was."""
     found = programs_of(command)
     whole = worst(_judge_run(run, here) for run in found)
+    changed = variables_changed(command.written, command.assignments)
+    if changed is not None:
+        whole = whole.joined(Judgement(*changed))
     for redirect in command.redirections:
         whole = whole.joined(_judge_redirect(redirect, here))
     if command.piped and downloaded and _runs_input(found):

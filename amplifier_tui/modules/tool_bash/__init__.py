@@ -9,6 +9,12 @@ and async ``stop(job_id)``.
 
 With ``terminal`` what a command prints goes to a terminal; it reads from none.
 
+A call begins in the workspace, or in the folder of its ``cwd``. With ``persist`` it begins where
+the last such call ended, with the variables that one exported, and leaves both to the next, as long
+as the session is open. What is kept is written into the call before it is judged, as ``cwd`` and as
+``export`` in front of the command, so rules hold for what really runs. Secrets, functions, aliases
+and options of the shell are not kept.
+
 Each call is a shell of its own in its own process group. While it runs, its output streams as
 ``tool:progress`` events ``{tool_name, tool_call_id, text}``; the model gets the beginning and the
 end of it. Stopping the call, or running out of time, ends the whole group.
@@ -19,6 +25,8 @@ Config:
     max_jobs: Most commands in the background at once; 0 for none. Default 8.
     max_output_chars: Characters of output the model gets. Default 30000.
     shell: Path of the shell. Default ``bash``, else ``sh``.
+    persist: Whether calls keep folder and variables unless they say otherwise. Default false: a
+        command then means the same whenever it runs.
     denied_commands: Regular expressions; a command line one of them is found in is refused.
     builtin_denials: Whether the module's own list of catastrophic commands counts. Default true.
     keep_env: Names (``*`` allowed) of variables commands may see although they look like secrets.
@@ -63,14 +71,19 @@ async def mount(
         return None
     tool = BashTool(settings, coordinator)
     await coordinator.mount("tools", tool, name=tool.name)
+    writing_in = coordinator.hooks.register(
+        events.TOOL_PRE, tool.keeping.write_in, priority=-1_000, name="tool-bash"
+    )
+    tool.at_end.append(writing_in)
     told = [PROGRESS]
     if tool.in_background:
         reader = BashJobTool(tool.jobs)
         await coordinator.mount("tools", reader, name=reader.name)
         coordinator.register_capability(jobs.JOBS, tool.jobs)
-        tool.at_end = coordinator.hooks.register(
+        reminding = coordinator.hooks.register(
             events.PROVIDER_REQUEST, tool.jobs.remind, priority=20, name="tool-bash"
         )
+        tool.at_end.append(reminding)
         told += [jobs.STARTED, jobs.PROGRESS, jobs.ENDED]
     coordinator.register_contributor("observability.events", "tool-bash", lambda: told)
     return tool.close

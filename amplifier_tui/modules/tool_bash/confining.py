@@ -50,11 +50,13 @@ class Confined:
         command: Program and arguments.
         environment: Its variables.
         terms: What the sandbox keeps it from, for the model; empty without one.
+        scratch: Where the folder of its ``TMPDIR`` really is; None without a sandbox.
     """
 
     command: Sequence[str]
     environment: Mapping[str, str]
     terms: str = ""
+    scratch: Path | None = None
     _workspace: Path | None = field(default=None)
     _aside: Path | None = field(default=None)
     _before: frozenset[Path] = field(default=frozenset())
@@ -90,9 +92,19 @@ class Confining:
         )
 
     async def confine(
-        self, command: Sequence[str], folder: Path, environment: Mapping[str, str]
+        self,
+        command: Sequence[str],
+        workspace: Path,
+        folder: Path,
+        environment: Mapping[str, str],
     ) -> Confined:
         """Return what to start for a command, under the grant of the call that runs now.
+
+        Args:
+            command: Program and arguments, which stay the last of what is started.
+            workspace: Where it may write.
+            folder: Where it starts.
+            environment: Its variables.
 
         Raises:
             SandboxMissingError: It may only run in a sandbox, and there is none.
@@ -106,7 +118,7 @@ class Confining:
         problem = await asyncio.to_thread(sandbox_problem)
         if not problem:
             return await asyncio.to_thread(
-                self._confined, command, folder, environment, grant, terms
+                self._confined, command, workspace, folder, environment, grant, terms
             )
         if terms.mode == "required":
             raise SandboxMissingError(
@@ -127,6 +139,7 @@ class Confining:
     def _confined(
         self,
         command: Sequence[str],
+        workspace: Path,
         folder: Path,
         environment: Mapping[str, str],
         grant: Grant,
@@ -136,7 +149,7 @@ class Confining:
             self._scratch = Path(tempfile.mkdtemp(prefix="amplifier-tui-")).resolve()
             (self._scratch / "tmp").mkdir()
             (self._scratch / "aside").mkdir()
-        workspace = folder.resolve()
+        workspace = workspace.resolve()
         writing = not grant.reading
         before = frozenset(_configuring_places(workspace)) if writing else frozenset()
         sandbox = Sandbox(
@@ -151,10 +164,11 @@ class Confining:
         limits = "could write nowhere" if grant.reading else f"could write only in {workspace}"
         network = "" if grant.network else " and had no network"
         return Confined(
-            sandbox.command(command, workspace),
+            sandbox.command(command, folder.resolve()),
             {**environment, "TMPDIR": str(sandbox.temporary)},
             f"The command ran in a sandbox: it {limits} (and in /tmp, which is its own){network}. "
             "If it needs more, ask with `outside_sandbox`",
+            self._scratch / "tmp",
             workspace if writing else None,
             self._scratch / "aside",
             before,

@@ -78,6 +78,7 @@ class BashSettings(ModuleSettings):
     max_output_chars: int = Field(30_000, ge=1_000, description="a number")
     max_jobs: int = Field(8, ge=0, le=100, description="a number of commands")
     shell: str | None = None
+    persist: bool = False
     denied_commands: Texts = ()
     builtin_denials: bool = True
     keep_env: Texts = ()

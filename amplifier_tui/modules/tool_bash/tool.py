@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
@@ -12,14 +13,15 @@ from amplifier_tui.base.secrets import secret_values
 from amplifier_tui.base.sub_sessions import ending_note
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.session_paths import working_dir
-from amplifier_tui.modules._shared.tool import failed
+from amplifier_tui.modules._shared.tool import ToolProblem, failed
 from amplifier_tui.modules.tool_bash.confining import (
     OUTSIDE_SANDBOX,
+    Confined,
     Confining,
     SandboxMissingError,
 )
 from amplifier_tui.modules.tool_bash.jobs import Jobs
+from amplifier_tui.modules.tool_bash.keeping import PERSIST, Keeping
 from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment, refusal
 
 PROGRESS: Final = "tool:progress"
@@ -33,6 +35,10 @@ _SERVERS: Final = (
     "with &."
 )
 _FILES: Final = "Redirect the output of background processes to a file."
+_FOLDER: Final = {
+    "type": "string",
+    "description": "Where it runs: relative to the workspace, or absolute. Default the workspace.",
+}
 _TERMINAL: Final = {
     "type": "boolean",
     "description": (
@@ -72,7 +78,10 @@ class BashTool:
         self.jobs = Jobs(coordinator, settings.max_jobs, settings.max_output_chars, self._leftovers)
         self.in_background = settings.max_jobs > 0 and coordinator.parent_id is None
         """Whether commands may run there: those of an agent would end with its answer."""
-        self.at_end: Callable[[], object] = lambda: None
+        self.keeping = Keeping(
+            coordinator, self._shell, settings.working_dir, always=settings.persist
+        )
+        self.at_end: list[Callable[[], object]] = []
         """Called when the tool is closed."""
 
     @property
@@ -80,8 +89,8 @@ class BashTool:
         """What it does, for the model."""
         return (
             "Run a command line in the workspace with bash and get its output and exit code. Each "
-            "call is a new shell: `cd` and variables do not carry over. There is no "
-            "input: pass flags such as -y instead of waiting for questions. "
+            "call is a new shell: `cd` and variables carry over only with `persist`. There "
+            "is no input: pass flags such as -y instead of waiting for questions. "
             + (_SERVERS if self.in_background else _FILES)
         )
 
@@ -98,6 +107,8 @@ class BashTool:
                 ),
             },
         }
+        properties["cwd"] = _FOLDER
+        properties[PERSIST] = self.keeping.schema
         properties["terminal"] = _TERMINAL
         if self.in_background:
             properties["run_in_background"] = _BACKGROUND
@@ -133,28 +144,24 @@ class BashTool:
                 f"Refused: {reason}. The command was not run; tool-bash never runs such commands.",
                 "denied_command",
             )
-        folder = working_dir(self._coordinator, self._settings.working_dir)
-        if not folder.is_dir():
-            return failed(f"The workspace {folder} does not exist.", "no_workspace")
-        environment = command_environment(os.environ, self._settings)
-        if terminal and "TERM" not in self._settings.env:
-            environment["TERM"] = "xterm-256color"
-        shell = [self._shell, "-c", command]
         try:
-            confined = await self._confining.confine(shell, folder, environment)
-            process = await CommandProcess.start(
-                confined.command, folder, confined.environment, terminal=terminal
+            persists, folder = self.keeping.asked(input), self.keeping.folder(input)
+            started = await self._start(
+                command, folder, terminal=terminal, tells=persists and not background
             )
+        except ToolProblem as error:
+            return error.result()
         except SandboxMissingError as error:
             return failed(str(error), "no_sandbox")
         except (OSError, ValueError) as error:
             return failed(f"The command can't be started: {error}.", type(error).__name__)
+        process, confined, left = started
         output = Output(self._settings.max_output_chars, _PIECE, secret_values(os.environ))
         if background:
             job = await self.jobs.start(command, process, confined, output)
             return ToolResult(output=f"[{job.job_id} runs in the background; bash_job reads on]")
         run = CommandRun(process, output, timeout, self._show)
-        started = time.monotonic()
+        began = time.monotonic()
         try:
             await run.finish()
         finally:
@@ -163,14 +170,43 @@ class BashTool:
             self._leftovers.hold(process)
         if run.exit_code and confined.terms:
             notes.append(confined.terms)
-        return _result(run, output, time.monotonic() - started, notes)
+        if left is not None:
+            notes += await asyncio.to_thread(self.keeping.take, left, confined.environment)
+        return _result(run, output, time.monotonic() - began, notes)
+
+    async def _start(
+        self, command: str, folder: Path, *, terminal: bool, tells: bool
+    ) -> tuple[CommandProcess, Confined, Path | None]:
+        """Start a command; where it `tells`, also return the file in which it says what it leaves.
+
+        Raises:
+            SandboxMissingError: It may only run in a sandbox, and there is none.
+            OSError: It can't be started.
+            ValueError: It holds a NUL.
+        """
+        environment = command_environment(os.environ, self._settings)
+        if terminal and "TERM" not in self._settings.env:
+            environment["TERM"] = "xterm-256color"
+        confined = await self._confining.confine(
+            [self._shell, "-c", command], self.keeping.workspace(), folder, environment
+        )
+        line, left = list(confined.command), None
+        if tells:
+            left = await asyncio.to_thread(self.keeping.place, confined.scratch)
+            inside = confined.scratch is not None
+            seen = Path(confined.environment["TMPDIR"], left.name) if inside else left
+            line[-1] = self.keeping.telling(command, seen)
+        process = await CommandProcess.start(line, folder, confined.environment, terminal=terminal)
+        return process, confined, left
 
     async def close(self) -> None:
         """End what commands left running."""
-        self.at_end()
+        for end in self.at_end:
+            end()
         await self.jobs.close()
         await self._leftovers.end()
         await asyncio.to_thread(self._confining.close)
+        await asyncio.to_thread(self.keeping.close)
 
     def _no_background(self, wanted: Any) -> str:
         """Return why a command can't run in the background, if it is to; else nothing."""

@@ -25,6 +25,7 @@ def words(tool: str, arguments: dict[str, Any]) -> str:
         ("write_file", {"file_path": "a.py", "content": "x"}, "write|a.py"),
         ("edit_file", {"file_path": "a.py"}, "edit|a.py"),
         ("bash", {"command": "pytest -q\necho done"}, "bash|pytest -q echo done"),
+        ("bash", {"command": "make", "cwd": "a\nb"}, "bash|a b $ make"),
         ("grep", {"pattern": "sleep(", "path": "tests/"}, "search|sleep( in tests/"),
         ("glob", {"pattern": "**/*.py"}, "find|**/*.py"),
         ("web_fetch", {"url": "https://a.b"}, "fetch|https://a.b"),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.base.tool_calls import FOLDER_KEYS
 from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.transcript.lines import Span
 
@@ -74,6 +75,13 @@ def _says(verb: str, *names: str, is_path: bool = False) -> Callable[[Arguments]
         return ToolWords(verb, (Span(text),), is_path) if text else None
 
     return words
+
+
+def _command(arguments: Arguments) -> ToolWords | None:
+    text = _first(arguments, "command", "cmd", "script", "code")
+    folder = _first(arguments, *FOLDER_KEYS)
+    where = (Span(f"{folder} $ ", "muted"),) if folder else ()
+    return ToolWords("bash", (*where, Span(text))) if text else None
 
 
 def _on_path(verb: str) -> Callable[[Arguments], ToolWords | None]:
@@ -160,7 +168,7 @@ _KNOWN: dict[str, Callable[[Arguments], ToolWords | None]] = {
     **dict.fromkeys(("list_directory", "list_dir", "ls"), _on_path("list")),
     "!": _says("!", "command"),
     "!!": _says("!!", "command"),
-    **dict.fromkeys(("bash", "shell"), _says("bash", "command", "cmd", "script", "code")),
+    **dict.fromkeys(("bash", "shell"), _command),
     **dict.fromkeys(("grep", "search"), _search("search")),
     **dict.fromkeys(("glob", "find"), _search("find")),
     "web_fetch": _says("fetch", "url"),
