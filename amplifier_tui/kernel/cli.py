@@ -17,6 +17,8 @@ def print_result(result: ValidationResult) -> None:
     for check in result.checks:
         mark = "✓" if check.passed else "✗"
         lines.append(f"  {mark} [{check.severity}] {check.name}: {check.message}")
+        if check.where and not check.passed:
+            lines.append(f"      at {check.where}")
         if check.remedy and not check.passed:
             lines.append(f"      {check.remedy}")
     sys.stdout.write("\n".join(lines) + "\n")

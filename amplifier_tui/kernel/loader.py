@@ -360,7 +360,7 @@ async def _validate(
     if result is None:
         logger.warning("Module '%s' is of kind '%s', which has no validator", module_id, kind)
     elif not result.passed:
-        problems = "; ".join(f"{check.name}: {check.message}" for check in result.errors)
+        problems = "; ".join(map(str, result.errors))
         no_entry = any(check.name in _ENTRY_CHECKS for check in result.errors)
         raise ModuleValidationError(
             f"Module '{module_id}' failed validation: {result.summary()}. Errors: {problems}",

@@ -25,8 +25,9 @@ def validate(
 ) -> None:
     """Check the module in folder PATH, or the installed module of that id.
 
-    Its package is imported and its mount function runs once, on a mock coordinator. The exit
-    status is 0 if it passes, 1 if it fails and 2 if there is nothing to check.
+    Its package is imported and its mount function runs once, on a mock coordinator. An
+    orchestrator is run, and handlers of prompts and tool calls are called, with the data of a
+    trial. The exit status is 0 if it passes, 1 if it fails and 2 if there is nothing to check.
     """
     import asyncio
     import contextlib
@@ -101,6 +102,8 @@ def _report(checked: "CheckedModule") -> Iterator[str]:
     yield ""
     for name, check in zip(names, result.checks, strict=True):
         first, *more = beside(check.message)
+        if check.where and not check.passed:
+            more += beside(f"at {check.where}")
         if check.remedy and not check.passed:
             more += beside(f"→ {check.remedy}")
         yield f"{_mark(check)} {name}{' ' * (left - 2 - cells(name))}{first}"

@@ -48,13 +48,14 @@ def _validate(fields: Mapping[str, Any]) -> HookResult:
             # The handler may keep what it returned, and change it when nobody expects it.
             return changed(result, data=EventData(result.data).copy())
     except ValidationError as error:
-        raise InvalidHookResponseError(_first_line(error)) from error
+        raise InvalidHookResponseError(first_problem(error)) from error
     except ValueError as error:
         raise InvalidHookResponseError(str(error)) from error
     return result
 
 
-def _first_line(error: ValidationError) -> str:
+def first_problem(error: ValidationError) -> str:
+    """Return the first of a model's mistakes, with the field it is in."""
     problem = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in problem["loc"])
     return f"{place}: {problem['msg']}"

@@ -1,5 +1,9 @@
 """Why a module could not be loaded."""
 
+import os
+import sysconfig
+import traceback
+from pathlib import Path
 from typing import Final, Literal, get_args
 
 FailureReason = Literal[
@@ -72,3 +76,24 @@ def exception_text(error: BaseException) -> str:
         return str(error)
     except UnicodeDecodeError:
         return repr(error)
+
+
+_OWN: Final = str(Path(__file__).resolve().parents[2])
+
+
+def place_of_error(error: BaseException) -> str:
+    """Return file and line of the module's code that failed; empty when it can't be told."""
+    cause = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    if isinstance(cause, SyntaxError) and cause.filename:
+        return f"{cause.filename}:{cause.lineno}"
+    places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(cause.__traceback__)]
+    inner = [(file, line) for file, line in reversed(places) if _is_theirs(file)]
+    # What a library of theirs raised, their own code gave it.
+    own = [place for place in inner if not place[0].startswith(sysconfig.get_path("purelib"))]
+    return next((f"{file}:{line}" for file, line in own or inner), "")
+
+
+def _is_theirs(file: str) -> bool:
+    return os.path.isabs(file) and not file.startswith((_OWN, sysconfig.get_path("stdlib")))

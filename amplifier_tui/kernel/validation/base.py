@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, get_args
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.models.hook_result import HookAction, InjectionRole
 from amplifier_tui.kernel.mounting.callbacks import is_async, positional_parameters
+from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.packages import (
     import_module_from_path as import_module_from_path,
 )
@@ -22,6 +23,7 @@ class ValidationCheck:
         name: What was checked, e.g. "mount_exists".
         severity: What a failure means; only an error fails the module.
         remedy: What to do about a failure.
+        where: File and line of the code it is about, as far as they are known.
     """
 
     name: str
@@ -29,6 +31,12 @@ class ValidationCheck:
     message: str
     severity: Severity = "error"
     remedy: str = ""
+    where: str = ""
+
+    def __str__(self) -> str:
+        where = f" ({self.where})" if self.where else ""
+        remedy = f". {self.remedy}" if self.remedy and not self.passed else ""
+        return f"{self.name}: {self.message}{where}{remedy}"
 
 
 def success(name: str, message: str, severity: Severity = "info") -> ValidationCheck:
@@ -37,10 +45,10 @@ def success(name: str, message: str, severity: Severity = "info") -> ValidationC
 
 
 def failure(
-    name: str, message: str, remedy: str = "", severity: Severity = "error"
+    name: str, message: str, remedy: str = "", severity: Severity = "error", where: str = ""
 ) -> ValidationCheck:
     """Return a check that failed; "warning" for what should be better and works."""
-    return ValidationCheck(name, False, message, severity, remedy)
+    return ValidationCheck(name, False, message, severity, remedy, where)
 
 
 class Findings:
@@ -56,9 +64,16 @@ class Findings:
         """Add a check that passed."""
         self.add(success(name, message, severity))
 
-    def fail(self, name: str, message: str, remedy: str = "", severity: Severity = "error") -> None:
+    def fail(
+        self,
+        name: str,
+        message: str,
+        remedy: str = "",
+        severity: Severity = "error",
+        where: str = "",
+    ) -> None:
         """Add a check that failed."""
-        self.add(failure(name, message, remedy, severity))
+        self.add(failure(name, message, remedy, severity, where))
 
     @property
     def passed(self) -> bool:
@@ -113,12 +128,14 @@ def check_method(
     """Check that a method, e.g. "Tool.execute()", is async and takes its arguments."""
     short = method.removesuffix("()").rpartition(".")[2]
     remedy = f"Define it as: async def {short}({', '.join(('self', *arguments))})"
+    where = place_of(function)
     if not is_async(function):
-        return failure(name, f"{method} should be async", remedy)
+        return failure(name, f"{method} should be async", remedy, where=where)
     found = positional_parameters(function)
     if found < len(arguments):
         wanted = ", ".join(arguments)
-        return failure(name, f"{method} should accept ({wanted}), found {found} params", remedy)
+        problem = f"{method} should accept ({wanted}), found {found} params"
+        return failure(name, problem, remedy, where=where)
     return success(name, f"{method} has correct async signature")
 
 
@@ -139,7 +156,7 @@ def check_shape(module: Any, result: ValidationResult) -> bool:
     if problem is None:
         result.succeed("mount_signature", "mount() is async with correct signature")
     else:
-        result.fail("mount_signature", problem, _MOUNT)
+        result.fail("mount_signature", problem, _MOUNT, where=place_of(mount))
     not_ready = check_on_session_ready(module)
     if not_ready is not None:
         result.add(not_ready)
@@ -166,12 +183,14 @@ def check_on_session_ready(module: Any) -> ValidationCheck | None:
             "on_session_ready_async",
             "on_session_ready() must be async: found sync function",
             remedy,
+            where=place_of(function),
         )
     if _count_required(function) < 1:
         return failure(
             "on_session_ready_async",
             "on_session_ready() must accept a coordinator argument",
             remedy,
+            where=place_of(function),
         )
     return None
 

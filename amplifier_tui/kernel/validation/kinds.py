@@ -9,6 +9,12 @@ from amplifier_tui.kernel.mounting.callbacks import (
     missing_keywords,
     positional_parameters,
 )
+from amplifier_tui.kernel.mounting.contents import (
+    event_problem,
+    place_of,
+    schema_problem,
+    tool_name_problem,
+)
 from amplifier_tui.kernel.mounting.mount import METHODS
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import (
@@ -44,13 +50,14 @@ class OrchestratorValidator(InstanceValidator):
         missing = missing_keywords(execute, _ARGUMENTS)
         found = positional_parameters(execute)
         if not is_async(execute):
-            result.fail(name, "Orchestrator.execute() should be async", _REMEDY)
+            problem = "Orchestrator.execute() should be async"
+            result.fail(name, problem, _REMEDY, where=place_of(execute))
         elif missing:
             problem = (
                 f"Orchestrator.execute() should accept ({', '.join(_ARGUMENTS)}), "
                 f"found {found} params, missing: {', '.join(missing)}"
             )
-            result.fail(name, problem, _REMEDY)
+            result.fail(name, problem, _REMEDY, where=place_of(execute))
         else:
             result.succeed(name, "Orchestrator.execute() has correct async signature")
 
@@ -117,23 +124,22 @@ class ToolValidator(InstanceValidator):
 
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
         """Add ``tool_name``, ``tool_description``, ``tool_input_schema`` and ``tool_execute``."""
+        where = place_of(instance)
         result.add(check_text("tool_name", "Tool.name", instance.name))
+        if wrong := tool_name_problem(instance.name):
+            result.fail("tool_name", wrong, "Give it another name", "warning", where)
         result.add(
             check_text("tool_description", "Tool.description", instance.description, "warning")
         )
         if hasattr(instance, "input_schema"):
             schema = instance.input_schema
-            if isinstance(schema, dict):
+            if wrong := schema_problem(schema):
+                remedy = 'Return a JSON schema: {"type": "object", "properties": {...}}'
+                result.fail("tool_input_schema", f"Tool.{wrong}", remedy, "warning", where)
+            else:
                 count = len(schema.get("properties") or ())
                 found = f"Tool.input_schema returns dict with {count} properties"
                 result.succeed("tool_input_schema", found)
-            else:
-                result.fail(
-                    "tool_input_schema",
-                    f"Tool.input_schema should return a dict, got {type(schema).__name__}",
-                    'Return a JSON schema: {"type": "object", "properties": {...}}',
-                    "warning",
-                )
         result.add(check_method("tool_execute", "Tool.execute()", instance.execute, ("input",)))
 
 
@@ -156,6 +162,15 @@ class HookValidator(ModuleValidator):
             )
         for event, name, handler in handlers:
             result.add(_check_handler(f"Handler '{name}' of '{event}'", handler))
+            if wrong := event_problem(event):
+                remedy = "Correct the name, unless a module emits it"
+                result.fail("hook_event", wrong, remedy, "warning", place_of(handler))
+
+    async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
+        """Add what the handlers of prompts and tool calls answer."""
+        from amplifier_tui.kernel.validation.answers import check_answers
+
+        return await check_answers(result, coordinator)
 
 
 def _check_handler(who: str, handler: Any) -> ValidationCheck:
@@ -164,9 +179,11 @@ def _check_handler(who: str, handler: Any) -> ValidationCheck:
         return failure("hook_call", f"{who} is not callable: {type(handler).__name__}", remedy)
     found = positional_parameters(handler)
     if found < 2:
-        return failure("hook_call", f"{who} should accept (event, data), found {found}", remedy)
+        problem = f"{who} should accept (event, data), found {found}"
+        return failure("hook_call", problem, remedy, where=place_of(handler))
     if not is_async(handler):
-        return failure("hook_call", f"{who} should be async", remedy, "warning")
+        problem = f"{who} should be async"
+        return failure("hook_call", problem, remedy, "warning", place_of(handler))
     return success("hook_call", f"{who} has correct async signature")
 
 

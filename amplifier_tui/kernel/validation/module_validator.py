@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
-from amplifier_tui.kernel.mounting.errors import exception_text
+from amplifier_tui.kernel.mounting.contents import place_of
+from amplifier_tui.kernel.mounting.errors import exception_text, place_of_error
 from amplifier_tui.kernel.mounting.mount import METHODS, call_mount
 from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT, imported_module
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
@@ -15,6 +16,12 @@ from amplifier_tui.kernel.validation.base import ValidationResult, check_shape
 COMPLIANCE: Final = "protocol_compliance"
 MOUNTS_ONLY_WITH: Final = "__amplifier_mounts_only_with__"
 """What a module sets that mounts nothing without some config: what it needs."""
+
+_POINTS: Final = f"Mount points are: {', '.join(sorted(TYPE_TO_MOUNT_POINT.values()))}"
+_CONFIG: Final = (
+    "Correct that line; or give what it needs in the config (module validate takes --config), or "
+    "have mount() return None without it"
+)
 
 
 class ModuleValidator(ABC):
@@ -67,7 +74,8 @@ class ModuleValidator(ABC):
                 "module_importable",
                 f"{'Failed to import' if is_import else 'Error loading'} module: "
                 f"{exception_text(error)}",
-                "Make the package importable on its own: python -c 'import <package>'",
+                "Correct that line, then validate it again",
+                where=place_of_error(error),
             )
         return result
 
@@ -86,11 +94,13 @@ class ModuleValidator(ABC):
             if isinstance(error, asyncio.CancelledError) and is_genuine_cancellation(baseline):
                 raise
             text = exception_text(error) or type(error).__name__
+            if isinstance(error, LookupError):
+                text = f"{type(error).__name__}: {text}"
             result.fail(
                 COMPLIANCE,
                 f"Error during protocol compliance check: {text}",
-                "Give what it needs in the config (module validate takes --config), or have "
-                "mount() return None without it",
+                _POINTS if text.startswith("Unknown mount point") else _CONFIG,
+                where=place_of_error(error),
             )
         finally:
             if callable(cleanup):
@@ -134,6 +144,7 @@ class InstanceValidator(ModuleValidator):
                     f"{who} does not implement {self.contract} interface "
                     f"(missing {', '.join(missing)})",
                     f"The contract of a {self.kind} has: {', '.join(self.required)}",
+                    where=place_of(instance),
                 )
             else:
                 result.succeed(COMPLIANCE, f"{who} implements {self.contract} interface")

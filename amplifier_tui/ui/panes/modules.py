@@ -195,7 +195,7 @@ def modules_head(modules: Modules, width: int) -> Row:
 def module_row(module: ModuleStatus, width: int) -> Row:
     """Return the line of one module."""
     glyph, role = _GLYPHS[module.state]
-    if module.state == "ready" and (module.in_place_of or module.kept):
+    if module.state == "ready" and (module.in_place_of or module.kept or module.problems):
         role = "warning"
     name = one_line(module.module_id)
     if module.instance:
@@ -225,6 +225,8 @@ def _data(module: ModuleStatus, room: int) -> Row:
         wanted = [[(part, "muted")] for part in (both, model, ms) if part]
     elif module.in_place_of:
         wanted = [[("built-in instead", "warning")], [("instead", "warning")]]
+    elif module.problems:
+        wanted = [[("has mistakes", "warning")], [("mistakes", "warning")]]
     elif module.trouble:
         wanted = [[("handler failed", "warning")], [("failed", "warning")]]
     elif module.calls and module.kind == "tool":
@@ -244,6 +246,7 @@ def _wide_data(module: ModuleStatus, width: int) -> Row:
         ("reload failed  " if module.kept else "", "warning"),
         (f"{short_model(one_line(module.model))}  " if module.model else "", "muted"),
         ("handler failed  " if module.trouble else "", "warning"),
+        ("has mistakes  " if module.problems else "", "warning"),
         ("built-in instead  " if module.in_place_of else "", "warning"),
         (f"{_times(module.calls) if module.calls else '':>6}", "muted"),
         (f"{milliseconds(module.last_ms) if module.last_ms else '':>9}", "muted"),
@@ -295,6 +298,7 @@ def module_details(module: ModuleStatus, width: int, share: float = 0.0) -> list
         ("source", module.source, "text"),
         ("where", module.where, "text"),
         ("instead of", module.in_place_of, "warning"),
+        *(("mistake", problem, "warning") for problem in module.problems),
         ("version", module.version, "text"),
         ("about", module.detail, "text"),
         ("model", module.model, "text"),

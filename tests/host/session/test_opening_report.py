@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from amplifier_tui.foundation.report import ReportItem, summary
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
@@ -166,3 +168,31 @@ def test_nothing_of_the_report_is_said_a_second_time_as_a_notice(
     driver.open("test")
     assert list(report(driver)) == ["./gone.yaml"]
     assert not [event for event in driver.of(Notice) if "gone" in event.text]
+
+
+TWIN = """from amplifier_core import ToolResult
+class Twin:
+    name = "echo"
+    description = "Says it again."
+    input_schema = {"type": "objekt"}
+    async def execute(self, input):
+        return ToolResult(output="")
+async def mount(coordinator, config=None):
+    await coordinator.mount("tools", Twin())
+"""
+
+
+def test_a_tool_whose_name_is_taken_or_whose_schema_is_none_is_told_in_its_row_and_as_a_notice(
+    project: Project, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "amplifier-module-tool-twin" / "amplifier_module_tool_twin" / "__init__.py"
+    source.parent.mkdir(parents=True)
+    source.write_text(TWIN)
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{MODULES}:{tmp_path}")
+    driver.open(project.bundle(tools=("tool-test", "tool-twin")))
+    twin = next(each for each in driver.of(ModuleMounted) if each.module_id == "tool-twin")
+    clash, schema = twin.problems
+    assert clash == "'echo' takes the place of the tool of tool-test with that name; rename it"
+    assert "input_schema has the type 'objekt'" in schema and schema.endswith(f"({source}:2)")
+    said = [each.text for each in driver.of(Notice) if each.level == "warning"]
+    assert said == [f"tool-twin: {each}" for each in twin.problems]

@@ -82,6 +82,17 @@ async def test_a_built_in_module_in_place_of_another_is_amber_and_says_so() -> N
         assert "instead of" in "\n".join(text(app.widgets[0]))
 
 
+async def test_a_module_whose_tools_have_mistakes_is_amber_and_says_which() -> None:
+    wrong = "'bash' takes the place of the tool of tool-bash with that name; rename it"
+    event = mounted("tool-todo", "tool", problems=(wrong,))
+    app = Stage(ModulesPane(), events=[event])
+    async with app.run_test(size=(50, 12)) as pilot:
+        line = module_row(app.state.modules.ordered()[0], 50)
+        assert line[0] == ("● ", "warning") and ("has mistakes", "warning") in line
+        await pilot.press("enter")
+        assert "mistake" in "\n".join(text(app.widgets[0]))
+
+
 async def test_before_the_first_module_there_is_a_word() -> None:
     app = Stage(ModulesPane())
     async with app.run_test(size=(34, 10)):

@@ -6,10 +6,8 @@ What did not load is told once more in the report of the opening.
 import asyncio
 import os
 import shlex
-import sysconfig
-import traceback
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -39,7 +37,8 @@ from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_i
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
-from amplifier_tui.kernel.mounting.errors import MissingModuleError
+from amplifier_tui.kernel.mounting.contents import place_of, schema_problem, tool_name_problem
+from amplifier_tui.kernel.mounting.errors import MissingModuleError, place_of_error
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
 _POINTS: Final = ("orchestrator", "context", "providers", "tools")
@@ -147,7 +146,9 @@ class ObservingLoader(ModuleLoader):
         module_id = planned.module_id
         if planned.kind == "provider" and planned.instance:
             provides = (planned.instance,)
+        problems: tuple[str, ...] = ()
         if planned.kind == "tool":
+            problems = tuple(self._tool_problems(module_id, before, after))
             self._facts.tools.update(dict.fromkeys(provides, module_id))
         events, handlers = after.handlers_since(before)
         self._facts.handlers.update(dict.fromkeys(handlers, module_id))
@@ -170,8 +171,22 @@ class ObservingLoader(ModuleLoader):
                 in_place_of=planned.in_place_of,
                 events=events,
                 again=self._again,
+                problems=problems,
             )
         )
+        for problem in problems:
+            self._sender.notice("warning", f"{module_id}: {problem}", "modules")
+
+    def _tool_problems(self, module_id: str, before: "_State", after: "_State") -> Iterable[str]:
+        """Yield what is wrong with the tools that a module mounted, with the remedy."""
+        for name, tool, earlier in after.tools_since(before):
+            owner = self._facts.tools.get(name, "")
+            if earlier is not None and owner != module_id:
+                whose = f" of {owner}" if owner else ""
+                yield f"'{name}' takes the place of the tool{whose} with that name; rename it"
+            where = f" ({place})" if (place := place_of(tool)) else ""
+            wrong = [tool_name_problem(name), schema_problem(getattr(tool, "input_schema", {}))]
+            yield from (f"'{name}': {each}{where}" for each in wrong if each)
 
     def _fail(self, planned: Planned, error: BaseException | str) -> None:
         key = (planned.module_id, planned.instance)
@@ -237,25 +252,6 @@ def leave_out_disabled(plan: dict[str, Any], facts: ModuleFacts, sender: Sender)
         )
 
 
-_OWN: Final = str(Path(__file__).resolve().parents[3])
-
-
-def place_of_error(error: BaseException) -> str:
-    """Return file and line of the module's code that failed; empty when it can't be told."""
-    cause = error
-    while cause.__cause__ is not None:
-        cause = cause.__cause__
-    if isinstance(cause, SyntaxError) and cause.filename:
-        return f"{cause.filename}:{cause.lineno}"
-    places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(cause.__traceback__)]
-    inner = (f"{file}:{line}" for file, line in reversed(places) if _is_theirs(file))
-    return next(inner, "")
-
-
-def _is_theirs(file: str) -> bool:
-    return os.path.isabs(file) and not file.startswith((_OWN, sysconfig.get_path("stdlib")))
-
-
 class _State:
     """What is mounted and registered at one moment."""
 
@@ -276,6 +272,13 @@ class _State:
             elif mounted is not None and mounted is not earlier:
                 names.append(str(getattr(mounted, "name", "") or type(mounted).__name__))
         return tuple(names)
+
+    def tools_since(self, before: "_State") -> Iterator[tuple[str, Any, Any]]:
+        """Yield name and object of each tool that is new, and what had the name before."""
+        earlier = before._points["tools"]
+        for name, tool in self._points["tools"].items():
+            if tool is not earlier.get(name):
+                yield name, tool, earlier.get(name)
 
     def handlers_since(self, before: "_State") -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the events that got handlers, and the names of those handlers."""

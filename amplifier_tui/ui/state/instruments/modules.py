@@ -37,9 +37,9 @@ class ModuleStatus:
     its tools was called, `details` what was asked for.
 
     `calls` counts tool calls, model responses or handled hook events, the latest of which took
-    `last_ms`; `trouble` is the latest error of one of its hook handlers;
-    `in_place_of` is the source in whose place it is used; `where` is the file and line that ask for
-    it; `since` is Unix time.
+    `last_ms`; `trouble` is the latest error of one of its hook handlers, `problems` what is wrong
+    with its tools; `in_place_of` is the source in whose place it is used; `where` is the file and
+    line that ask for it; `since` is Unix time.
     """
 
     module_id: str
@@ -64,6 +64,7 @@ class ModuleStatus:
     last_ms: float = 0.0
     model: str = ""
     trouble: str = ""
+    problems: tuple[str, ...] = ()
     in_place_of: str = ""
     where: str = ""
     kept: bool = False
@@ -141,6 +142,7 @@ class Modules(Section):
             "detail",
             "events",
             "in_place_of",
+            "problems",
         )
         values |= {"error": "", "remedy": "", "missing": (), "fatal": False, "refused": False}
         values |= {"kept": False, "trouble": "", "details": None, "since": event.at}

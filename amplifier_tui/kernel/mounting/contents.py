@@ -1,0 +1,73 @@
+"""What is wrong with what a module mounts, though it has all its contract asks for."""
+
+import inspect
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.nearest import did_you_mean
+from amplifier_tui.kernel import events
+
+_TYPES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")
+_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_EVENTS: Final = (
+    *events.ALL_EVENTS,
+    *(value for name, value in vars(events).items() if name.isupper() and isinstance(value, str)),
+)
+
+
+def tool_name_problem(name: Any) -> str:
+    """Return why models can't call a tool of that name; empty where they can."""
+    if not isinstance(name, str) or _TOOL_NAME.fullmatch(name):
+        return ""
+    return f"the tool name {name[:80]!r} is refused by models: they take letters, digits, _ and -"
+
+
+def schema_problem(schema: Any) -> str:
+    """Return why something is no JSON schema of a tool's arguments; empty where it is one."""
+    if not isinstance(schema, dict):
+        return f"input_schema should return a dict, got {type(schema).__name__}"
+    if schema.get("type", "object") != "object":
+        return f"input_schema has the type {schema['type']!r:.80}; it must be 'object'"
+    properties = schema.get("properties", {})
+    if not isinstance(properties, dict):
+        return f"input_schema.properties should be a dict, got {type(properties).__name__}"
+    for name, each in properties.items():
+        if not isinstance(each, dict | bool):
+            return f"input_schema.properties.{name} should be a dict, got {type(each).__name__}"
+        kind = each.get("type") if isinstance(each, dict) else None
+        if isinstance(kind, str) and kind not in _TYPES:
+            near = did_you_mean(kind, _TYPES)
+            return f"input_schema.properties.{name} has the type {kind!r:.80}, which is none{near}"
+    required = schema.get("required", [])
+    if not isinstance(required, list) or not all(isinstance(each, str) for each in required):
+        return "input_schema.required should be a list of names"
+    unknown = next((each for each in required if properties and each not in properties), None)
+    if unknown is None:
+        return ""
+    return f"input_schema.required names {unknown!r:.80}, which is no property"
+
+
+def event_problem(event: str) -> str:
+    """Return why a handler of an event may never be called; empty for an event of the kernel."""
+    if event in _EVENTS:
+        return ""
+    family = event.partition(":")[0]
+    same = [each for each in dict.fromkeys(_EVENTS) if each.partition(":")[0] == family]
+    known = f"; events of {family!r:.80} are {', '.join(same)}" if same else ""
+    return f"no event of the kernel is called {event!r:.80}{known or did_you_mean(event, _EVENTS)}"
+
+
+def place_of(thing: Any) -> str:
+    """Return file and line of the code of a function, or of an object's class; empty if unknown."""
+    while isinstance(thing, partial):
+        thing = thing.func
+    if not (inspect.isroutine(thing) or inspect.isclass(thing)):
+        thing = thing.__class__  # Of what stands for another object, that one's.
+    try:
+        thing = inspect.unwrap(thing)
+        file, (_, line) = inspect.getsourcefile(thing), inspect.getsourcelines(thing)
+    except (OSError, TypeError, ValueError):
+        return ""
+    return f"{file}:{line}" if file and Path(file).is_absolute() else ""

@@ -1,0 +1,74 @@
+"""Whether the handlers of a hook module answer what the kernel understands: they are called."""
+
+import asyncio
+from copy import deepcopy
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from amplifier_tui.base.python import awaited
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.hooks.results import (
+    InvalidHookResponseError,
+    first_problem,
+    read_result,
+)
+from amplifier_tui.kernel.mounting.contents import place_of
+from amplifier_tui.kernel.mounting.errors import exception_text, place_of_error
+from amplifier_tui.kernel.mounting.trial import TrialCoordinator
+from amplifier_tui.kernel.validation.base import ValidationResult
+
+_SECONDS: Final = 10.0
+_CALL: Final = {
+    "session_id": "test-session",
+    "tool_name": "trial_tool",
+    "tool_call_id": "call-1",
+    "tool_input": {"text": "for a trial"},
+}
+_RESULT: Final = {"success": True, "output": "done", "error": None}
+_DATA: Final[dict[str, dict[str, Any]]] = {
+    events.PROMPT_SUBMIT: {"session_id": "test-session", "prompt": "For a trial."},
+    events.TOOL_PRE: _CALL,
+    events.TOOL_POST: {**_CALL, "tool_result": _RESULT, "result": _RESULT},
+}
+"""What handlers of these events are called with; others are not called."""
+
+
+async def check_answers(result: ValidationResult, coordinator: TrialCoordinator) -> bool:
+    """Add ``hook_answer`` for each handler of a prompt or a tool call; tell whether there is one.
+
+    Args:
+        result: Gets the checks.
+        coordinator: Where the handlers are registered.
+    """
+    handlers = [each for each in coordinator.hooks._registered() if each[0] in _DATA]
+    for event, name, handler in handlers:
+        who = f"Handler '{name}' of '{event}'"
+        try:
+            async with asyncio.timeout(_SECONDS):
+                read_result(await awaited(handler(event, deepcopy(_DATA[event]))))
+        except InvalidHookResponseError as error:
+            result.fail(
+                "hook_answer",
+                f"{who} answers what is no hook result, which denies: {error}",
+                'Return a HookResult, such as HookResult(action="continue")',
+                where=place_of(handler),
+            )
+        except TimeoutError:
+            problem = f"{who} did not answer within {_SECONDS:g} s"
+            remedy = "Answer at once, and do long work in a task"
+            result.fail("hook_answer", problem, remedy, "warning", place_of(handler))
+        except Exception as error:
+            text = exception_text(error)
+            if isinstance(error, ValidationError):
+                text = first_problem(error)
+            result.fail(
+                "hook_answer",
+                f"{who} failed with the data of a trial: {type(error).__name__}: {text}",
+                "Correct that line; read what may be missing with data.get(...)",
+                "warning",
+                place_of_error(error),
+            )
+        else:
+            result.succeed("hook_answer", f"{who} answers with a hook result")
+    return bool(handlers)

@@ -1,0 +1,116 @@
+"""What authors get wrong in what they mount is answered with the line and what to do."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.kernel.mounting.contents import (
+    event_problem,
+    place_of,
+    schema_problem,
+    tool_name_problem,
+)
+from amplifier_tui.kernel.validation.base import ValidationCheck
+from amplifier_tui.kernel.validation.module_check import check_module
+from tests.kernel.validation.packages import write
+
+HOOK = """
+from amplifier_tui.kernel.models import HookResult
+__amplifier_module_type__ = "hook"
+async def handler(event, data):
+    return {answer}
+async def mount(coordinator, config=None):
+    return coordinator.hooks.register("{event}", handler, name="mine")
+"""
+TOOL = """
+from amplifier_tui.kernel.models import ToolResult
+__amplifier_module_type__ = "tool"
+class Mine:
+    name = "{name}"
+    description = "Does something."
+    input_schema = {schema}
+    async def execute(self, input):
+        return ToolResult(output="")
+async def mount(coordinator, config=None):
+    await coordinator.mount("tools", Mine())
+"""
+
+
+async def failed(package: Path, kind: str) -> list[ValidationCheck]:
+    checked = await check_module(str(package), kind)
+    return [check for check in checked.result.checks if not check.passed and check.where]
+
+
+@pytest.mark.parametrize(
+    ("event", "answer", "name", "severity", "line", "words"),
+    [
+        ("tool:pre", '"yes"', "hook_answer", "error", 4, "str is not a HookResult"),
+        ("tool:pre", '{"action": "alow"}', "hook_answer", "error", 4, "action: Input should be"),
+        ("tool:pre", 'HookResult(action="alow")', "hook_answer", "warning", 5, "action: Input"),
+        ("tool:post", 'data["nothing"]', "hook_answer", "warning", 5, "KeyError: 'nothing'"),
+        ("tool:before", "None", "hook_event", "warning", 4, "are tool:pre, tool:post, tool:error"),
+        ("promt:submit", "None", "hook_event", "warning", 4, "did you mean 'prompt:submit'?"),
+    ],
+)
+async def test_a_handler_that_answers_or_listens_wrongly_has_its_line(
+    event: str, answer: str, name: str, severity: str, line: int, words: str, tmp_path: Path
+) -> None:
+    package = write(tmp_path, HOOK.replace("{answer}", answer).replace("{event}", event))
+    (check,) = await failed(package, "hook")
+    assert (check.name, check.severity) == (name, severity)
+    assert check.where == f"{package / '__init__.py'}:{line}"
+    assert words in check.message and check.remedy
+
+
+@pytest.mark.parametrize("answer", ["None", "HookResult()", '{"action": "deny"}', "{}"])
+async def test_handlers_that_answer_what_the_kernel_understands_pass(
+    answer: str, tmp_path: Path
+) -> None:
+    source = HOOK.replace("{answer}", answer).replace("{event}", "tool:pre")
+    checked = await check_module(str(write(tmp_path, source)), "hook")
+    assert checked.result.passed
+    assert "hook_answer" in [check.name for check in checked.result.checks]
+
+
+@pytest.mark.parametrize(
+    ("name", "schema", "check"),
+    [("my tool!", "{}", "tool_name"), ("mine", '{"type": "objekt"}', "tool_input_schema")],
+)
+async def test_a_tool_that_no_model_can_be_given_has_its_line(
+    name: str, schema: str, check: str, tmp_path: Path
+) -> None:
+    package = write(tmp_path, TOOL.replace("{name}", name).replace("{schema}", schema))
+    (found,) = await failed(package, "tool")
+    assert (found.name, found.where) == (check, f"{package / '__init__.py'}:4")
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({}, ""),
+        ({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, ""),
+        ({"properties": {"a": True, "b": {"type": ["string", "null"]}}}, ""),
+        ([], "should return a dict, got list"),
+        ({"type": "string"}, "it must be 'object'"),
+        ({"properties": []}, "properties should be a dict, got list"),
+        ({"properties": {"a": "text"}}, "properties.a should be a dict, got str"),
+        ({"properties": {"a": {"type": "strin"}}}, "did you mean 'string'?"),
+        ({"required": "a"}, "should be a list of names"),
+        ({"properties": {"a": {}}, "required": ["b"]}, "names 'b', which is no property"),
+    ],
+)
+def test_what_is_no_schema_is_told(schema: Any, words: str) -> None:
+    problem = schema_problem(schema)
+    assert (words in problem) if words else not problem
+
+
+def test_names_that_models_take_and_events_that_are_there_have_no_problem() -> None:
+    assert not tool_name_problem("mcp__a-b__c_1")
+    assert not event_problem("llm:stream_block_delta") and not event_problem("tool:pre")
+    assert tool_name_problem("x" * 65) and "did you mean" not in event_problem("my:own")
+
+
+def test_code_without_a_file_has_no_place() -> None:
+    assert place_of(len) == ""
+    assert place_of(test_code_without_a_file_has_no_place).startswith(f"{Path(__file__)}:")
