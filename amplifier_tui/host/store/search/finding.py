@@ -1,11 +1,15 @@
 """Looks words up in the index."""
 
 import sqlite3
+import sys
 import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.imported.origins import file_at, is_transcript
@@ -30,14 +34,11 @@ _ENOUGH: Final = 0.1
 """The same where there is something to show while somebody types."""
 _STEPS: Final = 1_000
 
-_QUERY: Final = """
-    SELECT
-        sessions.path, sessions.root, sessions.lane,
-        said.id, said.kind, said.row, said.turn, said.call_id
-    FROM words JOIN said ON said.id = words.rowid JOIN sessions ON sessions.id = said.session
-    WHERE words MATCH ? ORDER BY words.rowid DESC
-"""
-
+_MATCHING: Final = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC"
+_SAID: Final = "SELECT session, kind, row, turn, call_id FROM said WHERE id = ?"
+_OWNER: Final = "SELECT path, root, lane FROM sessions WHERE id = ?"
+_TEXT: Final = "SELECT text FROM said WHERE id = ?"
+_RUN: Final = "SELECT min(id), max(id), count(*) FROM said WHERE session = ?"
 _TASK: Final = """
     SELECT tasks.row, tasks.turn, tasks.call_id
     FROM tasks JOIN sessions ON sessions.id = tasks.session
@@ -63,50 +64,117 @@ def find(
     with reading(index_path()) as connection:
         if connection is None or not query:
             return SearchFound()
-        wanted = str(sessions_dir(cwd)) if cwd is not None else ""
-        cards: dict[str, SessionCard | None] = {}
-        counts: dict[str, int] = {}
+        return _Search(connection, typed, cwd).look(query, most, enough)
+
+
+@dataclass(slots=True)
+class _Owner:
+    """Who said something.
+
+    Attributes:
+        path: The folder of the session that the user would open.
+        lane: The sub-agent of it that the session itself called; empty for none.
+        agent: The name of the sub-agent that said it; empty for none.
+        first: Texts from this one on, up to the one at hand, are all of this owner; see `_passed`.
+    """
+
+    path: str
+    lane: str
+    agent: str
+    first: int = 0
+
+
+class _Search:
+    """One search, and what it has learned of the sessions so far."""
+
+    def __init__(self, connection: sqlite3.Connection, typed: str, cwd: Path | None) -> None:
+        self._connection = connection
+        self._typed = typed
+        self._cwd = cwd
+        self._owners: dict[int, _Owner] = {}
+        self._cards: dict[str, SessionCard | None] = {}
+        self._counts: Counter[str] = Counter()
+
+    def look(self, query: str, most: int, enough: float) -> SearchFound:
+        """Return the hits; arguments as of `find`."""
         hits: list[SearchHit] = []
         more = False
         begun = time.monotonic()
-        connection.set_progress_handler(lambda: time.monotonic() > begun + _TIME, _STEPS)
+        self._connection.set_progress_handler(lambda: time.monotonic() > begun + _TIME, _STEPS)
+        passed = sys.maxsize
         try:
-            for own, root, lane, said, kind, *at in connection.execute(_QUERY, (query,)):
-                path = root or own
-                foreign = is_transcript(Path(path))
-                if wanted and not foreign and str(Path(path).parent) != wanted:
+            for (said,) in self._connection.execute(_MATCHING, (query,)):
+                # Most are of sessions that have shown enough: nothing of these is looked at.
+                if said >= passed:
                     continue
-                if path not in cards:
-                    cards[path] = _card(Path(path))
-                card = cards[path]
-                if card is None or (wanted and foreign and card.cwd != str(cwd)):
-                    continue
-                counts[path] = counts.get(path, 0) + 1
-                if len(hits) == most or (hits and time.monotonic() > begun + enough):
+                session, *at = self._row(_SAID, said)
+                owner = self._owner(session)
+                card = self._card(owner)
+                full = self._counts[owner.path] == _MOST_OF_ONE
+                if card is None or full:
+                    more = more or full
+                    passed = self._passed(session, said)
+                elif len(hits) == most or (hits and time.monotonic() > begun + enough):
                     more = True
                     break
-                if counts[path] > _MOST_OF_ONE:
-                    more = True
-                    continue
-                shown, marks = _around(_text(connection, said), typed)
-                row, turn, call_id = _task(connection, root, lane) if lane else at
-                hits.append(
-                    SearchHit(
-                        card=card,
-                        kind=kind,
-                        row=row,
-                        turn=turn,
-                        call_id=call_id,
-                        agent=Path(own).name.partition("_")[2] if lane else "",
-                        text=shown,
-                        marks=marks,
-                    )
-                )
+                else:
+                    hits.append(self._hit(said, owner, card, at))
+                    self._counts[owner.path] += 1
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
                 raise
             more = True
-    return SearchFound(hits=tuple(hits), more=more)
+        return SearchFound(hits=tuple(hits), more=more)
+
+    def _row(self, query: str, *values: int | str) -> tuple[Any, ...]:
+        row: tuple[Any, ...] = self._connection.execute(query, values).fetchone()
+        return row
+
+    def _owner(self, session: int) -> _Owner:
+        if session not in self._owners:
+            own, root, lane = self._row(_OWNER, session)
+            agent = Path(own).name.partition("_")[2] if lane else ""
+            self._owners[session] = _Owner(root or own, lane, agent)
+        return self._owners[session]
+
+    def _card(self, owner: _Owner) -> SessionCard | None:
+        """Return the card of the session to open; None where it is gone, or of another folder."""
+        if owner.path not in self._cards:
+            path = Path(owner.path)
+            foreign = is_transcript(path)
+            card = None
+            if self._cwd is None or foreign or path.parent == sessions_dir(self._cwd):
+                card = _read_card(path)
+            if card is not None and foreign and self._cwd and card.cwd != str(self._cwd):
+                card = None
+            self._cards[owner.path] = card
+        return self._cards[owner.path]
+
+    def _passed(self, session: int, said: int) -> int:
+        """Return from which text on, up to one that is passed over, all are of its session."""
+        owner = self._owners[session]
+        if not owner.first:
+            first, last, count = self._row(_RUN, session)
+            # A session that went on later has texts of others between its own.
+            owner.first = first if last - first < count else sys.maxsize
+        return min(owner.first, said)
+
+    def _hit(self, said: int, owner: _Owner, card: SessionCard, at: Sequence[Any]) -> SearchHit:
+        shown, marks = _around(self._row(_TEXT, said)[0], self._typed)
+        kind, row, turn, call_id = at
+        if owner.lane:
+            found = self._connection.execute(_TASK, (owner.path, owner.lane)).fetchone()
+            row, turn, call_id = found or (-1, 0, "")
+        return SearchHit(
+            card=card,
+            kind=kind,
+            row=row,
+            turn=turn,
+            call_id=call_id,
+            agent=owner.agent,
+            text=shown,
+            marks=marks,
+        )
 
 
 def search_now(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> SearchFound:
@@ -136,7 +204,7 @@ def search_now(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> Se
     return replace(found, problem=problem)
 
 
-def _card(folder: Path) -> SessionCard | None:
+def _read_card(folder: Path) -> SessionCard | None:
     """Return a session's card; None where it is gone, also when it was deleted a moment ago."""
     try:
         if is_transcript(folder):
@@ -144,17 +212,6 @@ def _card(folder: Path) -> SessionCard | None:
         return card_of(folder, (folder / TRANSCRIPT).stat().st_mtime)
     except OSError:
         return None
-
-
-def _task(connection: sqlite3.Connection, root: str, lane: str) -> tuple[int, int, str]:
-    """Return row, turn and call with which a session gave a sub-agent its task."""
-    found: tuple[int, int, str] | None = connection.execute(_TASK, (root, lane)).fetchone()
-    return found or (-1, 0, "")
-
-
-def _text(connection: sqlite3.Connection, said: int) -> str:
-    text: str = connection.execute("SELECT text FROM said WHERE id = ?", (said,)).fetchone()[0]
-    return text
 
 
 def _around(text: str, typed: str) -> tuple[str, tuple[tuple[int, int], ...]]:

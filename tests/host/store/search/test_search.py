@@ -13,7 +13,7 @@ from amplifier_tui.base.files import FileLock
 from amplifier_tui.host.store.bin import delete_session, restore_session
 from amplifier_tui.host.store.search import indexing
 from amplifier_tui.host.store.search.background import SessionSearch
-from amplifier_tui.host.store.search.database import index_path
+from amplifier_tui.host.store.search.database import index_path, reading
 from amplifier_tui.host.store.search.finding import find, search_now
 from amplifier_tui.host.stored_cards import SearchFound
 from amplifier_tui.paths import sessions_dir
@@ -207,6 +207,36 @@ def test_a_session_with_many_hits_does_not_hide_the_others_and_a_folder_can_be_s
     assert ids(found) == ["bbbb-2"] * 5 + ["aaaa-1"]
     assert ids(search_now("needle", elsewhere)) == ["aaaa-1"]
     assert search_now("needle", most=2).more
+
+
+def test_texts_that_others_said_between_those_of_a_long_session_are_found(tmp_path: Path) -> None:
+    said = [prompt("needle")] * 6
+    for rows in (1, 2):
+        say(tmp_path, "bbbb-2", *said * rows)
+        assert search_now("needle").more
+        say(tmp_path, f"cccc-{rows}", prompt("needle"))
+    assert ids(search_now("needle")) == ["cccc-2", *["bbbb-2"] * 5, "cccc-1"]
+
+
+def test_what_a_long_session_said_is_passed_over_without_a_look_at_each_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(tmp_path, "aaaa-1", prompt("needle"))
+    search_now("needle")
+    say(tmp_path, "bbbb-2", *[prompt("needle")] * 300)
+    search_now("needle")
+    asked: list[str] = []
+
+    @contextmanager
+    def watched(path: Path) -> Iterator[sqlite3.Connection | None]:
+        with reading(path) as connection:
+            assert connection is not None
+            connection.set_trace_callback(asked.append)
+            yield connection
+
+    monkeypatch.setattr("amplifier_tui.host.store.search.finding.reading", watched)
+    assert ids(find("needle")) == ["bbbb-2"] * 5 + ["aaaa-1"]
+    assert len(asked) < 30
 
 
 def test_while_another_window_indexes_the_rest_is_found_and_it_is_said(tmp_path: Path) -> None:
