@@ -3,6 +3,7 @@
 An emulator would take its share of the two cores from what is measured.
 """
 
+import compileall
 import os
 import re
 import statistics
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import amplifier_tui
 from tests.bench import sampler
 from tests.e2e.machine import Machine
 from tests.e2e.pty_process import PtyProcess
@@ -52,7 +54,12 @@ class MeasurementFailedError(RuntimeError):
 
 @contextmanager
 def machine() -> Iterator[Machine]:
-    """Give a machine of its own, and take everything away afterwards."""
+    """Give a machine of its own, and take everything away afterwards.
+
+    The program is compiled first, as what installs it does: a start that compiles it holds
+    seven MiB more for as long as it runs.
+    """
+    compileall.compile_dir(amplifier_tui.__path__[0], quiet=1)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         made = Machine(Path(folder))
         try:
