@@ -125,6 +125,16 @@ def test_a_message_the_turn_did_not_live_to_see_is_sent_after_it() -> None:
     assert client.did == ["a", "send queued"]
 
 
+def test_a_plan_is_carried_out_and_the_run_waits_for_it() -> None:
+    client = Writer((events.PlanProposed(session_id=S, turn=1), ended()), (text("1", "Done."),))
+    client.carry_out = lambda mode: client.submit(f"in mode {mode}")  # type: ignore[attr-defined]
+    pipe, listener = Pipe(prompt("a")), Listener()
+    listener.at["PlanProposed"] = lambda: pipe.put({"type": "carry_out", "mode": "edits"})
+    listener.at["BlockEnded"] = lambda: client._put(ended())
+    assert hold(client, pipe, listener).answer == "Done."
+    assert client.did == ["a", "in mode edits"]
+
+
 def test_what_is_asked_waits_for_the_line_that_answers_it() -> None:
     asked = events.QuestionsAsked(session_id=S, request_id="q1", questions=(STORE,))
     spent = events.LimitAsked(session_id=S, request_id="l1", cost="1", used_cost="1")

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Coroutine, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
@@ -22,6 +23,8 @@ from amplifier_tui.host.events import HostEvent, Mode, ModelChanged, Notice
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.trust.gate import TrustCallback
+
+logger = logging.getLogger(__name__)
 
 _MODES: Final = {
     "plan": ("Plan", "Only reads; ends in a plan that you decide about"),
@@ -295,7 +298,9 @@ class EditorAgent:
         try:
             async with asyncio.timeout(_LISTED):
                 opened.models = await asyncio.wrap_future(session.client.models())
-        except TimeoutError:
+        except (TimeoutError, RuntimeError) as error:
+            # The session may have been closed meanwhile.
+            logger.info("The models are not listed: %s", error)
             return
         options = _options(opened)
         if options:

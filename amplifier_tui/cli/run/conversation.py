@@ -1,6 +1,5 @@
 """The prompts of a run without a screen: one, or as many as another program writes."""
 
-from collections import deque
 from typing import TYPE_CHECKING
 
 from amplifier_tui.cli.run.speaking import Speaker
@@ -13,6 +12,7 @@ from amplifier_tui.host.events import (
     HostEvent,
     LimitAsked,
     LimitResolved,
+    PlanProposed,
     QuestionsAsked,
     QuestionsResolved,
     QueueChanged,
@@ -39,10 +39,12 @@ class RunConversation:
     ) -> None:
         self._client = client
         self._speaker = speaker
-        self._prompts = deque([prompt] if prompt else [])
+        self._prompt = prompt
         self._lines = lines
         self._asked: dict[str, Asked] = {}
-        self._sent = self._waiting = False
+        self._sent = 0
+        """Prompts that were sent and have not begun."""
+        self._waiting = self._planned = False
         self.is_begun = False
         """The session is ready."""
         self.running = False
@@ -56,13 +58,14 @@ class RunConversation:
     @property
     def is_over(self) -> bool:
         """Whether nothing runs and nothing is left to send."""
-        busy = self.running or self._sent or self._waiting or self._prompts
+        busy = self.running or self._sent > 0 or self._waiting
         return self.is_begun and not busy and not self.has_writer
 
     def begin(self) -> None:
         """Send the first prompt: the session is ready."""
         self.is_begun = True
-        self._go_on()
+        if self._prompt:
+            self._send(self._prompt)
 
     def obey(self) -> None:
         """Do what was written since the last time, once the session is ready."""
@@ -91,24 +94,24 @@ class RunConversation:
             case _ if event.agent != MAIN_LANE or event.replayed:
                 pass
             case TurnStarted():
-                self.running, self._sent = True, False
+                self.running, self._planned = True, False
+                self._sent = max(0, self._sent - 1)
+            case PlanProposed():
+                self._planned = True
             case TurnEnded():
                 self.running = False
-                self._go_on()
-            case Failed() if self._sent:
+            case Failed() if self._sent and not self.running:
                 # It was not accepted.
-                self._sent = False
-                self._go_on()
+                self._sent -= 1
             case QueueChanged():
                 self._waiting = bool(event.items or event.steering)
                 if event.items and not self.running:
                     # A steering message that the turn did not live to see.
                     self._client.send_queued()
 
-    def _go_on(self) -> None:
-        if self._prompts and not (self.running or self._sent or self._waiting):
-            self._sent = True
-            self._client.submit(self._prompts.popleft())
+    def _send(self, prompt: str) -> None:
+        self._sent += 1
+        self._client.submit(prompt)
 
     def _do(self, line: "Line") -> None:
         client = self._client
@@ -118,8 +121,11 @@ class RunConversation:
             case "steer" if self.running:
                 client.steer(line.text)
             case "prompt" | "steer":
-                self._prompts.append(line.text)
-                self._go_on()
+                self._send(line.text)
+            case "carry_out":
+                # Where there is no plan that is said, and nothing begins.
+                self._sent += self._planned
+                client.carry_out(line.mode)
             case "decide":
                 client.decide(
                     line.request_id,

@@ -62,6 +62,13 @@ class LimitLine(_Line):
     go: bool
 
 
+class CarryOutLine(_Line):
+    """Do what a turn in plan mode has proposed, in another mode."""
+
+    type: Literal["carry_out"]
+    mode: Literal["ask", "edits"] = "ask"
+
+
 class StopLine(_Line):
     """Stop the running turn: after its step, or at once."""
 
@@ -69,7 +76,7 @@ class StopLine(_Line):
     now: bool = False
 
 
-Line = PromptLine | SteerLine | DecideLine | AnswerLine | LimitLine | StopLine
+Line = PromptLine | SteerLine | DecideLine | AnswerLine | LimitLine | CarryOutLine | StopLine
 LINE: Final[TypeAdapter[Line]] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
 
 

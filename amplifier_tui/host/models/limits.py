@@ -1,10 +1,10 @@
 """What a session may use: asked about before it is passed, by the session or a sub-agent."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Container, Mapping
 from contextlib import asynccontextmanager
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import uuid4
 
 from amplifier_tui.base.prices import list_prices, price_at
@@ -27,6 +27,9 @@ _PATIENCE: Final = 3.0
 _MILLION: Final = 1_000_000
 
 
+_Answer = Literal["go", "stop", "look again", "withdrawn"]
+
+
 class Spent(NamedTuple):
     """Tokens and dollars; `cost` is None where it is not known."""
 
@@ -39,18 +42,17 @@ class SpendGuard:
 
     Args:
         usage: What was used so far, by sub-agents too.
-        stop: Stops the turn.
     """
 
-    def __init__(self, sender: Sender, usage: UsageMeter, stop: Callable[[], object]) -> None:
+    def __init__(self, sender: Sender, usage: UsageMeter) -> None:
         self.limit = NO_LIMIT
+        self.stop: Callable[[], object] = lambda: None
+        """Stops the turn."""
         self._sender = sender
         self._usage = usage
-        self._stop = stop
         self._one_by_one = asyncio.Lock()
-        self._answer: asyncio.Future[bool | None] | None = None
-        """True: this request goes; False: it does not; None: look again."""
-        self._asked = ""
+        self._answer: asyncio.Future[_Answer] | None = None
+        self._asked = self._lane = ""
         self._flying: dict[str, Spent] = {}
         """What requests that were not answered yet are expected to use."""
         self._told: set[str] = set()
@@ -66,8 +68,7 @@ class SpendGuard:
         self.begin(limit)
         self._sender.store.save_metadata()
         self.tell()
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_result(None)
+        self._settle("look again")
 
     def tell(self) -> None:
         """Say what the limit is."""
@@ -76,8 +77,17 @@ class SpendGuard:
 
     def answer(self, request_id: str, *, go: bool) -> None:
         """Let the request that waits go, or stop the turn; one that is gone is ignored."""
-        if request_id == self._asked and self._answer is not None and not self._answer.done():
-            self._answer.set_result(go)
+        if request_id == self._asked:
+            self._settle("go" if go else "stop")
+
+    def withdraw(self, lanes: Container[str] | None = None) -> None:
+        """Send nothing of what waits, of all lanes or some: it is being stopped."""
+        if lanes is None or self._lane in lanes:
+            self._settle("withdrawn")
+
+    def _settle(self, answer: _Answer) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(answer)
 
     @asynccontextmanager
     async def spending(self, request: Any, provider: Any, lane: str) -> AsyncIterator[None]:
@@ -103,12 +113,13 @@ class SpendGuard:
         while self._passes(expected):
             if is_aside(optional=True):
                 raise AbortError("The limit of this session is reached", retryable=False)
-            go = await self._ask(expected, lane)
-            if go is False:
-                self._stop()
-                raise AbortError("Stopped at the limit of this session", retryable=False)
-            if go:
+            answer = await self._ask(expected, lane)
+            if answer == "go":
                 return
+            if answer != "look again":
+                if answer == "stop":
+                    self.stop()
+                raise AbortError("Stopped at the limit of this session", retryable=False)
 
     def _used(self) -> Spent:
         used = self._usage.session
@@ -131,9 +142,9 @@ class SpendGuard:
         spent = used.cost or Decimal(0)
         return spent + (expected.cost or Decimal(0)) > most or spent >= most
 
-    async def _ask(self, expected: Spent, lane: str) -> bool | None:
+    async def _ask(self, expected: Spent, lane: str) -> _Answer:
         used = self._used()
-        self._asked = uuid4().hex[:12]
+        self._asked, self._lane = uuid4().hex[:12], lane
         self._answer = asyncio.get_running_loop().create_future()
         self._sender.send(
             LimitAsked(

@@ -18,7 +18,6 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.approvals.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import commands_of, last_words, metadata_of, text_of
-from amplifier_tui.host.models.limits import SpendGuard
 from amplifier_tui.host.models.models import Models
 from amplifier_tui.host.session.budget import BudgetMeter, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
@@ -82,10 +81,8 @@ class LiveSession:
         self._normalizer = parts.normalizer
         self._recorder = ContextRecorder(sender.store)
         self.models = Models(coordinator, parts.plan, parts.route, sender)
-        self.spending = SpendGuard(
-            sender, parts.normalizer.usage, lambda: self.turns.interrupt(immediate=True)
-        )
-        parts.route.around = self.spending.spending
+        self.spending = parts.spending
+        self.spending.stop = lambda: self.turns.interrupt(immediate=True)
         self._requested = False
         self.begun: dict[int, int] = {}
         """How many rows there were when a turn began, of the turns since it was opened."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.gate.approvals.question import STOPPED
+from amplifier_tui.host.models.limits import SpendGuard
 from amplifier_tui.host.models.routing import ModelRoute
 from amplifier_tui.host.questions import UserQuestions
 from amplifier_tui.host.session.budget import Parts
@@ -33,6 +34,7 @@ class SessionParts:
         prompt_parts: Gives the parts of the system prompt.
         agents: Its sub-agents that work.
         questions: What its agents ask the user.
+        spending: Asks before more is used than it may.
     """
 
     bundle: str
@@ -49,12 +51,16 @@ class SessionParts:
     prompt_parts: Parts | None = None
     agents: RunningAgents = field(init=False)
     questions: UserQuestions = field(init=False)
+    spending: SpendGuard = field(init=False)
 
     def __post_init__(self) -> None:
         self.agents = RunningAgents(self.sender, self.withdraw)
         self.questions = UserQuestions(self.sender)
+        self.spending = SpendGuard(self.sender, self.normalizer.usage)
+        self.route.around = self.spending.spending
 
     def withdraw(self, reason: str = STOPPED, lanes: Container[str] | None = None) -> None:
         """Take back what the user is asked, by all lanes or some: who asks is being stopped."""
         self.gating.approvals.cancel_all(reason, lanes)
         self.questions.withdraw(reason, lanes)
+        self.spending.withdraw(lanes)

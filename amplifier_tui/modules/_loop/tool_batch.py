@@ -104,11 +104,12 @@ class ToolBatch:
                 return await self._fail(call, message, "unknown_tool"), False
             data = self._data(call, call.arguments)
             verdict = await self.emitter.emit(events.TOOL_PRE, data, call.name, defer=True)
+            if self.stop.up:
+                # Before the verdict: a question that the stop has withdrawn was not denied.
+                return await self._fail(call, NOT_RUN, "stopped"), False
             if verdict.denied is not None:
                 message = f"{verdict.denied}\nThe tool was not run."
                 return await self._fail(call, message, "denied", denied=True), True
-            if self.stop.up:
-                return await self._fail(call, NOT_RUN, "stopped"), False
             renamed = verdict.data.get("tool_name")
             if renamed != call.name:
                 # A hook made another call of it: that one was decided about.

@@ -275,6 +275,10 @@ class SessionLink:
             else:
                 self._screen.say("Nothing is running.")
             return
+        if (waiting := self._state.conversation.limit) is not None:
+            # Nothing runs that could end its step: the request is not sent.
+            self._client.answer_limit(waiting.asked.request_id, go=False)
+            return
         immediate = bool(activity.stop)
         self._client.interrupt(immediate)
         # The screen says so before the engine does.

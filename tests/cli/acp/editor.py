@@ -29,6 +29,7 @@ class TestEditor:
         self.answers: list[str | None] = []
         self.forms: list[dict[str, Any] | None] = []
         self.shown: list[Any] = []
+        self.failures: list[str] = []
         self.seen: asyncio.Condition = asyncio.Condition()
         self.hold: asyncio.Event | None = None
         self.agent: Any
@@ -92,10 +93,12 @@ class TestEditor:
             await self.agent.close()
 
 
-async def connected(agent: EditorAgent, *, forms: bool = False) -> TestEditor:
+async def connected(
+    agent: EditorAgent, editor: TestEditor | None = None, *, forms: bool = False
+) -> TestEditor:
     """Return an editor that has been introduced to an agent."""
     ours, theirs = socket.socketpair()
-    editor = TestEditor()
+    editor = editor or TestEditor()
     reader, writer = await asyncio.open_connection(sock=ours, limit=LONGEST)
     agents_reader, agents_writer = await asyncio.open_connection(sock=theirs, limit=LONGEST)
 

@@ -82,6 +82,20 @@ def test_stop_at_the_limit_sends_nothing_and_a_stop_withdraws_the_question(
     assert not server.requests and not driver.failures()
 
 
+def test_a_stop_in_order_withdraws_what_waits_at_the_limit(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add(reply(ToolUse("echo", {"text": "x"})), answer("never"))
+    driver.open(priced(project, server), limit=SpendLimit(tokens=10))
+    driver.client.submit("go")
+    driver.client.answer_limit(driver.wait(LimitAsked).request_id, go=True)
+    driver.wait(LimitAsked)
+    driver.client.interrupt()
+    driver.wait(LimitResolved)
+    assert driver.wait(TurnEnded).status == "cancelled"
+    assert len(server.requests) == 1 and not driver.failures()
+
+
 def test_what_sub_agents_use_counts_and_they_wait_as_well(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:
