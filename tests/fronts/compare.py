@@ -78,18 +78,21 @@ def ledger(held: Held) -> list[Any]:
     return [names.of(row) for row in held.rows]
 
 
-def told(held: Held) -> dict[str, list[Any]]:
+def told(held: Held, *, traces: bool = True) -> dict[str, list[Any]]:
     """Return the events in the order of what they are about.
 
     Of the conversation that is each lane, each call, and each kind of news beside it: calls go on
     side by side. The pieces of a stream are one. How often the budget is said depends on how long
     a turn takes, so the last word counts; how a stream was cut into deltas is not looked at.
+
+    Args:
+        traces: With what hooks were told, which depends on the very moment of a stop.
     """
     names, found = Names(held), dict[str, list[Any]]()
     calls: dict[str, str] = {}
     streams: dict[tuple[str, str], dict[str, Any]] = {}
     for event in held.events:
-        if isinstance(event, _LEFT_OUT):
+        if isinstance(event, _LEFT_OUT) or (isinstance(event, HookTraced) and not traces):
             continue
         row = names.of(event.to_json())
         lane = names.of(event.agent)

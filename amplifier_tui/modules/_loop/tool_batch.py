@@ -85,47 +85,48 @@ class ToolBatch:
     async def _run_one(self, place: int, call: ToolCall) -> None:
         with tool_call(call.id):
             try:
-                result, denied = await self._outcome(place, call)
+                result, mark = await self._outcome(place, call)
             except asyncio.CancelledError:
                 if place in self._started:
                     await self._fail(call, _INTERRUPTED, "interrupted")
                 raise
-            self._rows[place] = tool_row(call, result, *(["denied"] if denied else []))
+            self._rows[place] = tool_row(call, result, *([mark] if mark else []))
 
-    async def _outcome(self, place: int, call: ToolCall) -> tuple[ToolResult, bool]:
+    async def _outcome(self, place: int, call: ToolCall) -> tuple[ToolResult, str]:
+        """Return what came of a call, and the mark of its row; empty for none."""
         try:
             problem = getattr(call, "arguments_error", None)
             if problem:
-                return await self._fail(call, str(problem), "invalid_arguments"), False
+                return await self._fail(call, str(problem), "invalid_arguments"), ""
             tool = self.tools.get(call.name)
             if tool is None:
                 known = ", ".join(self.tools) or "none"
                 message = f"There is no tool named '{call.name}'. Available tools: {known}."
-                return await self._fail(call, message, "unknown_tool"), False
+                return await self._fail(call, message, "unknown_tool"), ""
             data = self._data(call, call.arguments)
             verdict = await self.emitter.emit(events.TOOL_PRE, data, call.name, defer=True)
             if self.stop.up:
                 # Before the verdict: a question that the stop has withdrawn was not denied.
-                return await self._fail(call, NOT_RUN, "stopped"), False
+                return await self._fail(call, NOT_RUN, "stopped"), "interrupted"
             if verdict.denied is not None:
                 message = f"{verdict.denied}\nThe tool was not run."
-                return await self._fail(call, message, "denied", denied=True), True
+                return await self._fail(call, message, "denied", denied=True), "denied"
             renamed = verdict.data.get("tool_name")
             if renamed != call.name:
                 # A hook made another call of it: that one was decided about.
                 tool = self.tools.get(str(renamed))
                 if tool is None:
                     message = f"A hook changed this call to '{renamed}', which is no tool here."
-                    return await self._fail(call, message, "unknown_tool"), False
+                    return await self._fail(call, message, "unknown_tool"), ""
             given = verdict.data.get("tool_input")
             arguments = given if isinstance(given, dict) else call.arguments
             self._started.add(place)
             result = await self._execute(tool, call, arguments)
-            return await self._after(call, arguments, result), False
+            return await self._after(call, arguments, result), ""
         except Exception as error:
             logger.warning("Tool '%s' failed", call.name, exc_info=error)
             message = f"{call.name} failed: {type(error).__name__}: {error}"
-            return await self._fail(call, message, type(error).__name__), False
+            return await self._fail(call, message, type(error).__name__), ""
 
     async def _execute(self, tool: Any, call: ToolCall, arguments: dict[str, Any]) -> ToolResult:
         token = self.stop.token
