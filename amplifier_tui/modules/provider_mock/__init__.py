@@ -325,9 +325,11 @@ class ScriptedProvider:
         if path.is_absolute():
             return path
         get = getattr(self._coordinator, "get_capability", lambda _: None)
-        resolver = get("mention_resolver")
-        if resolver is not None:
-            found = resolver.resolve(f"@{wanted.removeprefix('@')}")
+        resolver, wanted = get("mention_resolver"), wanted.removeprefix("@")
+        # The bundle that is opened comes last among those it is made of.
+        bundles = reversed([*getattr(resolver, "bundles", ())]) if ":" not in wanted else ()
+        for mention in (wanted, *(f"{name}:{wanted}" for name in bundles)):
+            found = resolver.resolve(f"@{mention}") if resolver is not None else None
             if found is not None:
                 return Path(found)
         return working_dir(self._coordinator) / path if self._coordinator else path

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.interfaces import Provider
@@ -225,6 +227,17 @@ async def test_a_relative_script_is_looked_for_where_mentions_are(tmp_path: Path
     talk.coordinator.register_capability("mention_resolver", SimpleNamespace(resolve=resolve))
     assert words(await talk.next()) == "mine"
     assert asked == ["@s.yaml"]
+
+
+async def test_or_beside_the_bundle_that_is_opened_before_those_it_is_made_of(tmp_path: Path):
+    for name in ("base", "mine"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "s.yaml").write_text(f"scenarios: [{{steps: {{a: {{say: {name}}}}}}}]")
+    bundles = {name: Bundle(name, base_path=tmp_path / name) for name in ("base", "mine")}
+    resolver = BaseMentionResolver(bundles, tmp_path / "elsewhere")
+    talk = Talk(tmp_path, "s.yaml").user("Hi")
+    talk.coordinator.register_capability("mention_resolver", resolver)
+    assert words(await talk.next()) == "mine"
 
 
 async def test_or_in_the_working_directory(tmp_path: Path):
