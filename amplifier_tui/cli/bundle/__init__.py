@@ -4,6 +4,7 @@ import click
 
 from amplifier_tui.cli.bundle.diff import diff
 from amplifier_tui.cli.bundle.list import list_bundles
+from amplifier_tui.cli.bundle.new import new
 from amplifier_tui.cli.bundle.show import show
 from amplifier_tui.cli.bundle.sources import add, remove, use
 from amplifier_tui.cli.bundle.update import lock, update
@@ -14,7 +15,7 @@ from amplifier_tui.cli.bundle.validate import validate
 @click.option("--cwd", metavar="DIR", default=".", help="Work in this project's directory.")
 @click.pass_context
 def bundle(context: click.Context, cwd: str) -> None:
-    """Look at bundles, choose one, and manage where they come from.
+    """Write bundles, look at them, choose one, and manage where they come from.
 
     A NAME is a bundle's name, a path or a URI; left out, it is the bundle that is in use. The exit
     status is 0 when all is well, 1 when a bundle can't be had or is not valid, 2 for a mistake on
@@ -29,5 +30,5 @@ def bundle(context: click.Context, cwd: str) -> None:
 
 
 bundle.add_command(list_bundles, "list")
-for command in (show, validate, use, add, remove, update, lock, diff):
+for command in (new, show, validate, use, add, remove, update, lock, diff):
     bundle.add_command(command)

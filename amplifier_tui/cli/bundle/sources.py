@@ -49,7 +49,7 @@ def use(context: click.Context, name: str | None, reset: bool, scope: str, as_js
             preview = asyncio.run(workspace.preview(name))
             if preview.state == "invalid":
                 raise BundleError(preview.error, remedy="Mend it first; nothing was changed.")
-            value = _written(entry, name)
+            value = written_source(entry, name)
         file = write_setting(workspace.settings.files, Scope(scope), "bundle.active", value)
     workspace = common.open_workspace(context)
     active = workspace.settings.active_bundle
@@ -66,7 +66,7 @@ def use(context: click.Context, name: str | None, reset: bool, scope: str, as_js
             )
 
 
-def _written(entry: "BundleEntry", name: str) -> str:
+def written_source(entry: "BundleEntry", name: str) -> str:
     """Return what to put into the settings: a path is written so that it holds everywhere."""
     from amplifier_tui.foundation.registry.includes import is_path
 
@@ -74,6 +74,11 @@ def _written(entry: "BundleEntry", name: str) -> str:
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def valid_name(name: str) -> bool:
+    """Whether a bundle can be called so."""
+    return _NAME.fullmatch(name) is not None
 
 
 @click.command(short_help="Add a bundle by its path or URI.")
@@ -109,7 +114,7 @@ def add(
             workspace.load(entry.source, trust=callback, progress=common.Progress())
         )
         known = name or found.name
-        if not _NAME.fullmatch(known):
+        if not valid_name(known):
             raise BundleError(
                 f"{known!r} can't be used as a name",
                 remedy="Give one with --name: letters, digits, -",

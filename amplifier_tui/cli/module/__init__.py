@@ -2,14 +2,16 @@
 
 import click
 
+from amplifier_tui.cli.module.new import new
 from amplifier_tui.cli.module.validate import validate
 
 
 @click.group()
 def module() -> None:
-    """Validate a module, or list those that can be loaded."""
+    """Write a module, validate one, or list those that can be loaded."""
 
 
+module.add_command(new)
 module.add_command(validate)
 
 

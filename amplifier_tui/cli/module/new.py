@@ -1,0 +1,79 @@
+"""`amplifier-tui module new`: the smallest module of a kind that runs, with its test."""
+
+import re
+from pathlib import Path
+
+import click
+
+from amplifier_tui.cli.module.validate import KINDS
+
+_PREFIXES = {"orchestrator": "loop", "hook": "hooks"}
+"""What ids of a kind begin with, where that is not the kind."""
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+
+@click.command(short_help="Write a module that runs, with its test.")
+@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("name")
+@click.option("--in", "parent", metavar="DIR", default=".", help="Folder to write it into.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def new(kind: str, name: str, parent: str, as_json: bool) -> None:
+    """Write a module of a KIND, to be changed: a folder with a package, an entry point and a test.
+
+    NAME is lower case letters, digits and -; the kind's prefix is put before it. A folder that is
+    there already is left as it is.
+    """
+    from amplifier_tui.cli.bundle.common import print_json
+
+    prefix = f"{_PREFIXES.get(kind, kind)}-"
+    name = name.removeprefix(prefix)
+    if not _NAME.fullmatch(name):
+        raise click.BadParameter("is lower case letters, digits and -, such as word-count")
+    module_id = f"{prefix}{name}"
+    folder = Path(parent).expanduser() / f"amplifier-module-{module_id}"
+    try:
+        written = _write(folder, kind, module_id, name)
+    except FileExistsError as error:
+        raise click.UsageError(f"{folder} is there already; nothing was changed.") from error
+    except OSError as error:
+        raise click.UsageError(f"{folder} can't be written: {error.strerror}") from error
+    if as_json:
+        print_json({"id": module_id, "folder": str(folder.resolve()), "files": written})
+        return
+    for file in written:
+        click.echo(f"Wrote {folder / file}")
+    click.echo(f"\nCheck it:  amplifier-tui module validate {folder}")
+    if kind in ("orchestrator", "context"):
+        # A session has one from its beginning to its end.
+        click.echo("Open it:   amplifier-tui --bundle NAME, where the bundle has")
+        click.echo(
+            f"           session: {{{kind}: {{module: {module_id}, source: {folder.resolve()}}}}}"
+        )
+        click.echo("           (amplifier-tui bundle new NAME writes one)")
+    else:
+        click.echo(f"Open it:   amplifier-tui, and in the session: /mount {folder.resolve()}")
+    click.echo(f"Test it:   cd {folder} && python -m amplifier_tui.compat -m pytest")
+
+
+def _write(folder: Path, kind: str, module_id: str, name: str) -> list[str]:
+    """Write the files of a module; returns their names. Raises `FileExistsError` and `OSError`."""
+    package = f"amplifier_module_{module_id.replace('-', '_')}"
+    words = {
+        "MODULE_ID": module_id,
+        "PACKAGE_NAME": package,
+        "CLASS_NAME": "".join(part.capitalize() for part in name.split("-")),
+        "TOOL_NAME": name.replace("-", "_"),
+    }
+    files = {
+        "pyproject.toml": "pyproject.toml.txt",
+        f"{package}/__init__.py": f"{kind}.py.txt",
+        f"tests/test_{module_id.replace('-', '_')}.py": f"{kind}_test.py.txt",
+    }
+    folder.mkdir(parents=True)
+    for file, template in files.items():
+        text = (Path(__file__).parent / "templates" / template).read_text(encoding="utf-8")
+        for word, value in words.items():
+            text = text.replace(word, value)
+        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).write_text(text, encoding="utf-8")
+    return list(files)
