@@ -1,5 +1,6 @@
 """Who hears of an event, and in which order."""
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from itertools import count
@@ -7,6 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 from amplifier_tui.kernel.mounting.changes import note_change, open_notes
+
+logger = logging.getLogger(__name__)
 
 
 class Registration:
@@ -53,6 +56,7 @@ class Registrations:
             handler, priority, name or _name_of(handler, event), next(self._numbers)
         )
         self._add(event, entry)
+        logger.debug("Hook '%s' hears %s (priority %s)", entry.name, event, priority)
 
         def unregister() -> None:
             self._remove(event, entry)

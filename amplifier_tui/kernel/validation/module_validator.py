@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from amplifier_tui.kernel.llm_errors import ConfigurationError
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import exception_text, place_of_error
@@ -94,6 +95,9 @@ class ModuleValidator(ABC):
             if isinstance(error, asyncio.CancelledError) and is_genuine_cancellation(baseline):
                 raise
             text = exception_text(error) or type(error).__name__
+            if self.needed and isinstance(error, ConfigurationError):
+                self._unchecked(result, text)
+                return
             if isinstance(error, LookupError):
                 text = f"{type(error).__name__}: {text}"
             result.fail(
@@ -106,6 +110,15 @@ class ModuleValidator(ABC):
             if callable(cleanup):
                 coordinator.register_cleanup(cleanup)
             await coordinator.cleanup()
+
+    def _unchecked(self, result: ValidationResult, why: str) -> None:
+        """Add that nothing was mounted, for want of what the module needs."""
+        result.succeed(
+            COMPLIANCE,
+            f"No {self.kind} was mounted: it mounts only with {self.needed}, so its contract was "
+            f"not checked; give it with --config. {why}".rstrip(),
+            "warning",
+        )
 
     async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
         """Add what shows only when it runs; False where nothing of the kind does."""
@@ -169,12 +182,7 @@ class InstanceValidator(ModuleValidator):
                 "warning",
             )
         elif returned is None and self.needed and not coordinator.mount_history:
-            result.succeed(
-                COMPLIANCE,
-                f"No {self.kind} was mounted: it mounts only with {self.needed}, and there are "
-                "none here, so its contract was not checked",
-                "warning",
-            )
+            self._unchecked(result, "")
         else:
             elsewhere = sorted({entry["mount_point"] for entry in coordinator.mount_history})
             found = f"; it mounted at: {', '.join(elsewhere)}" if elsewhere else ""

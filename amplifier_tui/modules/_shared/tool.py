@@ -34,7 +34,20 @@ def argument(kind: str, description: str, **more: Any) -> dict[str, Any]:
     return {"type": kind, "description": description, **more}
 
 
-class ModuleTool(ABC):
+class DescribedTool(ABC):
+    """A tool that tells its schema under both of its names: the library's and the spec's."""
+
+    @property
+    @abstractmethod
+    def input_schema(self) -> dict[str, Any]:
+        """JSON schema of the input."""
+
+    def get_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the input (spec 000, Tool Schema)."""
+        return self.input_schema
+
+
+class ModuleTool(DescribedTool):
     """A tool (spec 000, Tool contract) whose calls may end in a `ToolProblem`."""
 
     name: ClassVar[str]

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 __amplifier_module_type__ = "provider"
+__amplifier_mounts_only_with__ = "an API key"
 
 
 class AnthropicProvider(ApiProvider[AnthropicSettings, "AsyncAnthropic"]):

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 __amplifier_module_type__ = "provider"
+__amplifier_mounts_only_with__ = "an API key"
 
 logger = logging.getLogger(__name__)
 

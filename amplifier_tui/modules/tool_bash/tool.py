@@ -13,7 +13,7 @@ from amplifier_tui.base.secrets import secret_values
 from amplifier_tui.base.sub_sessions import ending_note
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool import ToolProblem, failed
+from amplifier_tui.modules._shared.tool import DescribedTool, ToolProblem, failed
 from amplifier_tui.modules.tool_bash.confining import (
     OUTSIDE_SANDBOX,
     Confined,
@@ -55,7 +55,7 @@ _BACKGROUND: Final = {
 }
 
 
-class BashTool:
+class BashTool(DescribedTool):
     """Runs command lines.
 
     Args:

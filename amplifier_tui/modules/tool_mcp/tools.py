@@ -10,7 +10,13 @@ from amplifier_tui.base.tokens import schema_tokens, text_tokens
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument, failed
+from amplifier_tui.modules._shared.tool import (
+    DescribedTool,
+    ModuleTool,
+    ToolProblem,
+    argument,
+    failed,
+)
 from amplifier_tui.modules.tool_mcp.listing import ToolInfo
 from amplifier_tui.modules.tool_mcp.server import McpServer
 
@@ -20,7 +26,7 @@ _MOST_FOUND: Final = 20
 _WORD: Final = re.compile(r"[a-z0-9]+")
 
 
-class McpTool:
+class McpTool(DescribedTool):
     """One tool of a server (spec 000, Tool contract).
 
     Args:
