@@ -16,11 +16,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("amplifier_tui.cli.init", "Set up a provider, a bundle, a mode and a theme."),
     "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),
     "trust": ("amplifier_tui.cli.trust", "Look at what you trust, forget it, or trust more."),
+    "record": ("amplifier_tui.cli.cassettes.record", "Keep a session to be played again."),
+    "replay": ("amplifier_tui.cli.cassettes.replay", "Play a session again; say what differs."),
     "reset": ("amplifier_tui.cli.reset", "Bring the terminal back; remove caches, if asked."),
     "run": ("amplifier_tui.cli.run", "Send one prompt and print the answer, without a screen."),
     "rules": ("amplifier_tui.cli.rules", "Say which tool calls go, ask or are denied."),
     "schema": ("amplifier_tui.cli.schema", "Print the JSON Schema of events and of input."),
     "sessions": ("amplifier_tui.cli.sessions", "List sessions, name, tag, delete and export them."),
+    "test": ("amplifier_tui.cli.cassettes.test", "Play a folder of recorded sessions again."),
     "update": ("amplifier_tui.cli.update", "Say how this installation is updated."),
 }
 """Command name to the module that has a click command of that name, and its one line of help."""

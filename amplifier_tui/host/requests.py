@@ -1,12 +1,41 @@
 """What a front end asks for: a session, a model, a limit, an answer to a question."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Mode, Scope
+
+
+class SessionPlayback(Protocol):
+    """Stands in for the providers and tools of a session that is played again.
+
+    Attributes:
+        folder: Where it is stored, in place of its project's sessions; the name is its id.
+    """
+
+    folder: Path
+
+    def begin(self, folder: Path, project: Path) -> Path:
+        """Return where the session works, which would be in `folder`; in a thread.
+
+        Raises:
+            OSError: A copy can't be made.
+        """
+
+    async def stand_in(self, session: Any, lane: str) -> None:
+        """Mount its providers, from before the first module of the kernel's session of a lane."""
+
+    async def execute(
+        self,
+        name: str,
+        tool: Any,
+        arguments: Mapping[str, Any],
+        run: Callable[[], Awaitable[Any]],
+    ) -> Any:
+        """Return the result of a call that the gate let through; `run` runs the tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +55,7 @@ class OpenRequest:
         limit: What may be used before the user is asked; None for what the settings say.
         restores_queue: Prompts that waited when the session was left wait again, until the user's
             next one; else they stay stored.
+        playback: What answers in place of its providers and tools; None for themselves.
     """
 
     cwd: Path
@@ -39,6 +69,7 @@ class OpenRequest:
     appended: str = ""
     mcp_servers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     restores_queue: bool = True
+    playback: SessionPlayback | None = None
 
 
 ExportForm = Literal["markdown", "html", "json", "jsonl", "csv"]

@@ -24,7 +24,7 @@ from amplifier_tui.host.gate.edits import (
     patching,
     replacing,
 )
-from amplifier_tui.host.gate.modes import READ_TOOLS, WRITE_TOOLS, Act
+from amplifier_tui.host.gate.modes import AGENT_TOOLS, READ_TOOLS, WRITE_TOOLS, Act
 from amplifier_tui.host.gate.programs import NETWORK
 from amplifier_tui.host.gate.risk import (
     Judgement,
@@ -348,8 +348,8 @@ def _cut(text: str) -> tuple[str, bool]:
 
 
 _FREE: Final = frozenset(
-    {"todo", "todo_read", "todo_write", "load_skill", "task", "delegate", "ask_user"}
-    | {"tool_search", "bash_job"}
+    {"todo", "todo_read", "todo_write", "load_skill", "ask_user", "tool_search", "bash_job"}
+    | AGENT_TOOLS
 )
 """Tools that change nothing, or whose own calls are judged one by one."""
 

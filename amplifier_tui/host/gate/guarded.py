@@ -5,6 +5,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -107,8 +108,17 @@ Refused = Callable[[str, str], None]
 """Told of a tool that somebody tried to run undecided, and of who tried."""
 Ran = Callable[[str, Mapping[str, Any]], None]
 """Told of a call that has run, in a thread."""
+Execute = Callable[[str, Any, Mapping[str, Any], Callable[[], Awaitable[Any]]], Awaitable[Any]]
+"""Gets a call that may run: tool name, tool, arguments, and what runs it; returns its result."""
 Bound = Callable[[Any], Awaitable[Any]]
 """Makes a result small enough to be looked at."""
+
+
+async def run_tool(
+    name: str, tool: Any, arguments: Mapping[str, Any], run: Callable[[], Awaitable[Any]]
+) -> Any:
+    """Run a call."""
+    return await run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +131,7 @@ class Guard:
         bound: Makes results small enough.
         default: Who is named when it can't be told who tried.
         ran: Told of the calls that have run.
+        execute: Gives the result of a call that may run.
     """
 
     grants: Grants
@@ -128,6 +139,7 @@ class Guard:
     bound: Bound
     default: Callable[[], str]
     ran: Ran = lambda *_: None
+    execute: Execute = run_tool
 
     async def run(self, name: str, tool: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Execute a tool if this call was decided about."""
@@ -155,7 +167,8 @@ class Guard:
         elif changed is not None:
             named = private
         with granted(grant):
-            result = await tool.execute(*more, **named)
+            run = partial(tool.execute, *more, **named)
+            result = await self.execute(name, tool, private, run)
         await asyncio.to_thread(self.ran, name, private)
         if changed is not None:
             result = _noted(result, changed)

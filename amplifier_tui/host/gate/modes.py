@@ -17,6 +17,7 @@ READ_TOOLS: Final = frozenset(
 WRITE_TOOLS: Final = frozenset(
     {"write_file", "edit_file", "apply_patch", "create_file", "delete_file"}
 )
+AGENT_TOOLS: Final = frozenset({"task", "delegate"})
 WEB_TOOLS: Final = frozenset({"web_fetch", "web_search"})
 GROUPS: Final = {"read": READ_TOOLS, "write": WRITE_TOOLS, "web": WEB_TOOLS}
 """Names that stand for every tool of a kind."""

@@ -9,12 +9,14 @@ from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX, Gate, GateDecision
 from amplifier_tui.host.gate.guarded import (
+    Execute,
     Grants,
     Guard,
     GuardedTool,
     Key,
     call_key,
     module_of_code,
+    run_tool,
 )
 from amplifier_tui.host.stand_in import StandIns
 from amplifier_tui.kernel import events
@@ -42,6 +44,7 @@ class SessionGate:
         refused: Told of a tool somebody tried to run undecided, and of who tried.
         decided: Told of what was decided without a question: tool, arguments, call id, decision.
         bound: Makes a tool's result small enough to be looked at.
+        execute: Gives the result of a call that may run.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class SessionGate:
         refused: Callable[[str, str], None] = lambda *_: None,
         decided: Callable[[ApprovalQuestion, GateDecision], None] = lambda *_: None,
         bound: Callable[[Any], Awaitable[Any]] | None = None,
+        execute: Execute = run_tool,
     ) -> None:
         self._gate = gate
         self._lane = lane
@@ -62,6 +66,7 @@ class SessionGate:
         self._refused = refused
         self._decided = decided
         self._bound = bound or _unbound
+        self._execute = execute
         self._grants = Grants()
         self._tools: dict[str, Any] = {}
         self._asking: dict[int, tuple[HookResult, ApprovalQuestion]] = {}
@@ -79,7 +84,10 @@ class SessionGate:
             kind = type(coordinator.get("orchestrator"))
             return module_of_code(kind.__module__) or kind.__name__
 
-        guard = Guard(self._grants, self._refused, self._bound, orchestrator, self._gate.ran)
+        guard = Guard(
+            *(self._grants, self._refused, self._bound, orchestrator, self._gate.ran),
+            self._execute,
+        )
         points = coordinator.mount_points
         self._tools = points["tools"] = StandIns(
             partial(GuardedTool, guard), points.get("tools") or {}

@@ -25,7 +25,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.gate.gate import Gate, GateDecision
-from amplifier_tui.host.gate.guarded import bounded
+from amplifier_tui.host.gate.guarded import Execute, bounded, run_tool
 from amplifier_tui.host.gate.modes import read_policy
 from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.host.session.modules.facts import ModuleFacts
@@ -48,6 +48,7 @@ class Gating:
         mode: The mode the user wants; None for the plan's.
         confined: Commands run in a sandbox, where there is one.
         trusted: The texts of those of the project's own rules that may allow.
+        execute: Gives the result of a call that may run.
 
     Attributes:
         gate: Decides.
@@ -68,6 +69,7 @@ class Gating:
         *,
         confined: bool = True,
         trusted: Collection[str] = (),
+        execute: Execute = run_tool,
     ) -> None:
         self._sender = sender
         self._facts = facts
@@ -80,6 +82,7 @@ class Gating:
         policy = read_policy(plan, bundle)
         self._policy = policy
         self._trusted = trusted
+        self._execute = execute
         self._bundle = bundle
         self._by = "user" if mode else policy.by
         self.gate = Gate(
@@ -123,6 +126,7 @@ class Gating:
             refused=refused,
             decided=self._decided,
             bound=bound,
+            execute=self._execute,
         )
         if lane == MAIN_LANE:
             self.main = made

@@ -10,6 +10,7 @@ from amplifier_tui.host.gate.approvals.question import STOPPED
 from amplifier_tui.host.models.limits import SpendGuard
 from amplifier_tui.host.models.routing import ModelRoute
 from amplifier_tui.host.questions import UserQuestions
+from amplifier_tui.host.requests import SessionPlayback
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.gating import Gating
 from amplifier_tui.host.session.modules.facts import ModuleFacts
@@ -35,6 +36,7 @@ class SessionParts:
         agents: Its sub-agents that work.
         questions: What its agents ask the user.
         spending: Asks before more is used than it may.
+        playback: What stands in for its providers and tools; None for nothing.
     """
 
     bundle: str
@@ -49,6 +51,7 @@ class SessionParts:
     sandbox: SandboxTerms = field(default_factory=SandboxTerms)
     route: ModelRoute = field(default_factory=ModelRoute)
     prompt_parts: Parts | None = None
+    playback: SessionPlayback | None = None
     agents: RunningAgents = field(init=False)
     questions: UserQuestions = field(init=False)
     spending: SpendGuard = field(init=False)

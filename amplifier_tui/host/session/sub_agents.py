@@ -61,6 +61,8 @@ async def follow(
         info.session_id,
         follows=child.config.get("providers") == parts.plan.get("providers"),
     )
+    if parts.playback is not None:
+        await parts.playback.stand_in(child, info.session_id)
     module_of = parts.facts.module_of_handler
     approvals = KernelApprovals(parts.gating.approvals, module_of, info.session_id, gate)
     approvals.observe(child.coordinator.hooks)

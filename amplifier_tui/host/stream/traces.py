@@ -144,7 +144,8 @@ class Traces:
 
     def _changed(self, trace: HookTrace) -> str:
         after = trace.result.data
-        if trace.result.action != "continue" or after is None or after is trace.data:
+        goes = trace.result.action in ("continue", "ask_user")
+        if not goes or after is None or after is trace.data:
             return ""
         if not any(h.verdict == "modify" for h in trace.handlers) or after == trace.data:
             return ""

@@ -1,6 +1,7 @@
 """From a prepared bundle to the parts of a session, and to the kernel's session."""
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import MAIN_LANE, Level
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals
+from amplifier_tui.host.gate.guarded import run_tool
 from amplifier_tui.host.gate.modes import first_mode, read_mode
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.gating import Gating, sandbox_terms
@@ -68,6 +70,10 @@ class SessionBuilder:
         terms, problem = sandbox_terms(self.workspace)
         if problem is not None:
             self.say("warning", str(problem), "settings")
+        playback = self.request.playback
+        if playback is not None:
+            # Nobody looks at what it runs.
+            terms = replace(terms, mode="required")
         mode, wrong = first_mode("mode", prepared.mode)
         if self.request.resume:
             mode = read_mode(sender.store.metadata.mode) or mode
@@ -83,6 +89,7 @@ class SessionBuilder:
             self.request.mode or mode,
             confined=terms.mode != "off",
             trusted=self.rules,
+            execute=playback.execute if playback is not None else run_tool,
         )
         return SessionParts(
             bundle=name,
@@ -96,6 +103,7 @@ class SessionBuilder:
             sources=ModuleSources(self.workspace, prepared, self.trust),
             sandbox=terms,
             prompt_parts=_prompt_parts(prepared, working_dir),
+            playback=playback,
         )
 
     async def session(self, parts: SessionParts) -> AmplifierSession:
@@ -106,13 +114,15 @@ class SessionBuilder:
         approvals = KernelApprovals(parts.gating.approvals, module_of, gate=gate)
         display = Display(sender, module_of=module_of)
 
-        def before_initialize(session: AmplifierSession) -> None:
+        async def before_initialize(session: AmplifierSession) -> None:
             coordinator = session.coordinator
             loader = ObservingLoader(coordinator, parts.facts, sender)
             session.loader = coordinator.loader = loader
             normalizer.on_declined = loader.declined
             gate.stand_before(session)
             parts.route.stand_before(coordinator)
+            if parts.playback is not None:
+                await parts.playback.stand_in(session, MAIN_LANE)
             approvals.observe(coordinator.hooks)
             display.follow(coordinator.hooks)
             normalizer.observe(coordinator.hooks)

@@ -118,7 +118,10 @@ class Opening:
         folder = sessions_dir(cwd) / self.session_id
         if request.session_id and not request.resume and await asyncio.to_thread(folder.exists):
             raise SessionExistsError(f"There is a session {self.session_id} already")
-        if request.resume:
+        if request.playback is not None:
+            folder = request.playback.folder
+            self._notices.session_id = folder.name
+        elif request.resume:
             folder = await asyncio.to_thread(find_session, cwd, request.resume)
             self._notices.session_id = folder.name
         workspace = await asyncio.to_thread(
@@ -142,7 +145,9 @@ class Opening:
             say("warning", choice.notice)
         reference = await asyncio.to_thread(lambda: workspace.catalog().reference_of(choice.entry))
         prepared = await self._prepare(workspace, choice, reference, cwd)
-        working_dir = await working_folder(prepared, store, cwd, self._carried, say)
+        working_dir = await working_folder(
+            prepared, store, cwd, self._carried, say, request.playback
+        )
         card = store.metadata
         if request.bundle or request.demo or not card.bundle:
             # Else it goes on with its own, which another program may find though we don't.

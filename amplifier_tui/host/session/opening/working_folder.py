@@ -6,6 +6,7 @@ from pathlib import Path
 
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.host.events import Level
+from amplifier_tui.host.requests import SessionPlayback
 from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.places.workspaces import (
     WorkspaceError,
@@ -21,6 +22,7 @@ async def working_folder(
     cwd: Path,
     carried: Carried | None,
     say: Callable[[Level, str, str], None],
+    playback: SessionPlayback | None = None,
 ) -> Path:
     """Return the folder a session works in; its own copy is made, and noted in its card.
 
@@ -28,7 +30,24 @@ async def working_folder(
         cwd: The user's folder.
         carried: The session it goes on from, whose copy may be its beginning.
         say: Shows a line to the user: level, text, and what it is about.
+        playback: What stands in for its providers and tools, and says where it works then.
     """
+    root = playback.folder.parent if playback is not None else None
+    folder = await _folder_of(prepared, store, cwd, carried, say, root)
+    if playback is None:
+        return folder
+    return await asyncio.to_thread(playback.begin, folder, cwd)
+
+
+async def _folder_of(
+    prepared: PreparedBundle,
+    store: SessionStore,
+    cwd: Path,
+    carried: Carried | None,
+    say: Callable[[Level, str, str], None],
+    root: Path | None,
+) -> Path:
+    """Return the user's folder, or a copy below `root` of what the bundle brings."""
     try:
         template = template_of(prepared.mount_plan, prepared.bundle.base_path)
     except WorkspaceError as error:
@@ -39,7 +58,7 @@ async def working_folder(
 
     def make() -> Path:
         begin = template if carried is None else carried.beginning(template)
-        return make_workspace(begin, store.folder.name)
+        return make_workspace(begin, store.folder.name, root)
 
     try:
         scratch = await asyncio.to_thread(make)

@@ -48,8 +48,11 @@ def scratch_root() -> Path:
     return user_state_dir() / "workspaces"
 
 
-def make_workspace(template: Path, session_id: str) -> Path:
+def make_workspace(template: Path, session_id: str, root: Path | None = None) -> Path:
     """Copy a template for a session; a session that has its copy keeps it.
+
+    Args:
+        root: The folder that holds the copies; None for the usual one.
 
     Returns:
         The copy's folder.
@@ -57,7 +60,7 @@ def make_workspace(template: Path, session_id: str) -> Path:
     Raises:
         OSError: It can't be copied.
     """
-    target = _folder(session_id) / template.name
+    target = _folder(session_id, root) / template.name
     if not target.is_dir():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(template, target, symlinks=True, ignore=_SKIPPED)
@@ -82,9 +85,9 @@ def prune_workspaces(keep: str, now: float | None = None) -> int:
     return removed
 
 
-def _folder(session_id: str) -> Path:
+def _folder(session_id: str, root: Path | None = None) -> Path:
     # Short, because commands and dialogs show it; of the whole id, because ids share prefixes.
-    return scratch_root() / hashlib.sha256(session_id.encode()).hexdigest()[:8]
+    return (root or scratch_root()) / hashlib.sha256(session_id.encode()).hexdigest()[:8]
 
 
 def _changed(path: Path) -> float:

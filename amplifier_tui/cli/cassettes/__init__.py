@@ -1,0 +1,1 @@
+"""`amplifier-tui record`, `replay` and `test`: recorded sessions, played again and compared."""

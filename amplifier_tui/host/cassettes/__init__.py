@@ -1,0 +1,1 @@
+"""Cassettes: recorded conversations, played again without a network and compared."""

@@ -1,0 +1,284 @@
+"""Holding the conversation of a cassette once more."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Any, Final
+from uuid import uuid4
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.cassettes.cassette import (
+    Cassette,
+    TapedCall,
+    TapedCompaction,
+    TapedEnd,
+    TapedModules,
+    TapedPrompt,
+    TapedSide,
+)
+from amplifier_tui.host.cassettes.names import texts_changed
+from amplifier_tui.host.cassettes.playing import Playback, ToolsFrom, replayed
+from amplifier_tui.host.cassettes.recording import SessionRecorder
+from amplifier_tui.host.client import (
+    Decision,
+    OpenRequest,
+    QuestionsReply,
+    SessionClient,
+    TrustDecision,
+)
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    Compacted,
+    Failed,
+    HostEvent,
+    LimitAsked,
+    ModuleFailed,
+    ModuleMounted,
+    Notice,
+    QuestionsAsked,
+    SessionOpened,
+    TrustAsked,
+    TurnEnded,
+    TurnStarted,
+)
+from amplifier_tui.host.redaction import Redactor
+
+PATIENCE: Final = 600.0
+"""Seconds a turn may take."""
+_CLOSING: Final = 10.0
+_UNDECIDED: Final = "The cassette holds no decision about this call"
+
+
+class ReplayError(Exception):
+    """The session can't be opened, or does not go on; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOrder:
+    """How a cassette is played.
+
+    Attributes:
+        cwd: The project.
+        bundle: Name or URI; empty for the cassette's.
+        tools: Where results of tools come from.
+        workspace: The folder whose copy real tools work in; None for the project.
+    """
+
+    cwd: Path
+    bundle: str = ""
+    tools: ToolsFrom = "cassette"
+    workspace: Path | None = None
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What came of it.
+
+    Attributes:
+        cassette: The conversation as it went now.
+        missed: What was asked of the cassette that it does not hold.
+        refused: What a project or a stranger brings that nobody trusts.
+        seconds: What it took.
+    """
+
+    cassette: Cassette
+    missed: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def play(cassette: Cassette, order: ReplayOrder, client: SessionClient) -> Replayed:
+    """Play a cassette through a client, which is closed at the end.
+
+    Raises:
+        ReplayError: The session can't be opened, or does not go on.
+        OSError: Its scratch folder can't be made.
+    """
+    began = monotonic()
+    with TemporaryDirectory(prefix="amplifier-replay-") as name:
+        folder = Path(name).resolve() / str(uuid4())
+        playback = Playback(cassette, folder=folder, tools=order.tools, workspace=order.workspace)
+        run = _Conversation(cassette, order, client, playback)
+        with run.closing():
+            run.hold()
+        found = SessionRecorder(folder, Redactor()).record()
+        mounted = TapedModules(modules=dict(sorted(run.modules.items())))
+        rows = (mounted, *replayed(playback.requests, found.rows))
+        return Replayed(
+            found.model_copy(update={"rows": tuple(rows)}),
+            playback.missed,
+            run.refused,
+            monotonic() - began,
+        )
+
+
+def baseline(was: Cassette, now: Cassette) -> Cassette:
+    """Return a cassette that expects what came of playing it.
+
+    What only the recorded session can know stays: results, changed files, times, what was decided
+    and what was said on the side.
+    """
+    calls = {each.id: each for each in was.of(TapedCall)}
+    seconds = {each.id: each.seconds for each in was.of(TapedEnd)}
+    rows: list[Any] = []
+    for row in now.rows:
+        if isinstance(row, TapedEnd):
+            rows.append(row.model_copy(update={"seconds": seconds.get(row.id, row.seconds)}))
+        elif isinstance(row, TapedCall) and row.id in calls:
+            rows.append(_kept(calls[row.id], row))
+        elif not isinstance(row, TapedSide):
+            rows.append(row)
+    return was.model_copy(update={"rows": (*rows, *was.of(TapedSide))})
+
+
+def _kept(was: TapedCall, now: TapedCall) -> TapedCall:
+    kept: dict[str, Any] = {"files": was.files, "seconds": was.seconds}
+    if (was.result is None) == (now.result is None):
+        kept |= {"result": was.result, "error": was.error}
+    if was.decision is not None and now.decision is not None and now.decision.by == "user":
+        kept["decision"] = was.decision
+    return now.model_copy(update=kept)
+
+
+class _Conversation:
+    """Says what the user said, and decides what the user decided."""
+
+    def __init__(
+        self, cassette: Cassette, order: ReplayOrder, client: SessionClient, playback: Playback
+    ) -> None:
+        self._cassette = cassette
+        self._order = order
+        self._client = client
+        self._playback = playback
+        self._calls: dict[str, TapedCall] = {each.id: each for each in cassette.of(TapedCall)}
+        self._news = threading.Event()
+        self._waiting: list[HostEvent] = []
+        self.modules: dict[str, str] = {}
+        self.refused: list[str] = []
+        self._changed: set[str] = set()
+        playback.steer = client.steer
+        playback.interrupt = lambda: client.interrupt(True)
+
+    @contextmanager
+    def closing(self) -> Iterator[None]:
+        """Close the session at the end, whatever happens."""
+        try:
+            yield
+        finally:
+            self._client.close().result(_CLOSING)
+
+    def hold(self) -> None:
+        """Open the session and have its turns, one after the other."""
+        header, order = self._cassette.header, self._order
+        self._client.set_waker(self._news.set)
+        self._client.open(
+            OpenRequest(
+                cwd=order.cwd,
+                bundle=order.bundle or header.bundle,
+                mode=header.mode,
+                restores_queue=False,
+                playback=self._playback,
+            )
+        )
+        self._until(lambda event: isinstance(event, SessionOpened), "open")
+        mode = header.mode
+        compactions = self._cassette.of(TapedCompaction)
+        by_hand = [each for each in compactions if each.facts.get("reason") == "forced"]
+        for turn, prompt in enumerate(self._cassette.of(TapedPrompt), start=1):
+            if prompt.mode is not None and prompt.mode != mode:
+                mode = prompt.mode
+                self._client.set_mode(mode)
+            self._turn(turn, prompt)
+            for each in by_hand:
+                if each.id.partition(".")[0] == prompt.id:
+                    summary = bool(each.facts.get("messages_summarized"))
+                    self._client.compact("" if summary else None)
+                    self._until(_is_compacted, f"compact after turn {turn}")
+
+    def _turn(self, turn: int, prompt: TapedPrompt) -> None:
+        self._playback.turn = turn
+        if prompt.text:
+            text = self._playback.names.put_in(prompt.text)
+            self._client.submit(text, tuple(prompt.attachments))
+        else:
+            self._client.retry()
+        begun = False
+
+        def over(event: HostEvent) -> bool:
+            nonlocal begun
+            begun = begun or isinstance(event, TurnStarted)
+            return isinstance(event, TurnEnded) or (not begun and isinstance(event, Failed))
+
+        self._until(over, f"end turn {turn}")
+
+    def _until(self, over: Callable[[HostEvent], bool], what: str) -> None:
+        """Follow the session until an event has come.
+
+        Raises:
+            ReplayError: It did not open, or did not come.
+        """
+        deadline = monotonic() + PATIENCE
+        while True:
+            while self._waiting:
+                event = self._waiting.pop(0)
+                self._take(event, what)
+                if over(event):
+                    return
+            self._news.clear()
+            self._waiting += self._client.drain()
+            if not self._waiting and not self._news.wait(max(0.0, deadline - monotonic())):
+                raise ReplayError(f"It did not {what} within {PATIENCE:g} s")
+
+    def _take(self, event: HostEvent, what: str) -> None:
+        match event:
+            case ModuleMounted():
+                self.modules[event.instance or event.module_id] = event.kind
+            case ModuleFailed():
+                self.modules[event.instance or event.module_id] = "failed"
+            case TrustAsked():
+                self.refused += [f"{item.title} ({item.detail})" for item in event.items]
+                self._client.answer_trust(event.request_id, TrustDecision())
+            case ApprovalRequested():
+                self._decide(event)
+            case QuestionsAsked():
+                self._client.answer_questions(event.request_id, QuestionsReply("unavailable"))
+            case LimitAsked():
+                # Nothing is spent.
+                self._client.answer_limit(event.request_id, go=True)
+            case Failed() if what == "open":
+                raise ReplayError(f"{event.message.rstrip('.')}. {event.remedy}".strip())
+
+    def _decide(self, asked: ApprovalRequested) -> None:
+        """Decide as the cassette does, for no longer than the session."""
+        call = self._calls.get(asked.call_id)
+        taped = call.decision if call is not None else None
+        if taped is None or taped.by != "user":
+            self._client.decide(asked.request_id, Decision(allow=False, reason=_UNDECIDED))
+            return
+        changes = taped.changed_to is not None and asked.call_id not in self._changed
+        if changes and asked.editable:
+            self._changed.add(asked.call_id)
+            text = json.dumps(texts_changed(taped.changed_to, self._playback.names.put_in))
+            problem = self._client.change_call(asked.request_id, text).result(_CLOSING)
+            if not problem:
+                return
+            self._playback.missed.append(f"call {asked.call_id}: {problem}")
+        self._client.decide(
+            asked.request_id,
+            Decision(
+                allow=taped.outcome == "allowed",
+                scope="once" if taped.scope == "once" else "session",
+                reason=self._playback.names.put_in(taped.reason),
+            ),
+        )
+
+
+def _is_compacted(event: HostEvent) -> bool:
+    return isinstance(event, Compacted) or (
+        isinstance(event, Notice) and event.source == "context" and event.level != "info"
+    )

@@ -1,0 +1,99 @@
+"""What differs from one run to the next: folders, ids, times; and what stands for them."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
+
+_STANDS: Final = re.compile(r"\{\{(?:[a-z]+|agent:[^{}\s]{1,300})\}\}")
+_VOLATILE: Final = (
+    (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?"), "{{date}}"),
+    (re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b(?= \{\{date)"), "{{day}}"),
+    (re.compile(r"(?<=\{\{date\}\}) ?(?:Z\b|[+-]\d\d:?\d\d\b)"), ""),
+    (re.compile(r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b"), "{{time}}"),
+    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|seconds|min)\b"), "{{duration}}"),
+    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"), "{{uuid}}"),
+)
+
+
+def texts_changed(value: Any, change: Callable[[str], str]) -> Any:
+    """Return JSON data with every text in it changed, names too."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {change(str(key)): texts_changed(item, change) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [texts_changed(item, change) for item in value]
+    return value
+
+
+class RunNames:
+    """The names of one run, hidden in what is recorded and put in where it is played.
+
+    Args:
+        places: Folders and ids by what stands for them, such as `workspace`.
+    """
+
+    def __init__(self, places: Mapping[str, str | Path]) -> None:
+        self._known = {f"{{{{{name}}}}}": str(value) for name, value in places.items()}
+        self._agents: dict[str, str] = {}
+        longest = sorted(self._known.items(), key=lambda item: -len(item[1]))
+        # Shorter ones would be found in too much.
+        self._hidden = [
+            (re.compile(re.escape(value) + r"(?![\w-])"), stands)
+            for stands, value in longest
+            if len(value) > 3
+        ]
+
+    def agent(self, session_id: str, run: str) -> None:
+        """Take note of the session of an agent's run; later runs of it go by the first."""
+        self._agents.setdefault(session_id, f"{{{{agent:{run}}}}}")
+
+    def hidden(self, text: str) -> str:
+        """Return a text that is the same in every run."""
+        for pattern, stands in self._hidden:
+            text = pattern.sub(stands, text)
+        return SUB_SESSION_ID.sub(lambda found: self._agents.get(found[0], found[0]), text)
+
+    def put_in(self, text: str) -> str:
+        """Return a text of a cassette with the names of this run."""
+        if "{{" not in text:
+            return text
+        known = {**self._known, **{stands: found for found, stands in self._agents.items()}}
+        return _STANDS.sub(lambda found: known.get(found[0], found[0]), text)
+
+
+def run_names(working_dir: str, project_dir: str, folder: Path) -> RunNames:
+    """Return the names of a run.
+
+    Args:
+        folder: Where its session is stored.
+    """
+    return RunNames(
+        {
+            "workspace": working_dir,
+            "project": project_dir if project_dir != working_dir else "",
+            "folder": folder,
+            "session": folder.name,
+            "home": Path.home(),
+        }
+    )
+
+
+def steady(text: str) -> str:
+    """Return a text without dates, times and durations."""
+    for pattern, stands in _VOLATILE:
+        text = pattern.sub(stands, text)
+    return text
+
+
+def digest(texts: Iterable[str]) -> str:
+    """Return a short digest of texts, the same whenever they are said."""
+    found = hashlib.sha256()
+    for text in texts:
+        found.update(steady(text).encode("utf-8", "backslashreplace"))
+        found.update(b"\0")
+    return found.hexdigest()[:12]

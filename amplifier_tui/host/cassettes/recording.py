@@ -1,0 +1,386 @@
+"""From a stored session to a cassette: its event log, and what was noted beside it."""
+
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from dataclasses import field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui import __version__
+from amplifier_tui.base.jsonl import StoredRows, each_row
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.cassettes.cassette import (
+    ROW,
+    Cassette,
+    CassetteError,
+    CassetteHeader,
+    TapedModel,
+)
+from amplifier_tui.host.cassettes.names import run_names, texts_changed
+from amplifier_tui.host.events import MAIN_LANE
+from amplifier_tui.host.gate.modes import read_mode
+from amplifier_tui.host.messages import (
+    commands_of,
+    is_from_hook,
+    metadata_of,
+    text_of,
+    typed_prompt,
+)
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.event_log import FILE_NAME
+from amplifier_tui.host.store.export.masking import Masking
+from amplifier_tui.host.store.lanes import TRANSCRIPT
+from amplifier_tui.host.store.metadata import now, read_metadata
+from amplifier_tui.host.store.replay import STEER_HOOK
+from amplifier_tui.host.store.turns.outcomes import DISPLAY
+
+_OF_CALLS: Final = frozenset({"tool:pre", "tool:post", "tool:error"})
+_NUMBERS: Final = ("messages_removed", "messages_truncated", "messages_summarized", "reason")
+
+Data = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Lane:
+    """Where a lane of the log is.
+
+    Attributes:
+        run: What its ids begin with: the turn, or the call that runs the agent and a slash.
+        calls: The lines of the calls by the ids they have in the log.
+        ended: Requests that were answered on `llm:response` and not yet by the loop.
+    """
+
+    run: str = ""
+    answers: int = 0
+    runs: int = 0
+    calls: dict[str, Data] = field(default_factory=dict)
+    asked: bool = False
+    ended: list[str] = field(default_factory=list)
+
+    @property
+    def place(self) -> str:
+        """The id of the answer that comes next."""
+        return f"{self.run}{self.answers + 1}"
+
+
+class SessionRecorder:
+    """Reads one session.
+
+    Args:
+        folder: The session's folder.
+        redactor: Takes the secrets out.
+
+    Attributes:
+        secrets: How many were taken out.
+    """
+
+    def __init__(self, folder: Path, redactor: Redactor) -> None:
+        self._folder = folder
+        self._masking = Masking(redactor)
+        self._card = read_metadata(folder)
+        self._names = run_names(self._card.working_dir, self._card.project_dir, folder)
+        self._lanes: dict[str, _Lane] = defaultdict(_Lane)
+        self._rows: list[Data] = []
+        self._turn = 0
+        self._begun = 0.0
+        self._prompt = ""
+        self._said: dict[str, Data] = {}
+        """Streamed texts by request."""
+        self._sides: dict[str, int] = defaultdict(int)
+        self._budget: Data = {}
+        self._models: dict[str, Data] = {}
+        self._decisions: dict[tuple[str, str], deque[Data]] = defaultdict(deque)
+        self._spawned: dict[str, deque[Data]] = defaultdict(deque)
+        self._agents: dict[str, Data] = {}
+        self._typed: list[Mapping[str, Any]] = []
+        self._steered: deque[str] = deque()
+        self.secrets = 0
+
+    def record(self) -> Cassette:
+        """Return the session as a cassette.
+
+        Raises:
+            CassetteError: It has no event log of this program, or one that was cut short.
+            OSError: It can't be read.
+        """
+        self._read_notes()
+        found = False
+        for number, row in each_row(self._folder / FILE_NAME):
+            data = None if row is None else row.get("data")
+            if row is None or not isinstance(data, dict) or data.get("cut") is True:
+                raise CassetteError(f"row {number + 1} of {FILE_NAME} can't be read, or was cut")
+            found = found or "lane" in row
+            self._take(str(row.get("event")), str(row.get("lane") or MAIN_LANE), data, row)
+        if not found or not self._turn:
+            raise CassetteError(
+                f"{self._folder.name} has no event log of this program with a turn in it"
+            )
+        self._stop_open()
+        header = CassetteHeader(
+            program=__version__,
+            recorded=now(),
+            bundle=self._card.bundle,
+            mode=read_mode(self._card.mode) or "ask",
+            providers={name: TapedModel(**facts) for name, facts in self._models.items()},
+        )
+        hidden = (texts_changed(row, self._names.hidden) for row in self._rows)
+        rows = tuple(ROW.validate_python(self._masking.values(row)) for row in hidden)
+        self.secrets = self._masking.count
+        return Cassette.model_construct(header=header, rows=rows)
+
+    def _read_notes(self) -> None:
+        """Read what the log does not say: decisions, agents, and what the user typed."""
+        for _, noted in StoredRows(self._folder / DISPLAY).read():
+            approval, event = noted.get("approval"), noted.get("event")
+            if isinstance(approval, dict) and approval.get("type") == "ApprovalResolved":
+                key = str(approval.get("agent") or MAIN_LANE), str(approval.get("call_id"))
+                self._decisions[key].append(approval)
+            elif isinstance(event, dict) and event.get("type") == "LaneOpened":
+                self._spawned[str(event.get("lane"))].append(event)
+            elif isinstance(event, dict) and event.get("type") == "LaneClosed":
+                self._agents.setdefault(str(event.get("lane")), {"ended": []})["ended"].append(
+                    str(event.get("status") or "success")
+                )
+        for _, row in StoredRows(self._folder / TRANSCRIPT).read():
+            if row.get("role") != "user":
+                continue
+            if metadata_of(row).get("hook_name") == STEER_HOOK:
+                self._steered.append(typed_prompt(row))
+            elif not is_from_hook(row):
+                self._typed.append(row)
+
+    def _add(self, kind: str, place: str, **fields: Any) -> Data:
+        row = {"kind": kind, "id": place, **fields}
+        self._rows.append(row)
+        return row
+
+    def _take(self, event: str, name: str, data: Data, row: Data) -> None:
+        lane = self._lanes[name]
+        judged = _judged(row)
+        changed = row.get("changed")
+        after = changed if isinstance(changed, dict) else data
+        if judged and event not in _OF_CALLS and lane.run:
+            self._add("hook", f"{lane.place} {event}", hooks=judged)
+        match event:
+            case "prompt:submit" if name == MAIN_LANE:
+                self._prompt = str(after.get("prompt") or "")
+            case "execution:start":
+                self._begins(name, lane, row)
+            case "execution:end" if name == MAIN_LANE:
+                self._ends(lane, data, row)
+            case "context:budget":
+                self._model(data)
+            case "provider:request":
+                lane.asked = "deny" not in judged.values()
+                if STEER_HOOK in judged and self._steered:
+                    self._add("steer", lane.place, text=self._steered.popleft())
+            case "llm:request":
+                self._said[str(data.get("request_id"))] = {"lane": name, "texts": []}
+            case "llm:stream_block_delta":
+                said = self._said.get(str(data.get("request_id")))
+                if said is not None and data.get("block_type") == "text":
+                    said["texts"].append(str(data.get("text") or ""))
+            case "llm:response":
+                lane.ended.append(str(data.get("request_id")))
+            case "provider:response" | "provider:error":
+                self._answered(lane, data)
+            case "tool:pre" | "tool:post" | "tool:error" | "artifact:write":
+                self._call(event, name, lane, data, after, judged, row)
+            case "context:compaction":
+                facts = {key: data[key] for key in _NUMBERS if data.get(key)}
+                number = sum(each["kind"] == "compaction" for each in self._rows) + 1
+                place = f"{self._turn}.c{number}" if name == MAIN_LANE else f"{lane.place}.c"
+                self._add("compaction", place, facts=facts)
+        if event in ("execution:end", "provider:request"):
+            self._sides_of(name, lane)
+
+    def _begins(self, name: str, lane: _Lane, row: Data) -> None:
+        if name == MAIN_LANE:
+            self._stop_open()
+            self._turn += 1
+            self._begun = _time(row)
+            lane.run = f"{self._turn}."
+            sent, self._prompt = self._prompt, ""
+            self._add("prompt", str(self._turn), **self._as_typed(sent))
+        else:
+            opened = self._spawned[name].popleft() if self._spawned[name] else {}
+            call = self._call_of(opened)
+            lane.run = f"{call}/"
+            self._names.agent(name, call)
+            ended = self._agents.get(name, {}).get("ended") or ["success"]
+            status = ended.pop(0)
+            about = {"name": opened.get("name", ""), "instruction": opened.get("instruction", "")}
+            self._add("agent", call, **about, status=status)
+        lane.answers = 0
+        lane.asked = False
+
+    def _call_of(self, opened: Data) -> str:
+        """Return what a run of an agent goes by: its call, with a number from the second on."""
+        parent = self._lanes[str(opened.get("parent") or MAIN_LANE)]
+        line = parent.calls.get(str(opened.get("call_id")))
+        call = str(line["id"]) if line is not None else f"{self._turn}.a"
+        same = sum(
+            each["kind"] == "agent" and each["id"].partition("#")[0] == call for each in self._rows
+        )
+        return f"{call}#{same + 1}" if same else call
+
+    def _as_typed(self, sent: str) -> Data:
+        for number, row in enumerate(self._typed):
+            if sent and text_of(row.get("content")) == sent:
+                del self._typed[: number + 1]
+                # The output of the user's own commands is in what was sent alone.
+                text = sent if commands_of(row) else typed_prompt(row)
+                attached = metadata_of(row).get("attachments")
+                found: Data = {"text": text}
+                if isinstance(attached, list):
+                    found["attachments"] = [str(each) for each in attached]
+                return found
+        return {"text": sent}
+
+    def _ends(self, lane: _Lane, data: Data, row: Data) -> None:
+        self._stop_open()
+        self._add(
+            "end",
+            str(self._turn),
+            status=str(data.get("status") or ""),
+            text=str(data.get("response") or ""),
+            seconds=round(max(0.0, _time(row) - self._begun), 2),
+        )
+
+    def _stop_open(self) -> None:
+        """Note the requests that were never answered: the turn was stopped."""
+        for lane in self._lanes.values():
+            if lane.asked and lane.run:
+                self._add("answer", lane.place, interrupted=True)
+                lane.answers += 1
+            lane.asked = False
+
+    def _model(self, data: Data) -> None:
+        for facts in self._models.values():
+            window, reserve = data.get("window"), data.get("output_reserve")
+            if facts["model"] in ("", data.get("model")) and isinstance(window, int):
+                facts["context_window"] = window
+                if isinstance(reserve, int) and reserve > 0:
+                    facts["max_output_tokens"] = reserve
+        self._budget = data
+
+    def _answered(self, lane: _Lane, data: Data) -> None:
+        name = lane.place
+        lane.asked, lane.answers = False, lane.answers + 1
+        provider = str(data.get("provider") or "")
+        if provider and provider not in self._models:
+            self._models[provider] = {"model": str(data.get("model") or "")}
+            self._model(self._budget)
+        error = data.get("error")
+        if isinstance(error, dict):
+            fault = {**error, "status_code": data.get("status_code")}
+            self._add("answer", name, provider=provider, error=fault)
+            return
+        if lane.ended:
+            # The loop's answer was the last one; those before it were on the side.
+            self._said.pop(lane.ended.pop(), None)
+        response = data.get("response") or {}
+        ids: dict[str, str] = {}
+        for number, call in enumerate(response.get("tool_calls") or (), start=1):
+            ids[str(call.get("id"))] = f"{name}.{number}"
+            lane.calls[str(call.get("id"))] = {"id": f"{name}.{number}"}
+        content = [_renamed(block, ids) for block in response.get("content") or ()]
+        usage = data.get("usage") or {}
+        self._add(
+            "answer",
+            name,
+            provider=provider,
+            content=content,
+            finish=data.get("finish_reason"),
+            usage={key: usage[key] for key in usage if isinstance(usage[key], int | float | str)},
+        )
+
+    def _sides_of(self, name: str, lane: _Lane) -> None:
+        """Note what was answered on the side since."""
+        for request in lane.ended:
+            said = self._said.pop(request, None)
+            if said is not None:
+                first = "" if name == MAIN_LANE else lane.run
+                self._sides[first] += 1
+                self._add("side", f"{first}s{self._sides[first]}", text="".join(said["texts"]))
+        lane.ended.clear()
+
+    def _decided(self, call: tuple[str, str], until: float) -> Data:
+        """Return what was decided about a call; its id may be used again later."""
+        found: Data = {}
+        noted = self._decisions[call]
+        while noted and float(noted[0].get("at") or 0) <= until:
+            one = noted.popleft()
+            kept = {"changed_to": one["changed_to"]} if one.get("changed_to") else {}
+            kept |= {"changed_to": found["changed_to"]} if "changed_to" in found else {}
+            found = {**{key: one[key] for key in _DECISION if one.get(key)}, **kept}
+        return found
+
+    def _call(
+        self,
+        event: str,
+        name: str,
+        lane: _Lane,
+        data: Data,
+        after: Data,
+        judged: dict[str, str],
+        row: Data,
+    ) -> None:
+        call_id = str(data.get("tool_call_id"))
+        line = lane.calls.get(call_id)
+        if line is None:
+            return
+        if "kind" not in line:
+            line |= {"kind": "call", "tool": str(data.get("tool_name") or ""), "at": 0.0}
+            line["arguments"] = data.get("tool_input") or {}
+            self._rows.append(line)
+        match event:
+            case "tool:pre":
+                line["hooks"] = judged
+                line["at"] = _time(row)
+                if after is not data and after.get("tool_input") != data.get("tool_input"):
+                    line["became"] = after.get("tool_input")
+            case "artifact:write":
+                path = str(data.get("relative_path") or data.get("path") or "")
+                line.setdefault("files", {})[path] = str(data.get("diff") or "")
+            case "tool:post":
+                result = data.get("result", data.get("tool_result"))
+                line["result"] = result if isinstance(result, dict) else {"output": result}
+                seen = after.get("result", after.get("tool_result"))
+                if after is not data and seen != result:
+                    line["seen"] = seen if isinstance(seen, dict) else {"output": seen}
+            case "tool:error":
+                error = data.get("error")
+                line["error"] = error if isinstance(error, dict) else {"type": "", "msg": error}
+        if event in ("tool:post", "tool:error"):
+            if decided := self._decided((name, call_id), _time(row)):
+                line["decision"] = decided
+            line["seconds"] = round(max(0.0, _time(row) - line["at"]), 2) if line["at"] else 0.0
+            line.pop("at", None)
+
+
+def _judged(row: Data) -> dict[str, str]:
+    """Return what handlers answered otherwise than `continue`, by their names."""
+    handlers = row.get("handlers")
+    return {
+        str(each.get("name")): str(each.get("verdict"))
+        for each in (handlers if isinstance(handlers, list) else ())
+        if isinstance(each, dict) and each.get("verdict") != "continue"
+    }
+
+
+_DECISION: Final = ("outcome", "by", "rule", "mode", "scope", "reason")
+
+
+def _renamed(block: Any, ids: Mapping[str, str]) -> Any:
+    if isinstance(block, dict) and str(block.get("id")) in ids:
+        return {**block, "id": ids[str(block["id"])]}
+    return block
+
+
+def _time(row: Data) -> float:
+    try:
+        return datetime.fromisoformat(str(row.get("ts"))).timestamp()
+    except ValueError:
+        return 0.0

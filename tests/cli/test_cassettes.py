@@ -1,0 +1,119 @@
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from amplifier_tui.cli.cassettes.common import SUFFIX
+from amplifier_tui.cli.group import run
+from tests.host.driving import MODULES, Driver, Project, calling
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project in which a session was held."""
+    monkeypatch.setenv("AMPLIFIER_MODULES", str(MODULES))
+    monkeypatch.setenv("TEST_API_KEY", "s3cret-value-of-a-key")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "project").mkdir()
+    made = Project(tmp_path / "project")
+    made.bundle(script=calling({"leak": {}}, then="Done: {{output}}"))
+    driver = Driver(made.folder)
+    driver.open("test")
+    driver.turn("what is the key?")
+    driver.close()
+    return made
+
+
+def cassette(project: Project, name: str = "a") -> Path:
+    """Record the session."""
+    path = project.folder.parent / "tapes" / f"{name}{SUFFIX}"
+    path.parent.mkdir(exist_ok=True)
+    assert run(["record", "--cwd", str(project.folder), "--output", str(path), "--trust"]) == 0
+    return path
+
+
+def play(project: Project, command: str, path: Path, *more: str) -> int:
+    return run([command, str(path), "--cwd", str(project.folder), "--trust", *more])
+
+
+def stored(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if "sessions" in path.parts}
+
+
+def test_a_session_is_recorded_without_secrets_and_names_of_folders(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = cassette(project)
+    said = capsys.readouterr()
+    assert "no difference: 1 turn, 2 answers" in said.out
+    text = path.read_text()
+    assert "s3cret" not in text and "[REDACTED]" in text
+    assert str(project.folder) not in text
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert run(["record", "--cwd", str(project.folder), "--output", str(path)]) == 1
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_a_replay_leaves_no_session_and_tells_its_outcome_by_its_exit_status(
+    project: Project, own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = cassette(project)
+    before = stored(own_home)
+    assert play(project, "replay", path) == 0
+    assert stored(own_home) == before
+    project.bundle(script=calling({"leak": {}}), instruction="You are another.")
+    capsys.readouterr()
+    assert play(project, "replay", path) == 1
+    said = capsys.readouterr().out
+    assert "turn 1, request 1: system prompt: “You are a test.” → “You are another.”" in said
+    assert play(project, "replay", path, "--json") == 1
+    data = json.loads(capsys.readouterr().out)
+    assert (data["status"], data["differences"][0]["what"]) == (1, "system prompt")
+    assert play(project, "replay", path, "--update") == 1
+    assert play(project, "replay", path) == 0
+
+
+def test_what_can_not_be_played_says_why(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = cassette(project)
+    assert play(project, "replay", path, "--bundle", "nowhere") == 3
+    assert "nowhere" in capsys.readouterr().out
+    path.write_text(path.read_text().replace('"cassette": 1', '"cassette": 2'))
+    assert play(project, "replay", path) == 2
+    assert "line 1: it is of version 2" in capsys.readouterr().out
+    assert run(["replay", "nowhere.jsonl"]) == 2
+    assert run(["record", "--cwd", str(project.folder), "no-such-session"]) == 1
+
+
+def test_a_folder_of_cassettes_is_reported_for_ci(
+    project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = cassette(project).parent
+    changed = cassette(project, "b")
+    changed.write_text(changed.read_text().replace("what is the key", "which is the key", 1))
+    (folder / f"c{SUFFIX}").write_text("[]\n")
+    report = tmp_path / "report.xml"
+    assert play(project, "test", folder, "--junit", str(report)) == 2
+    assert "1 without a difference, 1 with, 1 not played" in capsys.readouterr().out
+    suite = ElementTree.parse(report).getroot()
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors")} == {
+        "tests": "3",
+        "failures": "1",
+        "errors": "1",
+    }
+    cases = {case.get("name"): [each.tag for each in case] for case in suite}
+    assert cases == {f"a{SUFFIX}": [], f"b{SUFFIX}": ["failure"], f"c{SUFFIX}": ["error"]}
+    assert "which is" in (suite.findtext("testcase/failure") or "")
+    (tmp_path / "empty").mkdir()
+    assert run(["test", str(tmp_path / "empty")]) == 2
+
+
+def test_what_nobody_trusts_is_left_out_and_said(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = cassette(project)
+    capsys.readouterr()
+    run(["replay", str(path), "--cwd", str(project.folder)])
+    assert "not used without --trust" in capsys.readouterr().err

@@ -1,0 +1,155 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.cassettes.cassette import (
+    Cassette,
+    TapedAgent,
+    TapedAnswer,
+    TapedCall,
+    TapedCompaction,
+)
+from amplifier_tui.host.cassettes.comparing import differences
+from tests.host.cassettes.taped import INSTRUCTION, TapedProject, recorded, taped
+from tests.host.driving import MODULES
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TapedProject:
+    monkeypatch.setenv("AMPLIFIER_MODULES", str(MODULES))
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return TapedProject(folder)
+
+
+def edited(kind: type[Any], name: str, **changes: Any) -> Cassette:
+    """Return the short session with one line of it changed."""
+    cassette = taped()
+    rows = [
+        row.model_copy(update=changes) if isinstance(row, kind) and row.id == name else row
+        for row in cassette.rows
+    ]
+    return cassette.model_copy(update={"rows": tuple(rows)})
+
+
+def answer(name: str, **changes: str) -> Cassette:
+    """Return the short session with other words of the model."""
+    taped_answer = next(each for each in taped().of(TapedAnswer) if each.id == name)
+    content = [{**block, **changes} for block in taped_answer.content]
+    return edited(TapedAnswer, name, content=content)
+
+
+def test_thirty_turns_with_tools_approvals_agents_and_compactions_replay_without_a_difference(
+    made: TapedProject,
+) -> None:
+    made.window = 9_000
+    cassette = recorded(made, 30)
+    assert len(list(cassette.of(TapedAnswer))) == 70 and len(list(cassette.of(TapedAgent))) == 5
+    asked = [each for each in cassette.of(TapedCall) if each.hooks.get("gate") == "ask_user"]
+    assert {each.decision.outcome for each in asked if each.decision} == {"allowed", "denied"}
+    assert list(cassette.of(TapedCompaction))
+    replayed = made.play(cassette)
+    assert not differences(cassette, replayed.cassette)
+    assert not replayed.missed and not replayed.refused
+
+
+def test_a_replay_knows_what_every_request_holds(made: TapedProject) -> None:
+    assert not made.found(taped())
+
+
+CHANGES: dict[str, tuple[Callable[[TapedProject], None], str, str]] = {
+    "a hook denies": (
+        lambda made: made.house.update(deny="never"),
+        "turn 2, call 2.1.1 (write_file): hooks",
+        "house-rules nothing → house-rules deny",
+    ),
+    "a hook changes arguments": (
+        lambda made: made.house.update(content="other"),
+        "turn 2, call 2.1.1 (write_file): arguments after hooks",
+        "other",
+    ),
+    "a hook says more": (
+        lambda made: made.house.update(say="Hurry up."),
+        "turn 1, request 1, provider:request: hooks",
+        "house-words nothing → house-words inject_context",
+    ),
+    "a rule denies": (
+        lambda made: made.rules.update(deny=["bash(sort *)"]),
+        "turn 3, call 3.1.1 (bash): decision",
+        "goes → denied by rule bash(sort *)",
+    ),
+    "a rule allows": (
+        lambda made: made.rules.update(allow=["bash(touch *)"]),
+        "turn 3, call 3.1.2 (bash): decision",
+        "allowed by user → allowed by rule bash(touch *)",
+    ),
+    "the prompt": (
+        lambda made: setattr(made, "instruction", INSTRUCTION.replace("one sentence", "verse")),
+        "turn 1, request 1: system prompt",
+        "line 2: “You answer in one sentence.” → “You answer in verse.”",
+    ),
+    "the prompt of an agent": (
+        lambda made: setattr(made, "agent", "You look twice."),
+        "turn 4, agent of call 4.1.1, request 1: system prompt",
+        "“You look twice.”",
+    ),
+    "a tool less": (
+        lambda made: made.tools.remove("tool-todo"),
+        "turn 1, request 1: tools",
+        "todo → nothing",
+    ),
+    "the budget of the context": (
+        lambda made: made.context.update(target=0.8),
+        "turn 5: compaction",
+        "messages_removed 13, messages_truncated 1, reason floor →",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_was_changed_is_found_and_named(made: TapedProject, change: str) -> None:
+    make, place, words = CHANGES[change]
+    make(made)
+    found = made.found(taped())
+    named = [each for each in found if each.startswith(place)]
+    assert any(words in each for each in named), "\n".join(found)
+
+
+def test_another_result_of_a_real_tool_is_found_in_a_copy_of_the_workspace(
+    made: TapedProject,
+) -> None:
+    (made.folder / "notes.txt").write_text("thread\nhay\n")
+    found = made.found(taped(), "real")
+    assert found[0].startswith("turn 1, call 1.1.1 (read_file): output: line 1: ")
+    assert "needle" in found[0] and "thread" in found[0]
+    assert not list(made.folder.glob("out*.txt")), "only the copy was written to"
+
+
+def test_real_tools_in_the_same_workspace_make_no_difference(made: TapedProject) -> None:
+    assert not made.found(taped(), "real")
+
+
+def test_other_words_of_the_model_are_found_where_they_are_read_again(made: TapedProject) -> None:
+    found = made.found(answer("2.2", text="Something else."))
+    assert found[0] == (
+        "turn 2: end text: “In turn 2: Created out2.txt: 1 bytes (+1 −0 lines).” → "
+        "“Something else.”"
+    )
+    assert found[1].startswith("turn 3, request 1: what the model sees of message ")
+
+
+def test_a_call_with_other_arguments_is_named_with_both(made: TapedProject) -> None:
+    found = made.found(answer("1.1", input={"file_path": "other.txt"}))  # type: ignore[arg-type]
+    assert found[0] == (
+        "turn 1, call 1.1.1 (read_file): arguments: "
+        '“{"file_path": "notes.txt"}” → “{"file_path": "other.txt"}”'
+    )
+
+
+def test_a_session_that_asks_once_more_than_it_did_says_so(made: TapedProject) -> None:
+    cassette = taped()
+    kept = tuple(row for row in cassette.rows if not (row.kind == "answer" and row.id == "1.2"))
+    replayed = made.play(cassette.model_copy(update={"rows": kept}))
+    assert replayed.missed == ["1.2"]
