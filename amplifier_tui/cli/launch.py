@@ -186,6 +186,7 @@ def _connect(
         cwd=Path.cwd(),
         bundle=options.bundle,
         resume=options.resume,
+        shows_busy=True,
         demo=options.demo,
         limit=SpendLimit(cost=options.max_cost) if options.max_cost else None,
         mode=next((mode for mode in MODES if mode == options.mode), ""),

@@ -53,6 +53,8 @@ class OpenRequest:
         appended: Text for the end of the system prompt.
         mcp_servers: Further MCP servers by name, each as `tool-mcp` takes it: the user's own.
         limit: What may be used before the user is asked; None for what the settings say.
+        shows_busy: A session that another window has open is shown and followed, read-only:
+            `SessionHeld`; else it fails to open.
         restores_queue: Prompts that waited when the session was left wait again, until the user's
             next one; else they stay stored.
         playback: What answers in place of its providers and tools; None for themselves.
@@ -68,6 +70,7 @@ class OpenRequest:
     session_id: str = ""
     appended: str = ""
     mcp_servers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    shows_busy: bool = False
     restores_queue: bool = True
     playback: SessionPlayback | None = None
 

@@ -394,6 +394,9 @@ class FakeClient(FakeImported, FakeWorktrees):
     def copy_session(self, key: str, cwd: Path | None = None) -> None:
         self.calls.append(("copy_session", key, cwd))
 
+    def take_over(self) -> None:
+        self.calls.append(("take_over",))
+
     def history(self, before: int, limit: int = 200) -> Future[tuple[HostEvent, ...]]:
         self.calls.append(("history", before, limit))
         return done(self.earlier)

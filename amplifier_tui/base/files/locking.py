@@ -18,6 +18,7 @@ except ImportError:  # Windows has no flock; there nothing is guarded.
 else:
     _flock = fcntl.flock
     _EXCLUSIVE = fcntl.LOCK_EX | fcntl.LOCK_NB
+    _SHARED = fcntl.LOCK_SH | fcntl.LOCK_NB
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +76,28 @@ class FileLock:
             os.close(handle)
             raise
         self._handle = handle
+
+    def is_free(self) -> bool:
+        """Whether nobody holds the lock just now; it is not taken, and no file is made.
+
+        Raises:
+            OSError: The file can't be looked at.
+        """
+        try:
+            handle = os.open(self.path, os.O_RDONLY | NO_LINK | NO_WAIT | FLAGS)
+        except FileNotFoundError:
+            return True
+        try:
+            if _flock is not None:
+                # Shared: whoever else looks at the same moment finds it free, too.
+                _flock(handle, _SHARED)
+        except OSError as error:
+            if error.errno in _BUSY:
+                return False
+            raise
+        finally:
+            os.close(handle)
+        return True
 
     def release(self) -> None:
         """Give the lock back; without it nothing happens."""

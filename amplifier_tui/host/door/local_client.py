@@ -129,6 +129,7 @@ class LocalClient:
     forget = _command(SessionClient.forget, "forget something")
     fork = _command(SessionClient.fork, "fork the session")
     copy_session = _command(SessionClient.copy_session, "copy the session")
+    take_over = _command(SessionClient.take_over, "take the session over")
     rewind = _command(SessionClient.rewind, "go back")
     undo_rewind = _command(SessionClient.undo_rewind, "bring back what was taken back")
     mount = _command(SessionClient.mount, "mount a module")

@@ -17,7 +17,7 @@ from amplifier_tui.base.jsonl import Row, read_object, write_object
 from amplifier_tui.base.plain import plain
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.store.lanes import TRANSCRIPT
-from amplifier_tui.host.store.sessions import card_of
+from amplifier_tui.host.store.sessions import LOCK_NAME, card_of
 from amplifier_tui.paths import sessions_dir, user_state_dir
 
 logger = logging.getLogger(__name__)
@@ -151,9 +151,8 @@ def _card(session_id: str, cwd: str) -> SessionCard | None:
     if path is None:
         return None
     try:
-        lock = FileLock(path.with_name("session.lock"))
-        lock.acquire()
-        lock.release()
+        if not FileLock(path.with_name(LOCK_NAME)).is_free():
+            return None
         return replace(card_of(path.parent, path.stat().st_mtime), cwd=cwd)
     except OSError as error:
         logger.debug("%s is not offered: %s", session_id, error)

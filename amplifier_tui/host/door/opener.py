@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.door.commands.holder import NO_SESSION
 from amplifier_tui.host.door.commands.session import SessionCommands
 from amplifier_tui.host.door.open_sessions import OpenSessions
 from amplifier_tui.host.events import Failed, HostEvent, Mode
@@ -19,7 +18,8 @@ from amplifier_tui.host.models.setup import check_readers, trial
 from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening.opening import Opening
-from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
+from amplifier_tui.host.session.opening.viewing import ViewedSession
+from amplifier_tui.host.store.sessions import SessionBusyError
 from amplifier_tui.host.trust.answers import TrustMemory
 from amplifier_tui.host.turns.prompts import Prompt
 
@@ -57,8 +57,21 @@ class SessionOpener(SessionCommands):
         """Open a stored session instead of the running one."""
         if self._live is not None and self._live.session_id == session_id:
             self._live.sender.notice("info", "This session is open already")
-            return
-        await self.open(OpenRequest(cwd=self._cwd, resume=session_id))
+        else:
+            await self.open(OpenRequest(cwd=self._cwd, resume=session_id, shows_busy=True))
+
+    async def take_over(self) -> None:
+        """Open the session that is shown of another window, if that has let it go."""
+        viewed = self._viewed
+        if viewed is None:
+            self._say("info", "This session is open in no other window")
+        elif not await asyncio.to_thread(viewed.is_free):
+            await viewed.tell(self._take_early())
+        elif self._viewed is viewed:
+            self._viewed = None
+            # What is stored is told once more, as by every session that is opened.
+            viewed.close("taken over")
+            await self.open(viewed.request, taken=viewed)
 
     async def switch_bundle(self, name: str, *, carry: bool = True) -> None:
         """Open another bundle in a new session."""
@@ -68,23 +81,6 @@ class SessionOpener(SessionCommands):
         if live is not None and carry and (live.store.rows or live.turns.queue):
             carried = await live.moved()
         await self.open(OpenRequest(cwd=self._cwd, bundle=name), carried)
-
-    async def fork(self, before_turn: int | None = None) -> None:
-        """Open a copy of the session, whole or up to a turn; the session itself stays stored."""
-        live = self._live
-        if live is None:
-            self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.")
-        elif live.turns.running:
-            self._refuse("busy", "A turn is running", "Stop it, or wait for its end, then fork.")
-        else:
-            try:
-                carried = await live.forked(before_turn)
-            except NoSuchTurnError as error:
-                self._refuse("no_turn", str(error), "Choose a turn of the conversation.")
-                return
-            mode = live.gating.gate.mode
-            request = OpenRequest(cwd=self._cwd, bundle=live.reference, mode=mode)
-            await self.open(request, carried)
 
     def _is_busy(self) -> bool:
         """Whether something runs, which another session must not end; the user is told."""
@@ -100,8 +96,20 @@ class SessionOpener(SessionCommands):
         if self._closing:
             await asyncio.wait(self._closing, timeout=_CLOSING_SECONDS)
 
-    async def open(self, request: OpenRequest, carried: Carried | None = None) -> None:
-        """Open a session; the one that runs ends once the new one is there."""
+    async def open(
+        self,
+        request: OpenRequest,
+        carried: Carried | None = None,
+        taken: ViewedSession | None = None,
+    ) -> None:
+        """Open a session; the one that runs ends once the new one is there.
+
+        Args:
+            taken: It was shown while another window had it open, and is again where this fails.
+        """
+        if self._viewed is not None and request.resume == self._viewed.session_id:
+            await self.take_over()
+            return
         if self._is_busy():
             return
         await self._give_up_opening()
@@ -114,22 +122,25 @@ class SessionOpener(SessionCommands):
         self._models |= request.models
         # As the mode: a stored session has its own.
         self._limit = request.limit or (None if request.resume else self._limit)
+        shown = self._live or self._viewed
         opening = Opening(
             replace(request, mode=self._mode, models=self._models, limit=self._limit),
             self._put,
             self._trust_all or self._memory,
             carried,
-            asks_as=self._live.session_id if self._live is not None else "",
+            asks_as=shown.session_id if shown is not None else "",
         )
         self._opening = opening
-        task = asyncio.get_running_loop().create_task(self._finish_opening(opening))
+        task = asyncio.get_running_loop().create_task(self._finish_opening(opening, taken))
         self._opening_task = task
         await asyncio.wait({task})
 
-    async def _finish_opening(self, opening: Opening) -> None:
+    async def _finish_opening(self, opening: Opening, taken: ViewedSession | None) -> None:
         try:
             live = await opening.run()
         except asyncio.CancelledError as error:
+            if taken is not None:
+                await self._view(taken.request, taken.folder)
             self._put(
                 Failed(
                     **self._stamp(opening.session_id),
@@ -141,19 +152,25 @@ class SessionOpener(SessionCommands):
             )
             logger.info("Opening was cancelled: %s", error)
             return
+        except SessionBusyError as error:
+            if opening.request.shows_busy:
+                await self._view(opening.request, error.folder, self._take_early())
+            else:
+                self._put(self._opening_failure(opening, error))
+            return
         except Exception as error:
             logger.warning("A session could not be opened", exc_info=error)
-            failure = opening_failure(error, self._stamp(opening.session_id), opening.redactor)
-            self._put(replace(failure, prompt=self._take_early()))
+            failure = self._opening_failure(opening, error)
+            if taken is not None:
+                await self._view(taken.request, taken.folder)
+            self._put(failure)
             return
         finally:
             if self._opening is opening:
                 self._opening = None
-        before, self._live, self._refused = self._live, live, opening.refused
+        self._refused = opening.refused
         # Before anything is waited for: whoever opens another session now ends this task.
-        if before is not None:
-            self._in_background(before.close("replaced"))
-        self._in_background(self._note_open(live, before))
+        self._replace(live, None)
         if self._mode and live.gating.gate.mode != self._mode:
             # Chosen while it opened.
             await live.gating.set_mode(self._mode)
@@ -161,13 +178,38 @@ class SessionOpener(SessionCommands):
         for prompt in early:
             live.turns.submit(prompt)
 
-    async def _note_open(self, live: LiveSession, before: LiveSession | None) -> None:
+    def _opening_failure(self, opening: Opening, error: Exception) -> Failed:
+        failure = opening_failure(error, self._stamp(opening.session_id), opening.redactor)
+        return replace(failure, prompt=self._take_early())
+
+    async def _view(self, request: OpenRequest, folder: Path, prompt: str = "") -> None:
+        """Show a session that another window has open, in place of the one that is open here."""
+        viewed = ViewedSession(folder, request, self._put)
+        try:
+            await viewed.show(prompt)
+        except OSError as error:
+            self._refuse("busy", f"The session can't be shown: {error}", "Choose another.", prompt)
+            return
+        self._replace(None, viewed)
+
+    def _replace(self, live: LiveSession | None, viewed: ViewedSession | None) -> None:
+        """Put a session in the place of the one that was there, which is closed."""
+        before, self._live = self._live, live
+        seen, self._viewed = self._viewed, viewed
+        if seen is not None:
+            seen.close("replaced")
+        if before is not None:
+            self._in_background(before.close("replaced"))
+        self._in_background(self._note_open(live, before))
+
+    async def _note_open(self, live: LiveSession | None, before: LiveSession | None) -> None:
         """Keep on disk which session is open in this window."""
         if self._windows is None:
             return
-        project = Path(live.store.metadata.project_dir)
         async with self._noting:
-            await asyncio.to_thread(self._windows.opened, live.session_id, project)
+            if live is not None:
+                project = Path(live.store.metadata.project_dir)
+                await asyncio.to_thread(self._windows.opened, live.session_id, project)
             if before is not None:
                 await asyncio.to_thread(self._windows.closed, before.session_id)
 
@@ -277,6 +319,9 @@ class SessionOpener(SessionCommands):
     async def _end_session(self) -> None:
         """Close the session, and leave no record of it as open."""
         live, self._live = self._live, None
+        viewed, self._viewed = self._viewed, None
+        if viewed is not None:
+            viewed.close()
         if live is not None:
             await live.close()
         if self._closing:

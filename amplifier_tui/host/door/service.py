@@ -75,6 +75,9 @@ class Service(StoredCommands):
             self._early.append(prompt)
         elif self._live is not None:
             self._live.turns.submit(prompt)
+        elif self._viewed is not None:
+            self._early.append(prompt)
+            await self.take_over()
         else:
             self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.", text)
 
@@ -151,13 +154,14 @@ class Service(StoredCommands):
         from amplifier_tui.host.store.export.conversation import StoredSession
         from amplifier_tui.host.store.export.saving import save_export
 
-        if (live := self._live) is None:
+        if (shown := self._stored) is None:
             return ExportedFile(path=request.path, problem=NO_SESSION)
-        stored = StoredSession(live.store.folder, dict(live.begun))
+        begun = self._live.begun if self._live is not None else {}
+        stored = StoredSession(shown.folder, dict(begun))
         ended = threading.Event()
         try:
             return await asyncio.to_thread(
-                save_export, stored, request, live.store.redactor, self._cwd, ended.is_set
+                save_export, stored, request, shown.redactor, self._cwd, ended.is_set
             )
         finally:
             # A thread is not cancelled with what waits for it, and keeps the program from ending.

@@ -17,6 +17,7 @@ from amplifier_tui.host.client import (
     SessionDetails,
     SessionList,
 )
+from amplifier_tui.host.door.commands.holder import NO_SESSION
 from amplifier_tui.host.door.opener import SessionOpener
 from amplifier_tui.host.events import HostEvent
 from amplifier_tui.host.session.carrying import fork_stored
@@ -93,7 +94,8 @@ class StoredCommands(SessionOpener):
 
     async def delete_session(self, key: str) -> str:
         """Put a session into the bin."""
-        if self._live is not None and key.endswith(f"/{self._live.session_id}"):
+        shown = self._live or self._viewed
+        if shown is not None and key.endswith(f"/{shown.session_id}"):
             return "This session is open: open another one first."
         await self._closings()
         return await self._change(lambda: delete_session(stored_at(key)))
@@ -101,6 +103,28 @@ class StoredCommands(SessionOpener):
     async def restore_session(self, key: str) -> str:
         """Take a session out of the bin."""
         return await self._change(lambda: restore(key))
+
+    async def fork(self, before_turn: int | None = None) -> None:
+        """Open a copy of the session, whole or up to a turn; the session itself stays stored."""
+        live, viewed = self._live, self._viewed
+        try:
+            if viewed is not None:
+                copied = await asyncio.to_thread(fork_stored, viewed.folder, before_turn)
+                await self.open(OpenRequest(cwd=viewed.request.cwd, resume=copied.name))
+            elif live is None:
+                self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.")
+            elif live.turns.running:
+                remedy = "Stop it, or wait for its end, then fork."
+                self._refuse("busy", "A turn is running", remedy)
+            else:
+                carried = await live.forked(before_turn)
+                mode = live.gating.gate.mode
+                request = OpenRequest(cwd=self._cwd, bundle=live.reference, mode=mode)
+                await self.open(request, carried)
+        except NoSuchTurnError as error:
+            self._refuse("no_turn", str(error), "Choose a turn of the conversation.")
+        except OSError as error:
+            self._refuse("copy", f"The session can't be copied: {error}", "Nothing has changed.")
 
     async def copy_session(self, key: str, cwd: Path | None = None) -> None:
         """Copy a session and open the copy."""

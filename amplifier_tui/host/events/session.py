@@ -42,6 +42,25 @@ class SessionOpened(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionHeld(HostEvent):
+    """The session that was opened is held by another window, or was: here it can only be read.
+
+    What the other window adds follows as replayed events. Ends with the next `SessionOpened`.
+
+    Attributes:
+        owner: The process id of the other window; empty when it is not known.
+        since: When it opened the session, in Unix seconds; 0 when that is not known.
+        free: It has let the session go: `SessionClient.take_over` opens it here.
+        prompt: What was sent and could not be: it goes back to its writer.
+    """
+
+    owner: str = ""
+    since: float = 0.0
+    free: bool = False
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rewound(HostEvent):
     """The session went back before a turn, or that was undone.
 

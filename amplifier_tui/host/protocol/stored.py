@@ -60,6 +60,13 @@ class StoredClient(Protocol):
             cwd: The folder that the new one is of and works in; None for that of the copied one.
         """
 
+    def take_over(self) -> None:
+        """Open the session that is shown read-only, now that no other window has it open.
+
+        Leads to `SessionOpened`; while another window still has it, to `SessionHeld` again. A
+        prompt that is sent takes the session over, too.
+        """
+
     def search(self, typed: str, *, here: bool = False) -> "Future[SearchFound]":
         """Look for words in all stored sessions, and index what is new, in a process of its own.
 

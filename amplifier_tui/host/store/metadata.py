@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from amplifier_tui import __version__
 from amplifier_tui.base.files import (
@@ -19,6 +19,7 @@ from amplifier_tui.base.files import (
 )
 from amplifier_tui.base.jsonl import Row, read_object, write_object
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.redaction import Redactor
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,14 @@ Tell = Callable[[str], None]
 def now() -> str:
     """Return the present moment as ISO text with its zone."""
     return datetime.now(UTC).isoformat()
+
+
+class Called(TypedDict):
+    """What a session is called, as events say it."""
+
+    title: str
+    description: str
+    tags: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -253,6 +262,17 @@ def read_metadata(folder: Path) -> Metadata:
     except (OSError, ValueError) as error:
         logger.warning("%s can't be read: %s", path, error)
         return Metadata(session_id=folder.name)
+
+
+def called_by(shown: tuple[str, str, tuple[str, ...]], redactor: Redactor) -> Called:
+    """Return title, description and tags for an event, without secrets."""
+    title, description, tags = shown
+    text = redactor.text
+    return {
+        "title": text(title),
+        "description": text(description),
+        "tags": tuple(map(text, tags)),
+    }
 
 
 def line_of(folder: Path) -> frozenset[str]:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from amplifier_tui.base.jsonl import Row, StoredRows
@@ -30,8 +31,8 @@ from amplifier_tui.host.messages import (
     thinking_of,
     typed_prompt,
 )
-from amplifier_tui.host.store.lanes import LaneRun, StoredLanes, looks_like_prompt
-from amplifier_tui.host.store.turns.outcomes import Outcomes
+from amplifier_tui.host.store.lanes import TRANSCRIPT, LaneRun, StoredLanes, looks_like_prompt
+from amplifier_tui.host.store.turns.outcomes import DISPLAY, Outcomes, read_outcomes
 
 logger = logging.getLogger(__name__)
 
@@ -125,6 +126,16 @@ class Replay:
             found += self._row(index, row, turn, at, rows)
         found += [self._retold(event) for _, event in others]
         return found
+
+    @property
+    def notes(self) -> int:
+        """How many outcomes were noted that belong to no call."""
+        return len(self._outcomes.others)
+
+    def later_notes(self, told: int, start: int) -> list[HostEvent]:
+        """Return the events of those noted after the first `told`, of rows before row `start`."""
+        noted = self._outcomes.others[told:]
+        return [self._retold(event) for rows, event in noted if rows <= start]
 
     def usages(self) -> tuple[Usage, ...]:
         """Return what each turn used, as far as it was noted."""
@@ -273,6 +284,17 @@ class Replay:
     def _stamp(self, at: float) -> _Stamp:
         lane = self._place.lane
         return {"session_id": self._session_id, "agent": lane, "at": at, "replayed": True}
+
+
+def replay_of(folder: Path, stored: StoredRows | None = None) -> Replay:
+    """Return what turns the rows of the session in a folder into events.
+
+    Args:
+        stored: The rows, when they have been read already.
+    """
+    rows = stored if stored is not None else StoredRows(folder / TRANSCRIPT)
+    noted = read_outcomes(folder / DISPLAY)
+    return Replay(folder.name, rows, noted, StoredLanes(folder, noted.lanes))
 
 
 def _is_steer(row: Row) -> bool:

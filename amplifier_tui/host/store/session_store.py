@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
@@ -17,19 +17,21 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store import event_log, journal, queue_file
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.journal import Journal, recovered_rows
-from amplifier_tui.host.store.lanes import TRANSCRIPT, StoredLanes
+from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.metadata import (
     LOCK_TIME,
+    Called,
     Metadata,
     MetadataFile,
     Tell,
     TornMetadataError,
+    called_by,
     now,
 )
 from amplifier_tui.host.store.queue_file import QueueFile
-from amplifier_tui.host.store.replay import Replay
+from amplifier_tui.host.store.replay import Replay, replay_of
 from amplifier_tui.host.store.session_file import SessionFile
-from amplifier_tui.host.store.sessions import first_prompt, hold
+from amplifier_tui.host.store.sessions import LOCK_NAME, first_prompt, hold
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, KEPT, read_outcomes
 from amplifier_tui.host.store.turns.rewinds import REWINDS, Rewinds, TakenBack
 
@@ -37,14 +39,6 @@ logger = logging.getLogger(__name__)
 
 OnTrouble = Callable[[OSError | None], None]
 """Gets the error when saving begins to fail, and None when it works again."""
-
-
-class Called(TypedDict):
-    """What a session is called, as events say it."""
-
-    title: str
-    description: str
-    tags: tuple[str, ...]
 
 
 class SessionStore:
@@ -83,7 +77,7 @@ class SessionStore:
         self.rows = 0
         self._on_trouble = on_trouble
         self._troubled: set[Path] = set()
-        self._lock = FileLock(folder / "session.lock")
+        self._lock = FileLock(folder / LOCK_NAME)
         self._is_new = not folder.exists()
         self._transcript = SessionFile(folder / TRANSCRIPT, self._trouble)
         self._outcomes = SessionFile(folder / DISPLAY, self._trouble)
@@ -239,13 +233,7 @@ class SessionStore:
 
     def called(self) -> Called:
         """Return what the session is called, for an event."""
-        title, description, tags = self.metadata.shown
-        text = self.redactor.text
-        return {
-            "title": text(title),
-            "description": text(description),
-            "tags": tuple(map(text, tags)),
-        }
+        return called_by(self.metadata.shown, self.redactor)
 
     def save_metadata(self) -> None:
         """Write what changed of the metadata, and take up what others wrote.
@@ -305,10 +293,7 @@ class SessionStore:
         Args:
             stored: The rows, when they have been read already.
         """
-        noted = read_outcomes(self.folder / DISPLAY)
-        rows = stored if stored is not None else self.stored()
-        lanes = StoredLanes(self.folder, noted.lanes)
-        return Replay(self.folder.name, rows, noted, lanes)
+        return replay_of(self.folder, stored)
 
     def _trouble(self, file: SessionFile, error: OSError | None) -> None:
         self._note_trouble(file.path, error)

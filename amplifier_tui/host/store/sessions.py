@@ -19,8 +19,25 @@ PROMPT_LENGTH: Final = 200
 _HEAD: Final = 64 * 1024
 
 
+LOCK_NAME: Final = "session.lock"
+"""The file in a session's folder that whoever has it open holds a lock on."""
+_MOMENT: Final = 0.1
+"""Seconds to wait for who only looks whether a session is open."""
+
+
 class SessionBusyError(Exception):
-    """Another process has the session open."""
+    """Another window has the session open.
+
+    Attributes:
+        folder: The session's folder.
+    """
+
+    def __init__(self, folder: Path, owner: str) -> None:
+        process = f" (process {owner})" if owner else ""
+        super().__init__(
+            f"The session {folder.name} is open in another window{process}; close it there first"
+        )
+        self.folder = folder
 
 
 class SessionExistsError(Exception):
@@ -76,13 +93,9 @@ def hold(lock: FileLock) -> None:
         OSError: The lock can't be made.
     """
     try:
-        lock.acquire()
+        lock.acquire(_MOMENT)
     except FileLockedError as error:
-        owner = f" (process {error.owner})" if error.owner else ""
-        raise SessionBusyError(
-            f"The session {lock.path.parent.name} is open in another window{owner}; "
-            "close it there first"
-        ) from error
+        raise SessionBusyError(lock.path.parent, error.owner) from error
 
 
 def children_of(folder: Path) -> list[Path]:

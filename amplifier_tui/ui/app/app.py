@@ -146,6 +146,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_waiting_session = beside.show_waiting
     action_close_session = beside.close
     action_demo = session.demo
+    action_take_over = session.take_over
     action_rename = session.rename
     action_fork = session.fork
     action_rewind = turn.rewind

@@ -44,6 +44,7 @@ _NAMES = {
     "question_mark": "?",
     "exclamation_mark": "!",
     "greater_than_sign": ">",
+    "less_than_sign": "<",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "slash": "/",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import localtime, strftime, time
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -21,7 +22,7 @@ from amplifier_tui.ui.prompt.shell import HINT, QUIET_HINT, shell_draft
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amplifier_tui.host.events import JobChanged
+    from amplifier_tui.host.events import JobChanged, SessionHeld
     from amplifier_tui.ui.prompt.completion import Completer
 
 IDLE = "Ask for anything   @ file   / command   ! shell   ? keys"
@@ -214,6 +215,21 @@ def waiting_rows(items: tuple[str, ...], steering: tuple[str, ...], hint: str) -
         row = _waiting(f"+{len(items)} queued", items[0])
         rows.append(row.append(Content.styled(f"   {hint}", "$text-muted")))
     return rows
+
+
+def held_rows(held: SessionHeld | None, way: str) -> list[Content]:
+    """Return what is said of a session of another window; `way` goes on with it here."""
+    if held is None:
+        return []
+    if held.free:
+        return [
+            _waiting("let go elsewhere", f"{way} goes on with it here, as your next prompt does")
+        ]
+    day = "%H:%M" if abs(time() - held.since) < 86_400 else "%d %b"
+    since = f"since {strftime(day, localtime(held.since))}" if held.since else ""
+    process = f"process {held.owner}" if held.owner else ""
+    who = ", ".join(filter(None, (since, process)))
+    return [_waiting("open elsewhere", f"{who}: read-only until closed there".lstrip(": "))]
 
 
 def job_rows(jobs: Sequence[JobChanged], way: str) -> list[Content]:

@@ -46,7 +46,9 @@ class HitOpener:
             self._show_soon(hit)
         else:
             self._hit = hit
-            self._client.open(OpenRequest(cwd=Path(card.cwd), resume=card.session_id))
+            self._client.open(
+                OpenRequest(cwd=Path(card.cwd), resume=card.session_id, shows_busy=True)
+            )
 
     def take(self, event: HostEvent) -> None:
         """Take one live event: the session opens or fails to."""

@@ -19,6 +19,7 @@ from amplifier_tui.host.events import (
     ModelChanged,
     Notice,
     QuestionsAsked,
+    SessionHeld,
     SessionOpened,
     TerminalWanted,
     TrustAsked,
@@ -94,6 +95,8 @@ class SessionLink:
         self.opening = False
         """Whether the first session is still to come."""
         self._compacting = False
+        self._knows_held = False
+        """Whether it was told that another window has the session open."""
         self._settled = asyncio.Event()
         self._early = early
         self._fetching = False
@@ -156,6 +159,8 @@ class SessionLink:
         match event:
             case SessionOpened():
                 self._opened(event)
+            case SessionHeld():
+                self._held(event)
             case Failed():
                 self._failed(event)
             case ModelChanged() if event.chosen:
@@ -177,7 +182,7 @@ class SessionLink:
 
     def _opened(self, event: SessionOpened) -> None:
         first, self.opening = self.opening, False
-        self._compacting = False
+        self._compacting = self._knows_held = False
         self._settled.set()
         if self.tab.shown:
             self._screen.prompt.set_root(Path(event.cwd))
@@ -186,6 +191,16 @@ class SessionLink:
             self._screen.run_worker(self._look_for_left_open(), group="left-open")
         elif not first:
             self._app.set_timer(0.5, pace.session_changed)
+
+    def _held(self, event: SessionHeld) -> None:
+        """Say what another window does with the session, where that is news or was asked for."""
+        self.tab.restore(event.prompt)
+        asked, self._knows_held = self._knows_held, True
+        if event.free:
+            way = self._screen.keymap.way_to("session.take_over")
+            self.tab.say(f"The other window has let the session go: {way} goes on with it here.")
+        elif asked:
+            self.tab.say("The session is still open in another window: close it there.", "warning")
 
     def _send_early(self) -> None:
         """Send what was sent before the session was open; unseen, commands of the screen wait."""

@@ -16,7 +16,8 @@ class Facts(FieldSection):
     It is ready for a prompt once it is `opened`. `earlier` counts the stored rows that were not
     replayed. `mode` is the one the gate applies; `sandbox` says why commands can't run in one.
     `efforts` are the levels of effort the model has, and `effort` the one it is told.
-    `resume_command` is known when it is closed.
+    `resume_command` is known when it is closed. `held` says that another window has it open, or
+    had it until now.
     """
 
     def reset(self) -> None:
@@ -38,6 +39,7 @@ class Facts(FieldSection):
         self.sandbox = ""
         self.resume_command = ""
         self.last_answer = ""
+        self.held: events.SessionHeld | None = None
 
     def begin(self, session_id: str) -> None:
         """Follow another session from here on; what was known stays until it is open."""
@@ -54,8 +56,13 @@ class Facts(FieldSection):
     def _opened(self, event: events.SessionOpened) -> None:
         self.session_id = event.session_id
         self.opened, self.closed = True, False
+        self.held = None
         names = ("title", "bundle", "model", "cwd", "directory", "branch", "earlier")
         assign(self, **told(event, *names))
+
+    @on(events.SessionHeld)
+    def _held(self, event: events.SessionHeld) -> None:
+        self.held = event
 
     @on(events.Rewound)
     def _rewound(self, event: events.Rewound) -> None:

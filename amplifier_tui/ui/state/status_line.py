@@ -117,7 +117,7 @@ def status_segments(
         if any(text for text, _ in pieces):
             segments.append(StatusSegment(name, pieces, short))
 
-    mode = one_line(facts.mode)
+    mode = one_line(facts.mode) if facts.held is None else "read-only"
     tone = _MODES.get(mode, "warning")
     say("mode", ("▸ ", tone), (mode, tone), short=(("▸", tone),))
     phase = activity.phase

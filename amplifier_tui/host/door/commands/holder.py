@@ -7,9 +7,12 @@ from typing import Final
 from amplifier_tui.host.events import Failed, HostEvent, Level, Notice
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening.opening import Opening
+from amplifier_tui.host.session.opening.viewing import ViewedSession
+from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.stream.sender import Stamp
 
 NO_SESSION: Final = "No session is open"
+ELSEWHERE: Final = "This session is open in another window: here it can only be read"
 
 
 class SessionHolder:
@@ -23,10 +26,12 @@ class SessionHolder:
         self._put = put
         self._live: LiveSession | None = None
         self._opening: Opening | None = None
+        self._viewed: ViewedSession | None = None
+        """The session of another window that is shown in place of an open one."""
 
     def _stamp(self, session_id: str = "") -> Stamp:
         """Return the fields of an event that happens now, in the session that is open or opens."""
-        session = self._live or self._opening
+        session = self._live or self._viewed or self._opening
         known = session.session_id if session is not None else ""
         return {"session_id": session_id or known, "agent": "main", "at": time()}
 
@@ -40,7 +45,7 @@ class SessionHolder:
     def _opened(self) -> LiveSession | None:
         """Return the session; None, which the user is told, when there is none."""
         if self._live is None:
-            self._say("warning", NO_SESSION)
+            self._say("warning", self._missing)
         return self._live
 
     @property
@@ -51,5 +56,15 @@ class SessionHolder:
             RuntimeError: There is none.
         """
         if self._live is None:
-            raise RuntimeError(NO_SESSION)
+            raise RuntimeError(self._missing)
         return self._live
+
+    @property
+    def _missing(self) -> str:
+        """Why there is no open session."""
+        return NO_SESSION if self._viewed is None else ELSEWHERE
+
+    @property
+    def _stored(self) -> SessionStore | ViewedSession | None:
+        """What can be read of the session on screen, be it open here or in another window."""
+        return self._live.store if self._live is not None else self._viewed

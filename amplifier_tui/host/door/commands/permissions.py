@@ -1,7 +1,7 @@
 """What waits for the user's answer, and the rules that answer in place of the user."""
 
 from amplifier_tui.host.client import AuditCard, CallExplanation, Decision, QuestionsReply, RuleCard
-from amplifier_tui.host.door.commands.holder import NO_SESSION, SessionHolder
+from amplifier_tui.host.door.commands.holder import SessionHolder
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.session.permissions import Permissions
 
@@ -26,7 +26,7 @@ class PermissionCommands(SessionHolder):
     async def change_call(self, request_id: str, arguments: str) -> str:
         """Put other arguments in place of a call's; return what is wrong with them."""
         if self._live is None:
-            return NO_SESSION
+            return self._missing
         return self._live.approvals.change(request_id, arguments)
 
     @property

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from amplifier_tui.host.client import (
@@ -19,6 +20,7 @@ from amplifier_tui.host.door.commands.permissions import PermissionCommands
 from amplifier_tui.host.door.commands.work import WorkCommands
 from amplifier_tui.host.events import HostEvent
 from amplifier_tui.host.session.live import LiveSession
+from amplifier_tui.host.store.listing.changes import set_title
 
 
 class SessionCommands(PermissionCommands, WorkCommands):
@@ -167,11 +169,17 @@ class SessionCommands(PermissionCommands, WorkCommands):
         """Give the session a title."""
         if self._live is not None:
             self._live.rename(title)
+        elif (viewed := self._viewed) is not None:
+            warn = partial(self._say, "warning", source="store")
+            try:
+                await asyncio.to_thread(set_title, viewed.folder, title, warn)
+            except OSError as error:
+                self._say("warning", f"It can't be renamed: {error}")
 
     async def compaction(self) -> CompactionPreview:
         """Describe what compacting would do."""
         if self._live is None:
-            return CompactionPreview(possible=False, reason=NO_SESSION)
+            return CompactionPreview(possible=False, reason=self._missing)
         return await self._live.compactor.preview()
 
     async def memories(self) -> tuple[MemoryCard, ...]:
@@ -180,17 +188,17 @@ class SessionCommands(PermissionCommands, WorkCommands):
 
     async def history(self, before: int, limit: int = 200) -> tuple[HostEvent, ...]:
         """Return the events of the `limit` stored rows before row `before`."""
-        live = self._live
-        if live is None or before <= 0 or limit <= 0:
+        stored = self._stored
+        if stored is None or before <= 0 or limit <= 0:
             return ()
-        replay = await asyncio.to_thread(live.store.replay)
+        replay = await asyncio.to_thread(stored.replay)
         return tuple(await asyncio.to_thread(replay.events, before - limit, before))
 
     async def payload(self, seq: int) -> str:
         """Return the payload of an event log row."""
-        if self._live is None:
-            raise KeyError("No session is open")
-        return await asyncio.to_thread(self._live.store.log.payload, seq)
+        if (stored := self._stored) is None:
+            raise KeyError(NO_SESSION)
+        return await asyncio.to_thread(stored.log.payload, seq)
 
     async def mount(self, wanted: str) -> None:
         """Mount a module."""

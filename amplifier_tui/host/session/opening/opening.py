@@ -68,7 +68,7 @@ class Opening:
         asks_as: str = "",
     ) -> None:
         self._notices = OpeningNotices(put, request.session_id or str(uuid4()))
-        self._request = request
+        self.request = request
         self._put = put
         self._trust = trust
         self._carried = carried
@@ -113,7 +113,7 @@ class Opening:
             raise
 
     async def _run(self) -> LiveSession:
-        request = self._request
+        request = self.request
         cwd = await asyncio.to_thread(request.cwd.resolve)
         folder = sessions_dir(cwd) / self.session_id
         if request.session_id and not request.resume and await asyncio.to_thread(folder.exists):
@@ -192,7 +192,7 @@ class Opening:
             say_no_provider(parts, prepared)
             live.watch.look_for_servers()
         live.shell.restore(self._unsent)
-        if self._request.restores_queue:
+        if self.request.restores_queue:
             live.turns.restore_queue()
         else:
             await asyncio.to_thread(live.turns.queue.leave)
@@ -236,7 +236,7 @@ class Opening:
             )
 
     def _choose(self, workspace: Workspace, store: SessionStore) -> Choice:
-        request = self._request
+        request = self.request
         requested = request.bundle or (DEMO_BUNDLE if request.demo else "")
         resumed = store.metadata.bundle_reference if request.resume else ""
         return workspace.choose(requested, resumed, DEFAULT_BUNDLE)
@@ -254,8 +254,8 @@ class Opening:
             chosen_by=choice.chosen_by,
             also=rules,
         )
-        prepared.appended = self._request.appended.strip()
-        servers = self._request.mcp_servers
+        prepared.appended = self.request.appended.strip()
+        servers = self.request.mcp_servers
         if servers and not add_servers(prepared.mount_plan, servers):
             names = ", ".join(servers)
             self._notices.say("warning", f"{names} not used: the bundle has no tool-mcp", "mcp")

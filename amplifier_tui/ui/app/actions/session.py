@@ -46,6 +46,15 @@ def demo(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     client.open(OpenRequest(cwd=app.cwd, demo=True))
 
 
+@in_open_session
+def take_over(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Go on with a session that another window had open."""
+    if state.facts.held is None:
+        app.say("This session is open in no other window.")
+    else:
+        client.take_over()
+
+
 @in_session
 def rename(app: SessionApp, client: SessionClient, state: SessionState, title: str = "") -> None:
     """Give the session a title; without one, ask for it."""

@@ -63,7 +63,8 @@ def resume(
         app.tabs.show(known)
         return True
     place = folder or (state.facts.cwd if state.facts.opened else str(app.cwd))
-    request = OpenRequest(cwd=Path(place), resume=session_id, models=app.preferences.models)
+    models = app.preferences.models
+    request = OpenRequest(cwd=Path(place), resume=session_id, models=models, shows_busy=True)
     if beside or state.work:
         return app.tabs.open_beside(request, show=show)
     if folder:

@@ -1,0 +1,130 @@
+"""A screen with a session on it: its conversation, the prompt, the status bar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amplifier_tui.ui.app.conversation_screen import ConversationScreen
+from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.prompt.history import History
+from amplifier_tui.ui.prompt.prompt import (
+    PromptArea,
+    PromptNotes,
+    held_rows,
+    job_rows,
+    shell_rows,
+    waiting_rows,
+)
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.events import Level
+    from amplifier_tui.ui.panes.agents import AgentStrip
+    from amplifier_tui.ui.state.conversation.entries import EntryChange
+    from amplifier_tui.ui.state.session import SessionState
+    from amplifier_tui.ui.widgets.status_bar import StatusBar
+
+
+class SessionScreen(ConversationScreen):
+    """Draws the state of the session that is shown, and says what the prompt is for."""
+
+    def __init__(self, history: History) -> None:
+        super().__init__(id="main")
+        self.prompt = PromptArea(history)
+        self._notes = PromptNotes()
+        self.status: StatusBar | None = None
+        self.agents: AgentStrip | None = None
+        self._state: SessionState | None = None
+        self.keymap = Keymap()
+        self.queue_way = ""
+        """How to see the queue, in the keys in force."""
+
+    def show(self, changes: list[EntryChange]) -> None:
+        """Draw the state; each widget looks at its own version and does nothing in vain."""
+        state = self._state
+        if state is None or self.transcript is None or self.status is None:
+            return
+        if changes:
+            self.transcript.apply(changes)
+            if self.agent_view is not None and self.agent_view.is_mounted:
+                self.agent_view.apply(changes)
+        self.status.update_from(state)
+        if self.agents is not None:
+            self.agents.update_from(state)
+        self._show_prompt(state)
+
+    def _show_prompt(self, state: SessionState) -> None:
+        """Say whom the prompt speaks to, and what waits to be heard there."""
+        if self.agent_view is not None:
+            agent = state.lanes.by_lane.get(self.agent_view.lane)
+            if agent is not None:
+                self.prompt.set_agent(agent.name, works=agent.running)
+                told = waiting_rows((), agent.told, "")
+                self._notes.show_rows([*told, *shell_rows(self.prompt.input.text)])
+                return
+            self.action_main()
+        activity = state.activity
+        self.prompt.set_turn(activity.running, activity.stop, command=bool(activity.commands))
+        self.prompt.input.queued = len(state.queue.items)
+        left = "" if activity.running else "enter sends it   "
+        hint = f"{left}{self.queue_way} lists"
+        waiting = waiting_rows(state.queue.items, state.queue.steering, hint)
+        jobs = job_rows(state.jobs.running, self.keymap.way_to("jobs.show"))
+        held = held_rows(state.facts.held, self.keymap.way_to("session.take_over"))
+        self._notes.show_rows([*held, *jobs, *waiting, *shell_rows(self.prompt.input.text)])
+
+    def open_agent(self, lane: str) -> None:
+        """Show the conversation of an agent in the place of the main one."""
+        from amplifier_tui.ui.transcript.agent_view import AgentView
+
+        if self.transcript is None or self._state is None:
+            return
+        self._remove_agent()
+        self.agent_view = AgentView(lane, self._state, self.keymap.way_to)
+        self.transcript.display = False
+        self.query_one("#stage").mount(self.agent_view)
+        self.prompt.input.focus()
+        self.show([])
+
+    def action_main(self) -> None:
+        """Show the main conversation again."""
+        if not self.leave_agent():
+            self.say("The main conversation is on screen.")
+
+    def leave_agent(self) -> bool:
+        """Show the main conversation; False when it is on screen."""
+        if self.agent_view is None or self.transcript is None:
+            return False
+        self._remove_agent()
+        self.transcript.display = True
+        self.prompt.input.focus()
+        self.show([])
+        return True
+
+    def _remove_agent(self) -> None:
+        if self.agent_view is not None:
+            self.agent_view.remove()
+            self.agent_view = None
+
+    def say(self, text: str, level: Level = "info") -> None:
+        """Show a line in the status bar and keep it in the notice history."""
+        if self._state is not None:
+            from amplifier_tui.host.events import Notice
+
+            self.show(self._state.apply([Notice(session_id="", level=level, text=text)]))
+
+    def unsay(self, text: str) -> None:
+        """Take a line off the status bar that is true no more."""
+        notices = self._state.notices if self._state is not None else None
+        if notices is not None and notices.newest and notices.newest.notice.text == text:
+            notices.dismiss()
+            self.show([])
+
+    def use_keymap(self, keymap: Keymap) -> None:
+        """Take these keys, and show them where keys are named."""
+        self.keymap = keymap
+        self.queue_way = keymap.way_to("turn.queue")
+        self.prompt.use_keymap(keymap)
+        if self.transcript is not None:
+            self.transcript.use_keys(keymap.way_to)
+        if self.agents is not None:
+            self.agents.keys = keymap.way_to

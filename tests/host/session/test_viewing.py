@@ -1,0 +1,179 @@
+"""A session that another window has open is shown and followed, and taken over once it is free."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.base.files import FileLock
+from amplifier_tui.host.client import ExportRequest, OpenRequest
+from amplifier_tui.host.events import (
+    BlockEnded,
+    Failed,
+    HookTraced,
+    Notice,
+    Rewound,
+    SessionClosed,
+    SessionHeld,
+    SessionOpened,
+    TitleChanged,
+    ToolEnded,
+    TurnEnded,
+    TurnStarted,
+)
+from tests.host.driving import Driver, Project, calling
+
+Make = Callable[..., Driver]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("amplifier_tui.host.session.opening.viewing.LOOK_SECONDS", 0.01)
+
+
+def prompt(text: str) -> Callable[[TurnStarted], bool]:
+    return lambda event: event.replayed and event.prompt == text
+
+
+def test_it_is_read_and_followed_while_another_window_works(project: Project, drive: Make) -> None:
+    name = project.bundle(script=calling({"echo": {"text": "x"}}, then="I said {{prompt}}."))
+    owner, viewer = drive(), drive()
+    session = owner.open(name).session_id
+    owner.turn("hello")
+    seen = viewer.open(resume=session, shows_busy=True)
+    held = viewer.wait(SessionHeld)
+    assert (seen.session_id, seen.resumed, seen.bundle) == (session, True, name)
+    assert not held.free and held.owner.isdigit() and held.since > 0
+    told = [type(e) for e in viewer.events if e.replayed and not isinstance(e, HookTraced)]
+    assert told[0] is TurnStarted and told[-1] is TurnEnded and ToolEnded in told
+    owner.turn("and again")
+    viewer.wait(TurnStarted, prompt("and again"))
+    assert viewer.wait(ToolEnded, lambda e: e.replayed).output == "x"
+    assert viewer.wait(BlockEnded, lambda e: e.replayed).text == "I said and again."
+    assert viewer.wait(TurnEnded, lambda e: e.replayed).turn == 2
+    owner.client.rename("A name")
+    assert viewer.wait(TitleChanged).title == "A name"
+    viewer.client.rename("Another")
+    owner.wait(TitleChanged, lambda e: e.title == "Another")
+    traced = viewer.of(HookTraced)
+    assert len({trace.seq for trace in traced}) == len(traced)
+    assert "again" in viewer.client.payload(
+        max(t.seq for t in traced if t.event == "prompt:submit")
+    ).result(5)
+    written = viewer.client.export(ExportRequest(path=str(project.folder / "out.md"))).result(10)
+    assert not written.problem and "I said and again." in (project.folder / "out.md").read_text()
+    assert len(viewer.client.history(2).result(5)) > 1
+    with pytest.raises(RuntimeError, match="open in another window: here it can only be read"):
+        viewer.client.rewind_points().result(5)
+    viewer.client.fork()
+    assert viewer.wait(SessionOpened).session_id != session
+    assert viewer.turn("mine").turn == 3
+    assert owner.turn("and mine").turn == 3
+
+
+def test_a_prompt_goes_back_while_it_is_held_and_takes_it_over_when_it_is_free(
+    project: Project, drive: Make
+) -> None:
+    name = project.bundle()
+    owner, viewer = drive(), drive()
+    session = owner.open(name).session_id
+    owner.turn("one")
+    viewer.open(resume=session, shows_busy=True)
+    viewer.wait(SessionHeld)
+    viewer.client.submit("two")
+    again = viewer.wait(SessionHeld)
+    assert (again.prompt, again.free) == ("two", False)
+    assert len(project.rows(session)) == 2, "nothing was written by who only reads"
+    owner.close()
+    assert viewer.wait(SessionHeld).free
+    viewer.client.submit("two")
+    assert viewer.wait(SessionClosed).reason == "taken over"
+    viewer.wait(SessionOpened)
+    assert viewer.wait(TurnEnded, lambda e: not e.replayed).turn == 2
+    assert [row["role"] for row in project.rows(session)] == ["user", "assistant"] * 2
+    assert not FileLock(project.folder_of(session) / "session.lock").is_free()
+
+
+def test_one_key_takes_over_what_was_killed_in_mid_call(project: Project, drive: Make) -> None:
+    name = project.bundle(script=calling({"echo": {"text": "x"}}, then="Done."))
+    owner, viewer = drive(), drive()
+    session = owner.open(name).session_id
+    owner.turn("hello")
+    owner.close()
+    rows = project.folder_of(session) / "transcript.jsonl"
+    whole = rows.read_bytes().splitlines(keepends=True)
+    rows.write_bytes(b"".join(whole[:2]) + whole[2][:10])  # the call, and half of its result
+    lock = FileLock(project.folder_of(session) / "session.lock")
+    lock.acquire()
+    viewer.open(resume=session, shows_busy=True)
+    viewer.wait(SessionHeld)
+    assert not [e for e in viewer.events if isinstance(e, BlockEnded | ToolEnded)]
+    rows.write_bytes(b"".join(whole))
+    assert viewer.wait(ToolEnded).output == "x"
+    lock.release()
+    assert viewer.wait(SessionHeld).free
+    viewer.client.take_over()
+    viewer.wait(SessionOpened)
+    viewer.client.take_over()
+    assert "no other window" in viewer.wait(Notice, lambda e: "window" in e.text).text
+
+
+def test_a_turn_that_is_taken_back_elsewhere_is_gone_here(project: Project, drive: Make) -> None:
+    owner, viewer = drive(), drive()
+    session = owner.open(project.bundle()).session_id
+    owner.turn("one")
+    owner.turn("two")
+    viewer.open(resume=session, shows_busy=True)
+    viewer.wait(SessionHeld)
+    owner.client.rewind(2, "conversation")
+    owner.wait(Rewound)
+    viewer.wait(SessionClosed)
+    at = len(viewer.events)
+    viewer.wait(SessionOpened)
+    told = [e.prompt for e in viewer.events[at - 1 :] if isinstance(e, TurnStarted)]
+    assert "two" not in told
+
+
+def test_what_can_not_be_opened_after_all_is_shown_again(project: Project, drive: Make) -> None:
+    name = project.bundle()
+    owner, viewer = drive(), drive()
+    session = owner.open(name).session_id
+    owner.turn("one")
+    viewer.open(resume=session, shows_busy=True)
+    viewer.wait(SessionHeld)
+    owner.close()
+    (project.bundles / f"{name}.md").write_text("---\n[\n---\n")
+    viewer.client.submit("two")
+    viewer.wait(SessionClosed)
+    viewer.wait(SessionHeld)
+    assert viewer.wait(Failed).prompt == "two"
+    project.bundle()
+    viewer.client.submit("three")
+    viewer.wait(TurnEnded, lambda e: not e.replayed)
+    assert viewer.answers()[-1] == "Hello."
+
+
+def test_who_does_not_ask_for_it_is_refused(project: Project, drive: Make) -> None:
+    owner, other = drive(), drive()
+    session = owner.open(project.bundle()).session_id
+    owner.turn("one")
+    other.client.open(OpenRequest(cwd=project.folder, resume=session))
+    failed = other.wait(Failed)
+    assert failed.kind == "busy" and "open in another window" in failed.message
+
+
+def test_a_session_that_is_deleted_while_it_is_shown_ends_the_following(
+    project: Project, drive: Make, tmp_path: Path
+) -> None:
+    owner, viewer = drive(), drive()
+    session = owner.open(project.bundle()).session_id
+    owner.turn("one")
+    viewer.open(resume=session, shows_busy=True)
+    viewer.wait(SessionHeld)
+    owner.close()
+    viewer.wait(SessionHeld, lambda e: e.free)
+    shutil.rmtree(project.folder_of(session))
+    viewer.wait(Notice, lambda e: "not there any more" in e.text)
+    viewer.client.take_over()
+    assert viewer.wait(Failed)
