@@ -225,8 +225,10 @@ def held_rows(held: SessionHeld | None, way: str) -> list[Content]:
         return [
             _waiting("let go elsewhere", f"{way} goes on with it here, as your next prompt does")
         ]
-    day = "%H:%M" if abs(time() - held.since) < 86_400 else "%d %b"
-    since = f"since {strftime(day, localtime(held.since))}" if held.since else ""
+    now = time()
+    began = min(max(0.0, held.since), now)
+    clock = strftime("%H:%M" if now - began < 86_400 else "%d %b", localtime(began))
+    since = f"since {clock}" if held.since else ""
     process = f"process {held.owner}" if held.owner else ""
     who = ", ".join(filter(None, (since, process)))
     return [_waiting("open elsewhere", f"{who}: read-only until closed there".lstrip(": "))]

@@ -255,10 +255,10 @@ def test_metadata_another_window_holds_keeps_nobody_waiting_and_is_saved_afterwa
         take(lock)
 
     take = FileLock.acquire
-    monkeypatch.setattr(FileLock, "acquire", acquire)
     troubles: list[OSError | None] = []
     store = SessionStore(tmp_path / "s", Redactor({}), troubles.append)
     store.open()
+    monkeypatch.setattr(FileLock, "acquire", acquire)
     lock = FileLock(tmp_path / "s" / "metadata.json.lock")
     lock.acquire()
     store.metadata.name = "Mine"

@@ -1,12 +1,26 @@
 """A session that is open in another window: it says so, can be read, and is taken over."""
 
+from typing import Any
+
 import pytest
 
 from amplifier_tui.host.events import SessionHeld, TurnStarted
+from amplifier_tui.ui.prompt.prompt import held_rows
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient, opened
 
 HELD = SessionHeld(session_id=SESSION, owner="4711", since=1_700_000_000.0)
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    def rows(**facts: Any) -> list[str]:
+        held = SessionHeld(session_id=SESSION, **facts)
+        return [row.plain for row in held_rows(held, "ctrl+x <")]
+
+    assert rows() == ["open elsewhere  read-only until closed there"]
+    assert rows(owner="1") == ["open elsewhere  process 1: read-only until closed there"]
+    assert rows(since=1e18)[0].startswith("open elsewhere  since ")
+    assert held_rows(None, "") == []
 
 
 def said(drive: Driver) -> list[str]:

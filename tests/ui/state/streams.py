@@ -77,6 +77,12 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "branch": _TEXT,
     },
     host.SessionClosed: {},
+    host.SessionHeld: {
+        "owner": _NAMES,
+        "since": _AMOUNT,
+        "free": st.booleans(),
+        "prompt": _TEXT,
+    },
     host.Rewound: {
         "turn": st.sampled_from([1, 2]),
         "scope": st.sampled_from(["conversation", "files", "both"]),
