@@ -188,12 +188,15 @@ class ModeChanged(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandsChanged(HostEvent):
-    """Which `/` commands the session's modules bring; sent before a session opens, too.
+    """What the session's modules bring to be typed; sent before a session opens, too.
 
-    A prompt that begins with `/name` or `/group:name` gets what the command stands for.
+    Attributes:
+        commands: A prompt that begins with `/name` or `/group:name` gets what one stands for.
+        mentions: `server:address` of what MCP servers give; behind an `@` it goes along.
     """
 
     commands: tuple[CommandCard, ...] = ()
+    mentions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

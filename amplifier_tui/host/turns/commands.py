@@ -1,4 +1,4 @@
-"""The `/` commands that modules bring: told to the front end, and expanded in prompts."""
+"""The `/` commands that modules bring: expanded in prompts, and told with what can be mentioned."""
 
 import asyncio
 import re
@@ -9,6 +9,7 @@ from amplifier_tui.base.prompt_commands import CHANNEL, COMMANDS_CHANGED, Prompt
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import CommandCard, CommandsChanged
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.turns.resources import offered_resources
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 _TYPED: Final = re.compile(r"/([\w-]+(?::[\w-]+)?)(?:\s+|\Z)(.*)", re.DOTALL)
@@ -25,7 +26,7 @@ class PromptCommands:
         self._telling: asyncio.Task[None] | None = None
 
     async def tell(self) -> None:
-        """Tell the front end which commands there are."""
+        """Tell the front end which commands there are, and which resources."""
         cards = tuple(
             CommandCard(
                 group=each.group,
@@ -35,7 +36,11 @@ class PromptCommands:
             )
             for each in (await self._found()).values()
         )
-        self._sender.send(CommandsChanged(**self._sender.stamp(), commands=cards))
+        clean = self._sender.redactor.text
+        offered = offered_resources(self._coordinator)
+        mentions = tuple(each for each in offered if clean(each) == each)
+        changed = CommandsChanged(**self._sender.stamp(), commands=cards, mentions=mentions)
+        self._sender.send(changed)
 
     def tell_soon(self) -> None:
         """Tell it in a moment: modules were mounted, or are gone."""

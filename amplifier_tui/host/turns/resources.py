@@ -1,6 +1,7 @@
 """`@server:address` in a prompt: what an MCP server gives under that address goes along."""
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Final
 
 from amplifier_tui.base.capabilities.mcp import CAPABILITY, ServersControl
@@ -10,6 +11,21 @@ from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 _MOST: Final = 10
 """Resources of one prompt."""
+_MOST_OFFERED: Final = 1_000
+
+
+def offered_resources(coordinator: ModuleCoordinator) -> list[str]:
+    """Return `server:address` of what servers give, as far as a mention can hold it."""
+    control: ServersControl | None = coordinator.get_capability(CAPABILITY)
+    if control is None:
+        return []
+    named = (f"{each.name}:{uri}" for each in control.statuses() for uri in each.resources)
+    return list(islice(filter(_is_mention, named), _MOST_OFFERED))
+
+
+def _is_mention(text: str) -> bool:
+    # The end of a sentence is no part of a mention.
+    return text[-1] not in ".:" and parse_mentions(f"@{text}") == [f"@{text}"]
 
 
 async def mentioned_resources(

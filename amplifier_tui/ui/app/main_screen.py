@@ -105,7 +105,7 @@ class MainScreen(SessionScreen):
                 self.prompt.input,
                 popup,
                 root,
-                lambda: () if self._state is None else self._state.commands.cards,
+                lambda: None if self._state is None else self._state.commands,
             )
         )
 

@@ -26,6 +26,7 @@ from amplifier_tui.ui.keys.module_commands import by_typed_name
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.prompt.shell import shell_draft
 from amplifier_tui.ui.prompt.shell_completion import complete_word, typed_word
+from amplifier_tui.ui.state.small_sections import ModuleCommands
 from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked
 
 _log = logging.getLogger(__name__)
@@ -135,7 +136,7 @@ class Completer:
     """Joins the prompt's text with the popup; files are listed and ranked in a thread.
 
     Args:
-        commands: Returns the commands of the session's modules.
+        offered: Returns what the session's modules bring to be typed.
     """
 
     def __init__(
@@ -143,9 +144,9 @@ class Completer:
         prompt: PromptInput,
         popup: CompletionPopup,
         root: Path,
-        commands: Callable[[], Iterable[CommandCard]] = tuple,
+        offered: Callable[[], ModuleCommands | None] = lambda: None,
     ) -> None:
-        self._commands = commands
+        self._offered = offered
         self._prompt = prompt
         self._popup = popup
         self._root = root
@@ -187,9 +188,9 @@ class Completer:
             return False
         self._closed = None
         if query.kind == "command":
-            self._popup.show_candidates(
-                complete_commands(query.word, self.keymap, self._commands())
-            )
+            offered = self._offered()
+            cards = () if offered is None else offered.cards
+            self._popup.show_candidates(complete_commands(query.word, self.keymap, cards))
             return False
         # While one ranking runs in its thread, the words typed meanwhile wait as one.
         self._wanted = query.word
@@ -256,7 +257,8 @@ class Completer:
             except OSError as error:
                 _log.warning("The files of %s cannot be listed: %s", self._root, error)
             self._listed = now
-        return complete_files(word, self._files)
+        offered = self._offered()
+        return complete_files(word, self._files, () if offered is None else offered.mentions)
 
     def close(self) -> bool:
         """Close the popup until the cursor is in another word; False when it was not open."""
@@ -329,10 +331,14 @@ def _is_first(name: str) -> bool:
     return BY_SLASH[name].commands[0] == name
 
 
-def complete_files(word: str, files: list[str]) -> list[Candidate]:
-    """Return the files that match, best first. Takes a while for many files: use a thread."""
+def complete_files(word: str, files: list[str], mentions: Iterable[str] = ()) -> list[Candidate]:
+    """Return the files that match, best first. Takes a while for many files: use a thread.
+
+    Args:
+        mentions: What else can stand behind an `@`, such as resources of servers.
+    """
     found: list[Candidate] = []
-    for path in rank(word, files, lambda path: path, limit=SHOWN):
+    for path in rank(word, [*files, *mentions], lambda path: path, limit=SHOWN):
         hit = match(word, path)
         # A path the mention syntax cannot hold goes in as plain quoted text.
         plain = _MENTION.fullmatch(path) is None

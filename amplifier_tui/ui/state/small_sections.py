@@ -142,15 +142,17 @@ class Todo(FieldSection):
 
 
 class ModuleCommands(FieldSection):
-    """The `/` commands that the session's modules bring."""
+    """The `/` commands that the session's modules bring, and what `@` can mention of them."""
 
     def reset(self) -> None:
         """Know of none."""
         self.cards: tuple[events.CommandCard, ...] = ()
+        self.mentions: tuple[str, ...] = ()
 
     @on(events.CommandsChanged, main=True)
     def _changed(self, event: events.CommandsChanged) -> None:
         self.cards = event.commands
+        self.mentions = event.mentions
 
 
 class BackgroundCommands(FieldSection):

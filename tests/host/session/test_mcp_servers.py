@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.events import Notice, ToolEnded, TurnEnded
+from amplifier_tui.host.events import CommandsChanged, Notice, ToolEnded, TurnEnded
 from tests.host.driving import Driver, Project, calling
 from tests.modules.tool_mcp.support import ROOT
 
@@ -30,6 +30,8 @@ def test_a_server_of_the_users_is_used_in_a_session(
     assert "Buy cheese." in json.dumps(row["content"])
     assert any("Not read: @rude:notes://none" in each.text for each in driver.of(Notice))
 
+    # What the server gives can be mentioned, as far as a mention can hold its address.
+    assert driver.of(CommandsChanged)[-1].mentions == ("rude:notes://today",)
     (status,) = driver.client.mcp_servers().result(10)
     assert (status.name, status.state) == ("rude", "ready")
     assert "mcp__rude__echo" in status.tools

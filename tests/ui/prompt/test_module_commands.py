@@ -31,3 +31,13 @@ async def test_a_command_of_a_module_is_sent_as_it_is_typed() -> None:
         await drive.write("/skill:plan now")
         await drive.press("enter")
         assert drive.client.named("queue") == [("/skill:plan now",)]
+
+
+async def test_a_resource_of_a_server_is_completed_among_the_files() -> None:
+    async with running() as drive:
+        given = ("docs:notes://today", "docs:notes://later")
+        await drive.push(CommandsChanged(session_id=SESSION, mentions=given))
+        await drive.write("see @doctod")
+        await drive.until(lambda: "docs:notes://today" in drive.text())
+        await drive.press("tab")
+        assert drive.draft == "see @docs:notes://today "
