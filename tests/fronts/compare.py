@@ -14,6 +14,7 @@ from amplifier_tui.host.events import (
     BlockDelta,
     BudgetChanged,
     CancelRequested,
+    CommandsChanged,
     HookTraced,
     HostEvent,
     JobChanged,
@@ -23,6 +24,7 @@ from amplifier_tui.host.events import (
     ModelChanged,
     ModuleLoading,
     ModuleMounted,
+    Notice,
     SessionClosed,
     ToolProgress,
     ToolStarted,
@@ -36,7 +38,11 @@ _TIMES = frozenset(
     ("at", "ms", "duration_ms", "timestamp", "seq", "timeout", "started", "seconds", "took")
 )
 _LEFT_OUT = (ModuleLoading, ModuleMounted, SessionClosed, JobChanged)
-_BESIDE = (HookTraced, BudgetChanged, UsageChanged, ModeChanged, ModelChanged, LimitChanged)
+_BESIDE = (
+    *(HookTraced, BudgetChanged, UsageChanged, ModeChanged, ModelChanged, LimitChanged),
+    *(CommandsChanged, Notice),
+)
+"""What has no place in the conversation: it is said when it is known."""
 _SECTIONS = (
     *("facts", "conversation", "modules", "budget", "usage", "approvals", "questions", "trust"),
     *("queue", "todo", "commands", "jobs", "activity"),

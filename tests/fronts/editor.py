@@ -81,6 +81,19 @@ async def hold(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Held:
     return stage.end(held)
 
 
+async def load(stage: Stage, session_id: str) -> TestEditor:
+    """Return an editor that has loaded a stored session, and has left again."""
+    wanted = agents.Wanted(trust=trust_everything)
+    editor = await connected(agents.EditorAgent(wanted))
+    try:
+        await editor.agent.load_session(
+            cwd=str(stage.folder), session_id=session_id, mcp_servers=[]
+        )
+    finally:
+        await editor.leave()
+    return editor
+
+
 async def _hold(editor: ActingEditor, stage: Stage, resume: str) -> None:
     cwd = str(stage.folder)
     if resume:

@@ -1,7 +1,6 @@
 """The project a conversation is held in, and what came of it."""
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -94,9 +93,8 @@ class Stage:
             yield later, Player(conversation, conversation.again, folder)
 
     def end(self, held: Held) -> Held:
-        """Return what was held, with what is on disk, and leave the place to the next one."""
+        """Return what was held, with what is on disk."""
         held.rows = self.project.rows(session_of(held.events))
-        shutil.rmtree(self.folder)
         return held
 
 

@@ -1,9 +1,11 @@
 """One conversation through every front end there is: nothing may depend on which it was."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+from acp import schema
 from jsonschema import Draft202012Validator
 
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
@@ -21,7 +23,7 @@ from tests.fronts.compare import (
 )
 from tests.fronts.conversations import CONVERSATIONS
 from tests.fronts.player import Conversation
-from tests.fronts.stage import Stage
+from tests.fronts.stage import Stage, session_of
 from tests.host.driving import MODULES
 
 every = pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda each: each.name)
@@ -49,8 +51,11 @@ async def test_a_conversation_is_the_same_through_every_front_end(
     monkeypatch: pytest.MonkeyPatch,
     events_schema: Draft202012Validator,
 ) -> None:
+    folder = tmp_path / "project"
+
     def stage() -> Stage:
-        return Stage(conversation, tmp_path / "project", own_home)
+        shutil.rmtree(folder, ignore_errors=True)
+        return Stage(conversation, folder, own_home)
 
     embedded, piped = embedding.hold(stage()), pipe.hold(stage(), monkeypatch)
     others, traces = {"pipe": piped}, not conversation.at_question
@@ -75,3 +80,17 @@ async def test_a_conversation_is_the_same_through_every_front_end(
     if "editor" in others:
         words, *calls = read_in_editor(others["editor"].told[-1].updates)
         assert [words.removeprefix(conversation.broke_off), *calls] == read_on_screen(played)
+
+
+async def test_a_session_of_the_screen_is_retold_in_an_editor(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = {each.name: each for each in CONVERSATIONS}
+    stage = Stage(
+        named["a new file and a changed one, each allowed once"], tmp_path / "p", own_home
+    )
+    held = await screen.hold(stage)
+    with stage.set():
+        loaded = await editor.load(stage, session_of(held.events))
+    assert loaded.text(schema.UserMessageChunk) == "go"
+    assert read_in_editor(loaded.updates) == read_on_screen(held.told)

@@ -14,9 +14,10 @@ from acp import PROTOCOL_VERSION, RequestError, schema
 from amplifier_tui import __version__
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
+from amplifier_tui.cli.acp.asking import Editor
 from amplifier_tui.cli.acp.commands import run_command
 from amplifier_tui.cli.acp.content import prompt_of, servers_of
-from amplifier_tui.cli.acp.session import Editor, EditorSession
+from amplifier_tui.cli.acp.session import EditorSession
 from amplifier_tui.host.client import ModelCard, OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import HostEvent, Mode, ModelChanged, Notice
@@ -33,8 +34,8 @@ _MODES: Final = {
     "auto": ("Auto", "Nearly everything goes"),
 }
 _MOST_MODELS: Final = 200
-_LISTED: Final = 10.0
-"""Seconds a provider has to list its models."""
+_LOOKED_UP: Final = 10.0
+"""Seconds another model has to be looked up in."""
 
 _MOST_SESSIONS: Final = 500
 
@@ -247,7 +248,7 @@ class EditorAgent:
         else:
             changed.cancel()
             raise _wrong(f"There is nothing called {config_id} to choose")
-        event = await session.answer(changed, _LISTED)
+        event = await session.answer(changed, _LOOKED_UP)
         if isinstance(event, Notice):
             raise _wrong(event.text)
         return schema.SetSessionConfigOptionResponse(config_options=_options(opened))
@@ -296,9 +297,8 @@ class EditorAgent:
         """Tell the editor which models there are, once the providers have said so."""
         session = opened.session
         try:
-            async with asyncio.timeout(_LISTED):
-                opened.models = await asyncio.wrap_future(session.client.models())
-        except (TimeoutError, RuntimeError) as error:
+            opened.models = await asyncio.wrap_future(session.client.models())
+        except RuntimeError as error:
             # The session may have been closed meanwhile.
             logger.info("The models are not listed: %s", error)
             return

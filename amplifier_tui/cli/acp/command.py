@@ -1,10 +1,9 @@
 """The options of `amplifier-tui acp`, and its streams."""
 
 import asyncio
-import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -52,16 +51,9 @@ def acp(bundle: str, demo: bool, mode: str | None, trust: bool) -> int:
 
 
 async def _serve(agent: "EditorAgent") -> None:
-    from acp import run_agent
+    from amplifier_tui.cli.acp.messages import serve
 
-    reader, writer = await _streams()
-    try:
-        # The editor may go in the middle of a message.
-        with contextlib.suppress(ConnectionError):
-            served = cast("Any", agent)  # It takes fewer names than the protocol lists.
-            await run_agent(served, writer, reader, use_unstable_protocol=True)
-    finally:
-        await agent.close()
+    await serve(agent, *await _streams())
 
 
 async def _streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

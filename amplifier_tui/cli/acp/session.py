@@ -2,44 +2,27 @@
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Coroutine
 from dataclasses import field
-from typing import Any, Final, Protocol
+from typing import Final
+from uuid import uuid4
 
 from acp import RequestError, helpers, schema
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
-from amplifier_tui.cli.acp.permissions import (
-    asked_call,
-    asked_limit,
-    decision_of,
-    form_of,
-    limit_options,
-    options_of,
-    plan_options,
-    reply_of,
-)
+from amplifier_tui.cli.acp.asking import Editor, EditorQuestions
 from amplifier_tui.cli.acp.turn import EditorTurn
 from amplifier_tui.cli.acp.updates import Update, Updates
-from amplifier_tui.host.client import OpenRequest, QuestionsReply, SessionClient, TrustDecision
+from amplifier_tui.host.client import OpenRequest, SessionClient, TrustDecision
 from amplifier_tui.host.events import (
     MAIN_LANE,
-    ApprovalRequested,
-    ApprovalResolved,
     Failed,
     HostEvent,
-    LimitAsked,
-    LimitResolved,
     Mode,
     ModeChanged,
     ModelChanged,
     Notice,
     PlanProposed,
-    QuestionsAsked,
-    QuestionsResolved,
-    QueueChanged,
     SessionOpened,
     TrustAsked,
     TurnEnded,
@@ -52,21 +35,6 @@ _PATIENCE: Final = 5.0
 """Seconds for what a session does at once."""
 _COMMAND: Final = 120.0
 """Seconds for a command such as a summary."""
-
-
-class Editor(Protocol):
-    """What a session asks of an editor; `acp.AgentSideConnection` does it."""
-
-    async def session_update(self, session_id: str, update: Any) -> None:
-        """Send an update."""
-
-    async def request_permission(
-        self, session_id: str, tool_call: Any, options: list[Any]
-    ) -> schema.RequestPermissionResponse:
-        """Ask the user."""
-
-    async def create_elicitation(self, message: str, mode: Any) -> Any:
-        """Ask the user to fill in a form."""
 
 
 @dataclass(slots=True)
@@ -94,7 +62,7 @@ class EditorSession:
         self.client = client
         self.facts = EditorFacts(cwd)
         self._editor = editor
-        self._forms = forms
+        self._questions = EditorQuestions(client, editor, forms=forms)
         self._updates = Updates(cwd)
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
@@ -102,11 +70,11 @@ class EditorSession:
         self._opening: asyncio.Future[SessionOpened] | None = None
         self._held: list[Update] | None = []
         """Updates until the editor knows the session."""
-        self._turns: deque[EditorTurn] = deque()
-        self._waiting: tuple[str, ...] = ()
-        """Ids of the prompts that wait for the end of the running turn."""
+        self._turns: dict[str, EditorTurn] = {}
+        """Of the prompts that have not begun, by their ids."""
         self._turn: EditorTurn | None = None
-        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._planned: EditorTurn | None = None
+        """Whose plan is going to be carried out."""
         self._waiters: list[tuple[type[HostEvent], str, asyncio.Future[HostEvent]]] = []
 
     @property
@@ -117,7 +85,7 @@ class EditorSession:
     @property
     def is_busy(self) -> bool:
         """Whether a turn runs or waits."""
-        return self._turn is not None or bool(self._turns)
+        return bool(self._turn or self._planned or self._turns)
 
     async def open(self, request: OpenRequest) -> None:
         """Open the session.
@@ -161,16 +129,21 @@ class EditorSession:
         Raises:
             RequestError: It failed, in words.
         """
-        turn = EditorTurn(self._loop.create_future())
-        self._turns.append(turn)
-        self.client.submit(text, files)
+        turn, prompt_id = EditorTurn(self._loop.create_future()), uuid4().hex[:12]
+        self._turns[prompt_id] = turn
+        self.client.submit(text, files, prompt_id)
         return await turn.answer
 
     def cancel(self) -> None:
         """Stop the running turn at once, and send none of the prompts that wait for its end."""
-        for turn in self._turns:
-            turn.stopped = True
-        self._take_back()
+        if not self.is_busy and not self._waiters:
+            # An interruption would be one of the opening, which is told before it is over.
+            return
+        waiting, self._turns = self._turns, {}
+        for prompt_id, turn in waiting.items():
+            # One that begins all the same is the turn that is stopped.
+            self.client.unqueue(prompt_id)
+            turn.answer.set_result(schema.PromptResponse(stop_reason="cancelled"))
         self.client.interrupt(immediate=True)
 
     def expect(self, kind: type[HostEvent], notices: str = "") -> "asyncio.Future[HostEvent]":
@@ -194,8 +167,7 @@ class EditorSession:
         await asyncio.wrap_future(self.client.close())
         if self._pump is not None:
             self._pump.cancel()
-        for task in tuple(self._asking.values()):
-            task.cancel()
+        self._questions.close()
         self._fail(RequestError.internal_error({"details": "The session was closed"}))
 
     def _woken(self) -> None:
@@ -224,31 +196,13 @@ class EditorSession:
             logger.exception("An event of a session can't be told")
             self._fail(error)
 
-    def _take_back(self) -> None:
-        """Answer the prompts that were stopped while they waited; they do not run."""
-        stopped = {
-            prompt_id: turn
-            for prompt_id, turn in zip(self._waiting, self._turns, strict=False)
-            if turn.stopped
-        }
-        for prompt_id, turn in stopped.items():
-            self.client.unqueue(prompt_id)
-            self._turns.remove(turn)
-            turn.answer.set_result(schema.PromptResponse(stop_reason="cancelled"))
-        self._waiting = tuple(each for each in self._waiting if each not in stopped)
-
     def _fail(self, error: BaseException) -> None:
-        turns = [*([self._turn] if self._turn is not None else []), *self._turns]
-        waiting: list[asyncio.Future[Any]] = [turn.answer for turn in turns]
-        for turn in turns:
-            if turn.plan is not None:
-                turn.plan.cancel()
-        if self._opening is not None:
-            waiting.append(self._opening)
-        for future in waiting:
-            if not future.done():
-                future.set_exception(error)
-        self._turn = None
+        begun = (self._turn, self._planned)
+        for turn in (*(each for each in begun if each is not None), *self._turns.values()):
+            turn.fail(error)
+        if self._opening is not None and not self._opening.done():
+            self._opening.set_exception(error)
+        self._turn = self._planned = None
         self._turns.clear()
 
     async def _take(self, event: HostEvent) -> None:
@@ -259,25 +213,16 @@ class EditorSession:
             case TrustAsked():
                 self.facts.untrusted += [one_line(item.title) for item in event.items]
                 self.client.answer_trust(event.request_id, TrustDecision())
-            case ApprovalRequested():
-                self._ask(event.request_id, self._decide(event))
-            case QuestionsAsked():
-                self._ask(event.request_id, self._answer(event))
-            case LimitAsked():
-                self._ask(event.request_id, self._spend(event))
-            case ApprovalResolved() | QuestionsResolved() | LimitResolved():
-                task = self._asking.pop(event.request_id, None)
-                if task is not None:
-                    task.cancel()
+            case _ if self._questions.take(event):
+                pass
             case _ if event.agent != MAIN_LANE or event.replayed:
                 pass
-            case QueueChanged():
-                self._waiting = event.ids
-                self._take_back()
-            case TurnStarted() if self._turns:
-                self._turn = self._turns.popleft()
+            case TurnStarted():
+                planned, self._planned = self._planned, None
+                found = self._turns.pop(event.prompt_id, planned)
+                self._turn = found or EditorTurn(self._loop.create_future())
             case PlanProposed() if self._turn is not None:
-                self._turn.plan = asyncio.create_task(self._carry_out())
+                self._turn.plan = asyncio.create_task(self._questions.plan())
             case Failed():
                 self._failed(event)
             case TurnEnded():
@@ -296,6 +241,7 @@ class EditorSession:
         match event:
             case SessionOpened():
                 facts.opened = event
+                self._questions.session_id = event.session_id
                 facts.model = f"{event.provider}/{event.model}" if event.model else ""
                 if self._opening is not None and not self._opening.done():
                     self._opening.set_result(event)
@@ -322,7 +268,7 @@ class EditorSession:
             self._opening.set_exception(error)
         elif self._turns:
             # The prompt was not accepted.
-            self._turns.popleft().answer.set_exception(error)
+            self._turns.pop(next(iter(self._turns))).fail(error)
 
     async def _ended(self, event: TurnEnded) -> None:
         turn, self._turn = self._turn, None
@@ -331,58 +277,9 @@ class EditorSession:
         plan, turn.plan = turn.plan, None
         if plan is not None:
             # Here, or the answer would come before the question.
-            self._ask("plan", self._after_plan(turn, plan, event))
+            self._questions.ask("plan", self._after_plan(turn, plan, event))
         else:
             turn.settle(event)
-
-    # --- questions ------------------------------------------------------------------------
-
-    def _ask(self, request_id: str, asking: "Coroutine[Any, Any, None]") -> None:
-        task = asyncio.create_task(asking)
-        self._asking[request_id] = task
-        task.add_done_callback(lambda _: self._asking.pop(request_id, None))
-
-    async def _permission(self, call: Any, options: list[Any]) -> Any:
-        """Return the outcome of a question; None when the editor could not ask."""
-        try:
-            response = await self._editor.request_permission(self.session_id, call, options)
-        except (RequestError, ConnectionError, ValueError) as error:
-            logger.warning("The editor did not ask: %s", error)
-            return None
-        return response.outcome
-
-    async def _decide(self, request: ApprovalRequested) -> None:
-        outcome = await self._permission(asked_call(request), options_of(request))
-        self.client.decide(request.request_id, decision_of(request, outcome))
-
-    async def _spend(self, asked: LimitAsked) -> None:
-        outcome = await self._permission(asked_limit(asked), limit_options())
-        go = getattr(outcome, "option_id", "") == "go"
-        self.client.answer_limit(asked.request_id, go=go)
-
-    async def _answer(self, asked: QuestionsAsked) -> None:
-        reply = QuestionsReply("unavailable")
-        if self._forms:
-            mode = schema.ElicitationFormSessionMode(
-                session_id=self.session_id, requested_schema=form_of(asked.questions)
-            )
-            message = one_line(asked.questions[0].question, 600)
-            try:
-                answer = await self._editor.create_elicitation(message, mode)
-                reply = reply_of(asked.questions, answer)
-            except (RequestError, ConnectionError, ValueError) as error:
-                logger.warning("The editor did not ask: %s", error)
-        self.client.answer_questions(asked.request_id, reply)
-
-    async def _carry_out(self) -> Mode | None:
-        """Ask what becomes of a plan; returns the mode to do it in, None to leave it."""
-        call = schema.ToolCallUpdate(
-            tool_call_id="plan", title="Do what the plan says?", kind="switch_mode"
-        )
-        outcome = await self._permission(call, plan_options())
-        chosen = getattr(outcome, "option_id", "")
-        modes: tuple[Mode, ...] = ("ask", "edits")
-        return next((mode for mode in modes if mode == chosen), None)
 
     async def _after_plan(
         self, turn: EditorTurn, plan: "asyncio.Task[Mode | None]", event: TurnEnded
@@ -393,7 +290,7 @@ class EditorSession:
         finally:
             # The mode may have changed, another prompt may have come, the session may be closed.
             if mode is not None and self.facts.mode == "plan" and not self.is_busy:
-                self._turns.append(turn)
+                self._planned = turn
                 self.client.carry_out(mode)
             else:
                 turn.settle(event)

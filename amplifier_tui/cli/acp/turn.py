@@ -23,13 +23,18 @@ class EditorTurn:
     Attributes:
         failure: What went wrong in its turn.
         plan: The question what becomes of the plan that it ended in.
-        stopped: The editor cancelled it before its turn began.
     """
 
     answer: "asyncio.Future[schema.PromptResponse]"
     failure: Failed | None = None
     plan: "asyncio.Task[Mode | None] | None" = None
-    stopped: bool = False
+
+    def fail(self, error: BaseException) -> None:
+        """Tell the editor that it comes to nothing."""
+        if self.plan is not None:
+            self.plan.cancel()
+        if not self.answer.done():
+            self.answer.set_exception(error)
 
     def settle(self, event: TurnEnded) -> None:
         """Tell the editor how the turn ended that it waits for."""

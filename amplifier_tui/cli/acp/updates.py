@@ -78,7 +78,12 @@ class Updates:
         if event.agent != MAIN_LANE:
             return self._of_agent(event)
         match event:
-            case TurnStarted(replayed=True):
+            case TurnStarted():
+                # Nothing more comes of the blocks of the turn before.
+                for known in (self._kinds, self._sent, self._cleaners, self._output):
+                    known.clear()
+                if not event.replayed:
+                    return []
                 return [helpers.update_user_message_text(clean(event.prompt))]
             case SteerApplied():
                 return [helpers.update_user_message_text(clean(event.text))]

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -68,9 +69,13 @@ class Service(StoredCommands):
         live = self._live
         return None if live is None else live.turns.handle
 
-    async def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
+    async def submit(
+        self, text: str, attachments: tuple[str, ...] = (), prompt_id: str = ""
+    ) -> None:
         """Run a prompt, now or after the running turn."""
         prompt = Prompt(text, attachments)
+        if prompt_id:
+            prompt = replace(prompt, prompt_id=prompt_id)
         if self._opening is not None:
             self._early.append(prompt)
         elif self._live is not None:

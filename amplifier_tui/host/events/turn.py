@@ -20,11 +20,16 @@ from amplifier_tui.host.events.records import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted(HostEvent):
-    """A prompt was accepted and written to the transcript."""
+    """A prompt was accepted and written to the transcript.
+
+    Attributes:
+        prompt_id: What it was called while it waited; empty in what is retold.
+    """
 
     turn: int
     prompt: str
     attachments: tuple[str, ...] = ()
+    prompt_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,13 @@ from typing import Protocol
 class TurnClient(Protocol):
     """Sends prompts, steers and stops turns, and runs the user's own commands."""
 
-    def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
-        """Send a prompt. While a turn runs it is queued."""
+    def submit(self, text: str, attachments: tuple[str, ...] = (), prompt_id: str = "") -> None:
+        """Send a prompt. While a turn runs it is queued.
+
+        Args:
+            attachments: Paths of files, absolute or in the session's working directory.
+            prompt_id: What it is called in `QueueChanged` and `TurnStarted`; empty for any name.
+        """
 
     def steer(self, text: str) -> None:
         """Give the running turn a message at its next step; without a turn, submit it."""

@@ -174,6 +174,7 @@ class TurnControl:
                 turn=number,
                 prompt=self._sender.redactor.text(prompt.text),
                 attachments=prompt.attachments,
+                prompt_id=prompt.prompt_id,
             )
         )
         loop = asyncio.get_running_loop()

@@ -5,9 +5,9 @@ import pytest
 from amplifier_tui.cli.acp.agent import EditorAgent, Wanted
 from amplifier_tui.foundation.trust.gate import trust_everything
 from tests.cli.acp.editor import TestEditor, connected
-from tests.host.conftest import project
+from tests.host.conftest import project, server
 
-__all__ = ["project"]
+__all__ = ["project", "server"]
 
 Connect = Callable[..., TestEditor]
 

@@ -1,14 +1,14 @@
 """An editor for tests, on the protocol's own SDK, over a socket."""
 
 import asyncio
-import contextlib
 import socket
 from collections.abc import Callable
 from typing import Any
 
-from acp import connect_to_agent, run_agent, schema
+from acp import connect_to_agent, schema
 
 from amplifier_tui.cli.acp.agent import EditorAgent
+from amplifier_tui.cli.acp.messages import serve
 
 LONGEST = 1 << 26
 
@@ -102,14 +102,7 @@ async def connected(
     reader, writer = await asyncio.open_connection(sock=ours, limit=LONGEST)
     agents_reader, agents_writer = await asyncio.open_connection(sock=theirs, limit=LONGEST)
 
-    async def serve() -> None:
-        try:
-            with contextlib.suppress(ConnectionError):
-                await run_agent(agent, agents_writer, agents_reader, use_unstable_protocol=True)
-        finally:
-            await agent.close()
-
-    editor.serving = asyncio.create_task(serve())
+    editor.serving = asyncio.create_task(serve(agent, agents_reader, agents_writer))
     editor.agent = connect_to_agent(editor, writer, reader, use_unstable_protocol=True)
     editor.writers = [writer]
     asks = schema.ElicitationCapabilities(form=schema.ElicitationFormCapabilities())

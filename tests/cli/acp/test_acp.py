@@ -347,8 +347,10 @@ async def test_what_can_not_be_done_is_said_in_words(
 def test_the_program_writes_only_the_protocol_and_ends_with_its_editor(tmp_path: Path) -> None:
     hello = {"protocolVersion": 1, "clientCapabilities": {}}
     nowhere = {"cwd": str(tmp_path / "gone"), "mcpServers": []}
+    nonsense = ["nonsense", "[1]", "7", '"a"', "null", "{}", '{"id": [1], "result": 1}', "\x00"]
+    nonsense += ['{"id": 9, "error": "no"}', '{"id": 9, "method": 5}', "[" * 100_000, "9" * 5_000]
     lines = [
-        "nonsense",
+        *nonsense,
         json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
         json.dumps({"jsonrpc": "2.0", "id": 2, "method": "session/new", "params": nowhere}),
         json.dumps({"jsonrpc": "2.0", "id": 3, "method": "session/new", "params": {"cwd": 1}}),
@@ -359,7 +361,10 @@ def test_the_program_writes_only_the_protocol_and_ends_with_its_editor(tmp_path:
         command, input="\n".join([*lines, ""]), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    answers = {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    refused = [row["error"]["code"] for row in rows if row["id"] is None]
+    assert len(refused) == len(nonsense) and set(refused) == {-32700, -32600}
+    answers = {row["id"]: row for row in rows}
     assert answers[1]["result"]["agentInfo"]["name"] == "amplifier-tui"
     assert "no absolute path" in answers[2]["error"]["message"]
     assert answers[3]["error"]["code"] == -32602
