@@ -67,17 +67,32 @@ def _look(found: Scan, path: str, handle: int, name: str) -> None:
         found.broken += 1
 
 
-def session_folders(stored: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the folder of each session that can be read, and the status of its transcript."""
+def session_folders(stored: str) -> Iterator[tuple[str, os.stat_result | None]]:
+    """Yield the folder of each session, and the status of its transcript; None where it is broken.
+
+    Those in which nothing was said are left out.
+    """
     with _opened(stored) as (names, handle):
         for name in names:
             try:
                 status = _status(handle, name)
             except OSError as error:
                 logger.warning("%s/%s can't be looked at: %s", stored, name, error)
+                yield f"{stored}/{name}", None
                 continue
-            if status is not None and stat.S_ISREG(status.st_mode):
-                yield f"{stored}/{name}", status
+            if status is not None:
+                yield f"{stored}/{name}", status if stat.S_ISREG(status.st_mode) else None
+
+
+def stamp_of(stored: str) -> int:
+    """Return what tells that sessions came into a folder or went; 0 where it is not there.
+
+    A session in which nothing was said yet is there already: its first words change nothing here.
+    """
+    try:
+        return os.stat(stored).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def all_folders() -> Iterator[str]:

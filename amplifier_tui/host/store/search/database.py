@@ -8,12 +8,14 @@ from typing import Final
 
 from amplifier_tui.paths import amplifier_home
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the tables and of how a text is split into words; a file of another is made anew.
 
 Of `sessions`, `root` is the folder of the session a sub-agent worked for, and `lane` the id of the
 sub-agent that the root itself called; both are empty for others. What follows them is for the list
 of sessions: all of it folded, `tags` one a line. `tasks` are the calls that gave sub-agents work.
+`folders` are those of which all sessions are in the index, as of their `stamp`; `broken` of them
+can't be read.
 """
 
 _WAIT: Final = 5.0
@@ -27,6 +29,9 @@ _SCHEMA: Final = f"""
         folder TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT '', cost REAL
     );
     CREATE INDEX sessions_of ON sessions (root, stored, changed);
+    CREATE TABLE folders (
+        stored TEXT PRIMARY KEY, stamp INTEGER NOT NULL, broken INTEGER NOT NULL
+    );
     CREATE TABLE tasks (
         lane TEXT NOT NULL, session INTEGER NOT NULL, row INTEGER NOT NULL, turn INTEGER NOT NULL,
         call_id TEXT NOT NULL

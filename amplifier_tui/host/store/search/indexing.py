@@ -13,7 +13,7 @@ from amplifier_tui.base.text import encodable
 from amplifier_tui.host.store.imported.origins import file_at, imported_files, is_transcript
 from amplifier_tui.host.store.imported.reading import imported_rows
 from amplifier_tui.host.store.lanes import TRANSCRIPT
-from amplifier_tui.host.store.listing.scan import all_folders, session_folders
+from amplifier_tui.host.store.listing.scan import all_folders, session_folders, stamp_of
 from amplifier_tui.host.store.metadata import FILE_NAME
 from amplifier_tui.host.store.search.database import (
     OtherVersionError,
@@ -48,6 +48,22 @@ class _Stored:
     size: int
     changed: int
     card: str
+
+
+@dataclass(slots=True)
+class _Folder:
+    """A folder of sessions on disk.
+
+    Attributes:
+        stamp: Before it was looked into; see `stamp_of`.
+        broken: How many of its sessions can't be read.
+        whole: All the others can be in the index.
+    """
+
+    stored: str
+    stamp: int
+    broken: int = 0
+    whole: bool = True
 
 
 def update_index(report: Report = lambda part, done, of: None, *, anew: bool = False) -> bool:
@@ -96,7 +112,8 @@ def _update(path: Path, report: Report) -> None:
                 "SELECT id, path, file, size, rows, turns, card FROM sessions"
             )
         }
-        stored = {each.folder: each for each in (*_stored(), *_imported())}
+        folders = [_Folder(each, stamp_of(each)) for each in all_folders()]
+        stored = {each.folder: each for each in (*_stored(folders), *_imported())}
         for folder in indexed.keys() - stored.keys():
             with changing(connection):
                 forget(connection, indexed[folder].id)
@@ -114,6 +131,12 @@ def _update(path: Path, report: Report) -> None:
                     known = indexed.get(each.folder)
                     indexed[each.folder] = _index_card(connection, reader, each, known)
             report("cards", at + len(piece), len(changed))
+        with changing(connection):
+            connection.execute("DELETE FROM folders")
+            connection.executemany(
+                "INSERT INTO folders (stored, stamp, broken) VALUES (?, ?, ?)",
+                ((each.stored, each.stamp, each.broken) for each in folders if each.whole),
+            )
         for done, each in enumerate(changed, 1):
             try:
                 _index_texts(connection, reader, each, indexed[each.folder])
@@ -122,11 +145,15 @@ def _update(path: Path, report: Report) -> None:
             report("texts", done, len(changed))
 
 
-def _stored() -> Iterator[_Stored]:
-    for sessions in all_folders():
-        for folder, status in session_folders(sessions):
+def _stored(folders: list[_Folder]) -> Iterator[_Stored]:
+    for sessions in folders:
+        for folder, status in session_folders(sessions.stored):
             # A path that is no UTF-8 has no place in the index.
             if encodable(folder) != folder:
+                sessions.whole = False
+                continue
+            if status is None:
+                sessions.broken += 1
                 continue
             try:
                 card = os.stat(os.path.join(folder, FILE_NAME))

@@ -1,5 +1,6 @@
 import json
 import os
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
@@ -12,11 +13,13 @@ from amplifier_tui.host.store.listing.details import details_of
 from amplifier_tui.host.store.listing.filters import condition
 from amplifier_tui.host.store.listing.listing import list_now, list_sessions
 from amplifier_tui.host.store.listing.pins import pin, pinned
+from amplifier_tui.host.store.listing.scan import Scan, scan
 from amplifier_tui.host.store.metadata import read_metadata
 from amplifier_tui.host.store.search.database import index_path
 from amplifier_tui.host.store.search.finding import search_now
 from amplifier_tui.host.store.search.indexing import update_index
 from amplifier_tui.host.store.sessions import SessionNotFoundError, key_of, stored_at
+from amplifier_tui.host.stored_cards import SessionList
 from amplifier_tui.paths import sessions_dir
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -138,6 +141,44 @@ def test_what_is_hidden_is_counted_and_pinned_sessions_come_first(home: Path) ->
     assert (found.matching, found.filtered) == (1, 2)
     pin("cccc", on=False)
     assert names("", home) == ["aaaa", "bbbb", "cccc"]
+
+
+def test_the_list_of_all_folders_is_the_same_by_the_index_and_by_what_is_on_disk(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, third = home.parent / "other", home.parent / "third"
+    store(other, CHILD, parent_id="dddd")
+    (sessions_dir(other) / "odd" / "transcript.jsonl").mkdir(parents=True)
+    for number in range(4):
+        store(third, f"t{number}", number + 4)
+    pin("t3", on=True)
+    update_index()
+    looked: list[str] = []
+
+    def watched(folders: Sequence[str], known: Mapping[str, float]) -> Scan:
+        looked.extend(folders)
+        return scan(folders, known)
+
+    monkeypatch.setattr("amplifier_tui.host.store.listing.listing.scan", watched)
+
+    def both() -> tuple[list[str], SessionList]:
+        looked.clear()
+        indexed = list_sessions("", home, here=False, most=6, look=False)
+        into = [*looked]
+        assert indexed == list_sessions("", home, here=False, most=6)
+        assert list_sessions("tag:bug", home, here=False).filtered == indexed.matching - 2
+        return into, indexed
+
+    into, found = both()
+    assert into == [str(sessions_dir(home))], "of other folders the index is relied on"
+    assert [card.session_id for card in found.cards] == ["t3", "dddd", "aaaa", "bbbb", "cccc", "t0"]
+    assert (found.matching, found.agents, found.broken) == (8, 1, 1)
+    # What came or went in another window is known before it is indexed.
+    store(other, "eeee", -9)
+    delete_session(sessions_dir(third) / "t1")
+    assert len(list_sessions("", home, here=False, look=False).cards) == 8
+    update_index()
+    assert both()[0] == [str(sessions_dir(home))]
 
 
 def test_the_list_without_a_filter_needs_no_index(home: Path) -> None:
