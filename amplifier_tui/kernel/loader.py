@@ -34,6 +34,7 @@ from amplifier_tui.kernel.mounting.packages import (
     advice,
     code_set_aside,
     find_package_dir,
+    has_changed,
     import_package,
     is_in_environment,
     kind_of,
@@ -83,6 +84,10 @@ class ModuleLoader:
     """
 
     TYPE_TO_MOUNT_POINT: ClassVar[dict[str, str]] = TYPE_TO_MOUNT_POINT
+
+    RUNS_CHANGES: ClassVar[bool] = False
+    """Whether source that changed since it was imported is imported anew. What was mounted from it
+    before goes on as it is."""
 
     MOUNT_SECONDS: float = MOUNT_SECONDS
     """Seconds a module's mount may wait before it counts as failed."""
@@ -256,7 +261,10 @@ class ModuleLoader:
 
     def _import(self, module_id: str, package_dir: Path) -> ModuleType:
         add_path(package_dir.parent, self._added_paths)
-        return import_package(module_id, package_dir)
+        if not (self.RUNS_CHANGES and has_changed(package_dir)):
+            return import_package(module_id, package_dir)
+        with code_set_aside(package_dir.stem if package_dir.is_file() else package_dir.name):
+            return import_package(module_id, package_dir)
 
     def _nowhere(
         self, module_id: str, unresolved: ModuleNotFoundError | None

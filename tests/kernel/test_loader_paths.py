@@ -405,6 +405,22 @@ async def test_a_module_that_breaks_its_contract_is_refused_with_the_reasons(
     assert str(tmp_path) not in sys.path
 
 
+async def test_changed_source_is_run_only_by_a_loader_that_wants_that(tmp_path: Path) -> None:
+    class Current(ModuleLoader):
+        RUNS_CHANGES = True
+
+    resolver = Resolver(write(tmp_path, "tool-a", MOUNT + "VALUE = 1\n"))
+    await (await loader_for(resolver)).load("tool-a")
+    first = sys.modules["amplifier_module_tool_a"]
+    (tmp_path / "amplifier_module_tool_a" / "more.py").write_text("")
+    await (await loader_for(resolver)).load("tool-a")
+    assert sys.modules["amplifier_module_tool_a"] is first
+    for again in (False, True):
+        before = sys.modules["amplifier_module_tool_a"]
+        await Current((await loader_for(resolver))._coordinator).load("tool-a")
+        assert (sys.modules["amplifier_module_tool_a"] is before) is again
+
+
 # -- one copy of each module -----------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import PathFinder
+from itertools import islice
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final, NoReturn
@@ -43,6 +44,11 @@ _INSTALLED: Final = re.compile(r"[\\/](site|dist)-packages$")
 # Loaders of several sessions share sys.path: an entry stays until the last one is done with it.
 _path_users: Counter[str] = Counter()
 _path_lock = threading.Lock()
+
+_Stamp = tuple[tuple[str, int, int], ...]
+_stamps: dict[str, _Stamp] = {}
+"""Name, time (ns) and size of each source file of a package, as it was imported."""
+_MOST_FILES: Final = 1_000
 
 
 def package_name(module_id: str) -> str:
@@ -159,6 +165,7 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
     name = package_dir.stem if package_dir.is_file() else package_dir.name
     if name not in sys.modules:
         importlib.invalidate_caches()
+        _stamps[name] = _stamp(package_dir)
     try:
         module = importlib.import_module(name)
     except (Exception, SystemExit) as error:
@@ -174,6 +181,22 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
     if origin is not None and origin != package_dir.resolve():
         refuse_other_copy(module_id, package_dir, origin)
     return module
+
+
+def has_changed(package_dir: Path) -> bool:
+    """Tell whether a package's source is another one than when `import_package` imported it."""
+    name = package_dir.stem if package_dir.is_file() else package_dir.name
+    return name in sys.modules and name in _stamps and _stamps[name] != _stamp(package_dir)
+
+
+def _stamp(package_dir: Path) -> _Stamp:
+    """Return what differs where a file below was written since; empty where none can be read."""
+    files = package_dir.rglob("*.py") if package_dir.is_dir() else (package_dir,)
+    try:
+        found = [(str(file), file.stat()) for file in islice(files, _MOST_FILES)]
+    except OSError:
+        return ()
+    return tuple(sorted((file, stat.st_mtime_ns, stat.st_size) for file, stat in found))
 
 
 @contextmanager

@@ -264,6 +264,29 @@ def test_changed_code_of_the_project_is_asked_about_before_it_runs(
     assert mark.exists()
 
 
+def test_a_new_session_runs_the_code_that_is_on_disk_now_and_the_old_one_goes_on(
+    project: Project, driver: Driver, drive: Callable[..., Driver], dice: Dice
+) -> None:
+    name = project.bundle(tools=("tool-dice",), script=calling(ROLL))
+    path = project.bundles / f"{name}.md"
+    source = f"- module: tool-dice\n  source: {dice.folder}\n"
+    path.write_text(path.read_text().replace("- module: tool-dice\n", source))
+    project.allow((*TOOLS, "roll"))
+    driver.open(name)
+    assert rolled(driver) == "one"
+    dice.write("two")
+    other = drive(driver.client.beside())
+    other.open(name)
+    assert rolled(other) == "two"
+    assert rolled(driver) == "one"
+    dice.file.write_text("FACE = (\n")
+    third = drive(driver.client.beside())
+    third.open(name)
+    failed = next(each for each in third.of(ModuleFailed) if each.module_id == KEY)
+    assert f"{dice.file}:1" in failed.error
+    assert rolled(other) == "two"
+
+
 def test_a_question_about_a_module_ends_with_its_session(
     project: Project, drive: Callable[..., Driver]
 ) -> None:

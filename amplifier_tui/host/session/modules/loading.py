@@ -54,6 +54,10 @@ class ObservingLoader(ModuleLoader):
         facts: What the plan says; filled with what is found out.
     """
 
+    # A new session runs what is on disk now. Its agents run what it runs: of changes made while it
+    # goes on, nobody was asked whether they are trusted.
+    RUNS_CHANGES = True
+
     def __init__(self, coordinator: ModuleCoordinator, facts: ModuleFacts, sender: Sender) -> None:
         super().__init__(coordinator)
         self._facts = facts
