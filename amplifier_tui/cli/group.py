@@ -10,11 +10,15 @@ from amplifier_tui.cli.launch import OPTIONS, LaunchOptions, launch
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "acp": ("amplifier_tui.cli.acp", "Be an agent for an editor (Agent Client Protocol)."),
-    "bundle": ("amplifier_tui.cli.bundle", "Look at bundles, choose one, add and update them."),
+    "bundle": ("amplifier_tui.cli.bundle", "Write bundles, look at them, choose and update them."),
     "completion": ("amplifier_tui.cli.completion", "Make a shell complete commands and names."),
     "doctor": ("amplifier_tui.cli.doctor", "Look for what does not work here, and say what to do."),
     "init": ("amplifier_tui.cli.init", "Set up a provider, a bundle, a mode and a theme."),
-    "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),
+    "keys": ("amplifier_tui.cli.keys", "List every action with its keys and its id."),
+    "module": (
+        "amplifier_tui.cli.module",
+        "Write a module, validate one, or list those there are.",
+    ),
     "trust": ("amplifier_tui.cli.trust", "Look at what you trust, forget it, or trust more."),
     "record": ("amplifier_tui.cli.cassettes.record", "Keep a session to be played again."),
     "replay": ("amplifier_tui.cli.cassettes.replay", "Play a session again; say what differs."),

@@ -413,12 +413,9 @@ async def test_changed_source_is_run_only_by_a_loader_that_wants_that(tmp_path: 
     await (await loader_for(resolver)).load("tool-a")
     first = sys.modules["amplifier_module_tool_a"]
     (tmp_path / "amplifier_module_tool_a" / "more.py").write_text("")
-    await (await loader_for(resolver)).load("tool-a")
-    assert sys.modules["amplifier_module_tool_a"] is first
-    for again in (False, True):
-        before = sys.modules["amplifier_module_tool_a"]
-        await Current((await loader_for(resolver))._coordinator).load("tool-a")
-        assert (sys.modules["amplifier_module_tool_a"] is before) is again
+    for loader, same in ((ModuleLoader, True), (Current, False)):
+        await loader((await loader_for(resolver))._coordinator).load("tool-a")
+        assert (sys.modules["amplifier_module_tool_a"] is first) is same
 
 
 # -- one copy of each module -----------------------------------------------------------------------

@@ -5,9 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 import amplifier_tui.kernel
 from amplifier_tui.cli.group import run
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.checks.validator import content_findings
+from amplifier_tui.foundation.paths import parse_uri
+from amplifier_tui.kernel.hooks import HookRegistry, HookResult
 from tests.fixtures.modules import aliases
 
 __all__ = ["aliases"]
@@ -76,3 +81,36 @@ def test_an_example_keeps_its_contract(
 ) -> None:
     root = project(tmp_path, package, test)
     assert run(["module", "validate", str(root)]) == 0, capsys.readouterr().out
+
+
+def test_the_entries_of_a_bundle_say_where_modules_come_from(tmp_path: Path) -> None:
+    [text] = [text for language, text in BLOCK.findall(README) if language == "yaml"]
+    bundle = Bundle.from_dict({"bundle": {"name": "x"}, **yaml.safe_load(text)}, tmp_path / "b")
+    assert not list(content_findings(bundle))
+    folder, *fetched = [parse_uri(entry["source"]) for entry in bundle.tools]
+    assert folder.path == str(tmp_path / "amplifier-module-tool-dice")
+    assert [(each.scheme, each.ref) for each in fetched] == [
+        ("git+https", "v1.2.0"),
+        ("git+https", "main"),
+    ]
+    assert fetched[1].subpath == "modules/tool-chess"
+
+
+async def test_what_several_handlers_answer_comes_to_what_the_table_says() -> None:
+    async def outcome(*answers: HookResult) -> HookResult:
+        hooks = HookRegistry()
+        for answer in answers:
+            hooks.register("tool:pre", lambda event, data, answer=answer: answer)
+        return await hooks.emit("tool:pre", {"a": 1})
+
+    deny, ask = HookResult(action="deny"), HookResult(action="ask_user", approval_prompt="May it?")
+    change = HookResult(action="modify", data={"a": 2})
+    note = HookResult(action="inject_context", context_injection="Mind this.")
+    assert (await outcome(ask, note, deny, change)).action == "deny"
+    asked = await outcome(ask, note, change, HookResult(action="ask_user", approval_prompt="Or?"))
+    assert (asked.action, asked.approval_prompt, asked.data) == ("ask_user", "May it?", {"a": 2})
+    assert asked.context_injection is None
+    noted = await outcome(note, change, note)
+    assert (noted.action, noted.data) == ("inject_context", {"a": 2})
+    assert [item.content for item in noted.context_injections] == ["Mind this.", "Mind this."]
+    assert (await outcome(change, HookResult())).data == {"a": 2}
