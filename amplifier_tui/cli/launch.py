@@ -132,12 +132,13 @@ def launch(options: LaunchOptions) -> int:
         said = "--trust: everything a project or a stranger brings counts in this run."
         print(said, file=sys.stderr)
     from amplifier_tui.ui.app import pace
+    from amplifier_tui.ui.app.preferences import Preferences
     from amplifier_tui.ui.terminal import guard as terminal
 
     # Textual reads these once, when it is imported.
     if terminal.takes_true_color(os.environ):
         os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"
-    pace.set_beats(os.environ)
+    pace.set_beats(os.environ, Preferences().motion)
 
     from amplifier_tui.ui.terminal.input import prepare_input
 
@@ -159,7 +160,7 @@ def launch(options: LaunchOptions) -> int:
         terminal.save_title()
         farewell = app.run()
         terminal.restore_title()
-        terminal.end_reports()
+        terminal.end_own_modes()
     finally:
         printed.give_back()
     # Textual has put the terminal back.

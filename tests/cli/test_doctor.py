@@ -190,7 +190,7 @@ def test_the_background_decides_the_theme_where_the_terminal_tells_it(
 def test_options_of_tmux_that_take_something_away_come_with_the_lines_to_add(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = {"extended-keys": "on", "allow-passthrough": "on", "focus-events": "off"}
+    options = {"extended-keys": "off", "allow-passthrough": "on", "focus-events": "off"}
     cases = "".join(f"*{name}) echo {value};;\n" for name, value in options.items())
     script = (
         f'#!/bin/sh\ncase "$*" in\n-V) echo tmux 3.4;;\n*escape-time) echo 500;;\n{cases}esac\n'
@@ -199,7 +199,7 @@ def test_options_of_tmux_that_take_something_away_come_with_the_lines_to_add(
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
     said = looked({**GOOD, "TMUX": "/tmp/x,1,0"})
     assert said["tmux"].said == "tmux 3.4"
-    assert "set -s extended-keys always" in said["extended-keys"].lines
+    assert "set -s extended-keys on" in said["extended-keys"].lines
     assert said["focus-events"].lines == ("set -g focus-events on",)
     assert said["escape-time"].lines == ("set -sg escape-time 20",)
     assert "allow-passthrough" not in said and "set-clipboard" not in said

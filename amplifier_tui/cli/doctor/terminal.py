@@ -18,9 +18,9 @@ _SLOW_ESCAPE: Final = 100
 _TMUX_OPTIONS: Final = {
     "extended-keys": (
         "-sv",
-        ("always",),
+        ("on", "always"),
         "shift+enter and ctrl+enter do not arrive",
-        ("set -s extended-keys always", "set -as terminal-features 'xterm*:extkeys'"),
+        ("set -s extended-keys on", "set -as terminal-features 'xterm*:extkeys'"),
     ),
     "focus-events": (
         "-gv",
@@ -100,17 +100,18 @@ def _colours(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
         yield Diagnosis(
             what="colours",
             state="note",
-            said="NO_COLOR is set: nothing is coloured",
+            said="NO_COLOR is set: everything is grey",
             remedy="Unset it to have colours.",
             lines=("unset NO_COLOR",),
         )
     elif environ.get("COLORTERM") in ("truecolor", "24bit") or "TMUX" in environ:
         yield Diagnosis(what="colours", said="24 bit")
     else:
+        many = "256" if "256" in environ.get("TERM", "") else "16"
         yield Diagnosis(
             what="colours",
             state="note",
-            said="256: the terminal does not say that it has 24 bit",
+            said=f"{many}: the terminal does not say that it has 24 bit",
             remedy="If it has them, say so in the shell's start-up file.",
             lines=("export COLORTERM=truecolor",),
         )

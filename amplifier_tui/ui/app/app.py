@@ -125,12 +125,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         self._remove_signals: Callable[[], None] = lambda: None
         self._problems: list[str] = [self.preferences.error] if self.preferences.error else []
         self.quitting = Quitting(self)
-        self._palette: LineFilter | None = None
-        if self.console.color_system == "256":
-            from amplifier_tui.ui.terminal.color_depth import Palette256
-
-            self._palette = Palette256()
         self._problems += filter(None, [appearance.first_theme(self, theme)])
+        self._palette = appearance.palette_filter(self)
 
     action_bundles = session.bundles
     action_sessions = stored.sessions
@@ -211,6 +207,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_suspend = program.suspend
     action_notifications = program.notify_manner
     action_themes = appearance.themes
+    action_motion = appearance.motion
 
     # What Textual does after an unhandled exception.
     _fatal_error = leave.end_with_report

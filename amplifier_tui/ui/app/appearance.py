@@ -1,4 +1,4 @@
-"""Which theme is in force: the one the user chose, or one that fits the terminal's background."""
+"""How the screen looks: the theme, chosen or fit to the terminal, its colours, and what moves."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any, Final
 
+from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.themes import (
     AUTO,
     DEFAULT_ROLES,
@@ -20,6 +21,8 @@ from amplifier_tui.ui.app.themes import (
 from amplifier_tui.ui.terminal import background, guard
 
 if TYPE_CHECKING:
+    from textual.filter import LineFilter
+
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.app.themes import Roles
 
@@ -55,11 +58,33 @@ def first_theme(app: SessionApp, wanted: str) -> str:
     return problem
 
 
+def palette_filter(app: SessionApp) -> LineFilter | None:
+    """Return what turns colours into those that the terminal has; None where it has all."""
+    if app.console.color_system == "256":
+        from amplifier_tui.ui.terminal.color_depth import Palette256
+
+        return Palette256()
+    if app.console.color_system == "standard":
+        from amplifier_tui.ui.terminal.sixteen_colors import Palette16
+
+        def surfaces() -> tuple[str, str]:
+            roles = app.themes.get(app.theme, DEFAULT_ROLES)
+            return roles["background"], roles["panel"]
+
+        return Palette16(surfaces)
+    return None
+
+
 def follow_terminal(app: SessionApp) -> None:
-    """Ask the terminal now, and again when another program has had it."""
+    """Set up the terminal now, and again when another program has had it."""
+    _take_terminal(app)
+    app.app_suspend_signal.subscribe(app, lambda _: guard.write(app, guard.OWN_MODES_OFF))
+    app.app_resume_signal.subscribe(app, lambda _: _take_terminal(app))
+
+
+def _take_terminal(app: SessionApp) -> None:
+    guard.write(app, guard.own_modes(os.environ))
     ask_terminal(app)
-    app.app_suspend_signal.subscribe(app, lambda _: guard.write(app, background.REPORTS_OFF))
-    app.app_resume_signal.subscribe(app, lambda _: ask_terminal(app))
 
 
 def ask_terminal(app: SessionApp) -> None:
@@ -146,6 +171,22 @@ def choose(app: SessionApp, name: str) -> None:
     add_theme(app, roles)
     app.theme = name
     app.write(_NOT_KEPT, app.preferences.set_theme, name, _palette(roles))
+
+
+def motion(app: SessionApp, wanted: str = "") -> None:
+    """Choose how much may move; without a choice say it."""
+    wanted = wanted.strip().lower()
+    words = {"auto": "reduced over a network", "full": "all of it", "reduced": "nothing spins"}
+    if wanted not in words:
+        now = app.preferences.motion or "auto"
+        app.say(f"Motion: {now} ({words[now]}). /motion auto, full or reduced.")
+        return
+    app.write("That is not remembered", app.preferences.set_motion, wanted.replace("auto", ""))
+    still = pace.is_reduced({**os.environ, pace.MOTION: wanted})
+    app.animation_level = "none" if still else "full"
+    app.say(
+        f"Motion: {wanted} ({words[wanted]}); answers are drawn that often from the next start."
+    )
 
 
 def _palette(roles: Roles) -> dict[str, Any]:

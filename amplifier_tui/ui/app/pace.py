@@ -19,24 +19,38 @@ BEATS: Final = 200
 """A second: what was typed waits 5 to 10 ms."""
 STREAM: Final = 1 / 30
 """Seconds between two looks at what the engine has sent."""
-SLOW_STREAM: Final = 1 / 10
-"""The same where the screen goes over a network: each of them may move every row."""
+SLOW_STREAM: Final = 1 / 15
+"""The same where little is to move: over a network each of them may move every row."""
+MOTION: Final = "AMPLIFIER_TUI_MOTION"
+"""The variable that says `full` or `reduced`; with anything else the line decides."""
 THRESHOLDS = (5_000, 5, 1_000)
 """What is drawn lives on, so that a pass over n young objects visits most of them: 5 000 take 2 ms,
 the 30 000 of the second generation 10 ms. All passes together take the same time with any numbers.
 """
 
 
-def set_beats(environ: MutableMapping[str, str]) -> None:
-    """Choose the rates; called before Textual is imported. What the user has set stays."""
+def set_beats(environ: MutableMapping[str, str], motion: str = "") -> None:
+    """Choose the rates; called before Textual is imported. What the user has set stays.
+
+    Args:
+        motion: What the user wants where the variable does not say it; see `MOTION`.
+    """
+    if motion:
+        environ.setdefault(MOTION, motion)
     environ.setdefault("TEXTUAL_FPS", str(BEATS))
-    if slow_link(environ):
+    if is_reduced(environ):
         environ.setdefault("TEXTUAL_ANIMATIONS", "none")
 
 
 def stream_period() -> float:
     """Return the seconds between two looks at what has arrived."""
-    return SLOW_STREAM if slow_link(os.environ) else STREAM
+    return SLOW_STREAM if is_reduced(os.environ) else STREAM
+
+
+def is_reduced(environ: Mapping[str, str]) -> bool:
+    """Return whether nothing is to spin, and what streams is to be drawn 15 times a second."""
+    wanted = environ.get(MOTION, "").strip().lower()
+    return wanted == "reduced" if wanted in ("full", "reduced") else slow_link(environ)
 
 
 def slow_link(environ: Mapping[str, str]) -> bool:

@@ -104,6 +104,16 @@ class Preferences:
         self._change(lambda data: data.update(favourite_models=sorted(keys)))
 
     @property
+    def motion(self) -> str:
+        """How much may move: `full`, `reduced`, or empty for what the line can take."""
+        value = self._data.get("motion")
+        return value if value in ("full", "reduced") else ""
+
+    def set_motion(self, motion: str) -> None:
+        """Remember how much may move; raises as `set_theme`."""
+        self._change(lambda data: data.update(motion=motion))
+
+    @property
     def notify(self) -> "Manner":
         """How the terminal tells a user who looks elsewhere."""
         value = self._data.get("notify")

@@ -333,6 +333,7 @@ _ROWS = (
         "Program",
         Action("app.palette", "Command palette", "app.palette", "ctrl+p", "space", "commands"),
         Action("app.theme", "Theme", "app.themes", "", "h", "theme", "name"),
+        Action("app.motion", "Motion", "app.motion", "", "", "motion", "auto, full or reduced"),
         Action(
             "app.notify",
             "Notifications",

@@ -15,7 +15,6 @@ QUESTION: Final = "\x1b]11;?\x07"
 CAN_REPORT: Final = "\x1b[?2031$p"
 """DECRQM: does the terminal report when its colours change?"""
 REPORTS_ON: Final = "\x1b[?2031h"
-REPORTS_OFF: Final = "\x1b[?2031l"
 
 _COLOUR: Final = re.compile(r"\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})")
 _ANSWER: Final = re.compile(r"\x1b\]11;[^\x07\x1b]{0,40}(?:\x07|\x1b\\)")

@@ -16,11 +16,14 @@ from amplifier_tui.base.watcher import watcher
 if TYPE_CHECKING:
     from textual.app import App
 
+OWN_MODES_OFF = "\x1b[?2031l\x1b[>4m"
+"""Undoes `own_modes`, and reports of other colours."""
+
 RESET = (
     "\x1b[<u"  # kitty keyboard protocol off
     "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse off
     "\x1b[?1004l\x1b[?2004l\x1b[?2048l"  # focus events, bracketed paste, in-band resize off
-    "\x1b[?2031l"  # reports of other colours off
+    f"{OWN_MODES_OFF}"
     "\x1b[?7h\x1b[0m"  # line wrap on, colours off
     "\x1b[?1049l\x1b[?25h"  # main screen, cursor on
     "\x1b]22;\x07"  # pointer shape
@@ -94,9 +97,18 @@ def restore_title() -> None:
     _say("\x1b[23;2t")
 
 
-def end_reports() -> None:
-    """Have the terminal report changes of its colours no longer."""
-    _say("\x1b[?2031l")
+def end_own_modes() -> None:
+    """Switch off what Textual knows nothing of; see `own_modes`."""
+    _say(OWN_MODES_OFF)
+
+
+def own_modes(environ: Mapping[str, str]) -> str:
+    """Return what switches on the modes that Textual does not.
+
+    tmux does not have the kitty keyboard protocol: with `extended-keys on` it tells shift+enter
+    from enter where it is asked to in xterm's way.
+    """
+    return "\x1b[>4;1m" if environ.get("TMUX") else ""
 
 
 def _say(sequence: str) -> None:
