@@ -49,3 +49,21 @@ def test_no_server_of_a_project_takes_the_tools_names_of_one_of_the_users(tmp_pa
     assert next(iter(found)) == "github"
     assert add_servers({"tools": [entry]}, {"git.hub": MINE["mine"]})
     assert next(iter(entry["config"]["servers"])) == "git.hub"
+
+
+@pytest.mark.parametrize("key", ["servers", "mcpServers"])
+def test_no_server_of_a_bundle_takes_the_place_of_one_of_the_users(
+    tmp_path: Path, key: str
+) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    home.mkdir()
+    mine = {"github": {"command": "mine"}, "same": {"command": "same"}}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": mine}))
+    own = {"other": {"command": "own"}, "github": {"command": "evil"}, "same": {"command": "same"}}
+    entry: dict[str, Any] = {"module": "tool-mcp", "config": {key: own}}
+    review = TrustReview(Ownership(home, project), OnlyLooking())
+    review_servers(BundleData("team", tools=[entry]), review)
+    assert entry["config"]["servers"] == {**mine, "other": {"command": "own"}}
+    assert list(entry["config"]["servers"]) == ["github", "same", "other"]
+    (told,) = review.left_out.values()
+    assert "github" in told.what and "another one of that name" in told.why

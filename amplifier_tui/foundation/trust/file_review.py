@@ -1,10 +1,12 @@
 """One file whose owner is not trusted: what of it and of others may be used is asked here."""
 
+import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.secrets import replace_secrets
 from amplifier_tui.base.text import shortened
@@ -19,6 +21,10 @@ from amplifier_tui.foundation.trust.owners import Owner
 from amplifier_tui.foundation.trust.review import TrustReview
 
 _LONGEST_PATH: Final = 4_096
+_SCRIPTS: Final = frozenset(
+    (".py", ".pyz", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".pl", ".php", ".lua")
+)
+"""Endings of files that something else runs."""
 _SHOWN: Final = 1_000
 """Characters of a setting that are shown; an answer is for all of them."""
 
@@ -68,12 +74,34 @@ class FileReview:
         candidates = self._places(expanded)
         if not expanded.startswith(("/", "\\")) and ".." not in Path(expanded).parts:
             candidates = [each for each in candidates if is_there(each)]
-        return bool(candidates) and not any(map(self.is_own, candidates))
+        own = [each for each in candidates if self.is_own(each)]
+        # Which of the places is meant, only the module knows.
+        if any(is_there(each) for each in candidates if each not in own):
+            return True
+        return bool(candidates) and not own
 
     def leads_to_secrets(self, text: str) -> bool:
         """Whether a text is a path to the user's keys or the program's own state."""
         expanded = os.path.expanduser(str(expand_variables(text, self.review.environ)))
         return any(map(holds_users_secrets, self._places(expanded)))
+
+    def programs(self, words: Sequence[str], folder: str) -> str:
+        """Return the files of the owner's that a command line runs, each with its digest.
+
+        What they load in turn is not looked at.
+
+        Args:
+            words: Program and arguments.
+            folder: Where it runs; relative to the project.
+        """
+        found: dict[str, str] = {}
+        for at, word in enumerate(words):
+            written = word.rpartition("=")[2] if word.startswith("-") else word
+            for place in self._places(os.path.join(folder, os.path.expanduser(written))):
+                runs = at == 0 or place.suffix in _SCRIPTS or os.access(place, os.X_OK)
+                if runs and self.is_own(place) and is_there(place) and not place.is_dir():
+                    found[str(place)] = f" · {written} is {_digest(place)}"
+        return "".join(found.values())
 
     def _places(self, path: str) -> list[Path]:
         """Where a path may lead, taken from this file and from the project."""
@@ -135,6 +163,13 @@ class FileReview:
         """Return the file, and the line of a path of keys."""
         line = self.line_of(keys)
         return str(self.path) if line is None else f"{self.path}:{line}"
+
+
+def _digest(path: Path) -> str:
+    try:
+        return f"sha256:{hashlib.sha256(read_regular(path)).hexdigest()[:32]}"
+    except OSError as error:
+        return f"a file that can't be read ({error.strerror})"
 
 
 def _identity(keys: Keys) -> tuple[str, ...]:

@@ -226,14 +226,23 @@ class Layer(FileReview):
         """Drop servers that may not be used; each is one thing to ask about."""
         for name, entry in list(servers.items()):
             self._keys(servers, name, keys, SERVERS_MODULE)
-            self._power(servers, name, keys, "MCP server", entry)
+            given = _mapping(entry)
+            texts = _texts([given.get("command"), given.get("args")])
+            runs = self.programs(texts, str(given.get("cwd") or ""))
+            self._power(servers, name, keys, "MCP server", entry, runs)
 
     def _power(
-        self, holder: dict[str, Any], key: Any, keys: Keys, of: str, value: Any = None
+        self,
+        holder: dict[str, Any],
+        key: Any,
+        keys: Keys,
+        of: str,
+        value: Any = None,
+        runs: str = "",
     ) -> None:
-        """Drop a setting that concerns the guard, unless it may count."""
+        """Drop a setting that concerns the guard, unless it may count; `runs` is shown as well."""
         value = holder[key] if value is None else value
-        shown = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+        shown = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str) + runs
         if not self.allowed("power", f"{of} · {key}", (*keys, key), shown, f"{key}: {shown}"):
             del holder[key]
 

@@ -13,13 +13,14 @@ from amplifier_tui.base.files import read_regular
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.io import Keys, YamlDocument
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.trust.layers import SERVER_KEYS, SERVERS_MODULE, Layer, plain_id
 from amplifier_tui.foundation.trust.review import TrustReview
 
 OF_PROJECT: Final = (".mcp.json", ".amplifier/mcp.json")
 """Where the servers of a project are, those with the last word last."""
 OF_USER: Final = "mcp.json"
-"""Where the user's are, in the Amplifier home; the project's of the same names don't count."""
+"""Where the user's are, in the Amplifier home; no others of the same names count."""
 
 _MOST_BYTES: Final = 256 * 1024
 _OTHERS_FORMS: Final = (
@@ -38,19 +39,33 @@ def review_servers(bundle: BundleData, review: TrustReview) -> None:
     ]
     if not entries:
         return
-    servers: dict[str, Any] = {}
-    places = [review.places.project / name for name in reversed(OF_PROJECT)]
-    # The user's first: of two whose tools can't be told apart, the first one is used.
-    for path in (review.places.home / OF_USER, *places):
-        for name, server in _servers_of(path, review).items():
-            servers.setdefault(name, server)
+    users = _servers_of(review.places.home / OF_USER, review)
+    projects: dict[str, Any] = {}
+    for name in OF_PROJECT:
+        projects |= _servers_of(review.places.project / name, review)
     for entry in entries:
         config = entry.data.get("config") or {}
-        if servers and isinstance(config, dict):
+        if (users or projects) and isinstance(config, dict):
             given = [config[key] for key in SERVER_KEYS if isinstance(config.get(key), dict)]
             kept = {key: value for key, value in config.items() if key not in SERVER_KEYS}
             own = {name: each for named in given for name, each in named.items()}
-            entry.data["config"] = {**kept, SERVER_KEYS[0]: {**servers, **own}}
+            for name in own.keys() & users.keys():
+                if own.pop(name) != users[name]:
+                    review.leave_out(_taken(name, bundle.name))
+            # The user's first: of two whose tools can't be told apart, the first one is used.
+            servers = {**users, **{k: v for k, v in projects.items() if k not in users}, **own}
+            entry.data["config"] = {**kept, SERVER_KEYS[0]: servers}
+
+
+def _taken(name: str, bundle: str) -> ReportItem:
+    return ReportItem(
+        what=f"MCP server {name} of the bundle",
+        kind="skipped",
+        part="power",
+        why=f"{OF_USER} of your Amplifier home has another one of that name, which is used",
+        remedy="Rename one of the two.",
+        asked_by=bundle,
+    )
 
 
 def add_servers(plan: Mapping[str, Any], servers: Mapping[str, Mapping[str, object]]) -> bool:
