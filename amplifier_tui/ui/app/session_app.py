@@ -70,6 +70,17 @@ class SessionApp(App[Farewell]):
         """The keys in force."""
         return self.main.keymap
 
+    def watch_app_focus(self, focus: bool) -> None:
+        """Focus what a screen begins with that came while another window was in front.
+
+        Textual leaves such a screen without: keys would go nowhere, also later.
+        """
+        screen = self.screen
+        wanted = self.AUTO_FOCUS if screen.AUTO_FOCUS is None else screen.AUTO_FOCUS
+        if focus and screen.focused is None and wanted:
+            found = (widget for widget in screen.query(wanted) if widget.focusable)
+            screen.set_focus(next(found, None), scroll_visible=False)
+
     def take_session(self, link: SessionLink) -> None:
         """Have actions work on a session of the window: the one that is shown."""
         self.link, self.client, self.state = link, link.tab.client, link.tab.state

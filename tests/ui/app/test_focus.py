@@ -1,0 +1,33 @@
+import pytest
+from textual import events
+from textual.widgets import Input
+
+from amplifier_tui.ui.app.app import AmplifierApp
+from amplifier_tui.ui.dialogs.pickers import ThemePicker
+from tests.ui.driving import running
+
+
+def in_the_background(app: AmplifierApp) -> None:
+    app.set_reactive(AmplifierApp.app_focus, False)
+
+
+async def test_a_program_that_starts_behind_another_window_takes_keys_once_it_is_in_front(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(AmplifierApp, "on_load", in_the_background, raising=False)
+    async with running() as drive:
+        assert drive.app.screen.focused is None
+        drive.app.post_message(events.AppFocus())
+        await drive.write("hello")
+        assert drive.draft == "hello"
+
+
+async def test_a_dialog_that_opens_behind_another_window_takes_keys_once_it_is_in_front() -> None:
+    async with running() as drive:
+        drive.app.post_message(events.AppBlur())
+        await drive.settle()
+        await drive.app.run_by_id("app.theme")
+        dialog = await drive.dialog(ThemePicker)
+        drive.app.post_message(events.AppFocus())
+        await drive.write("li")
+        assert dialog.query_one("#filter", Input).value == "li"
