@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("amplifier_tui.cli.run", "Send one prompt and print the answer, without a screen."),
     "rules": ("amplifier_tui.cli.rules", "Say which tool calls go, ask or are denied."),
     "schema": ("amplifier_tui.cli.schema", "Print the JSON Schema of events and of input."),
+    "serve": ("amplifier_tui.cli.serve", "Show the program in a browser."),
     "sessions": ("amplifier_tui.cli.sessions", "List sessions, name, tag, delete and export them."),
     "test": ("amplifier_tui.cli.cassettes.test", "Play a folder of recorded sessions again."),
     "update": ("amplifier_tui.cli.update", "Say how this installation is updated."),
@@ -55,7 +56,8 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
 
 
-def _options() -> list[click.Parameter]:
+def launch_options() -> list[click.Parameter]:
+    """Return the options of the bare command, made from `launch.OPTIONS`."""
     from amplifier_tui.cli.completion import bundle_names, session_ids
 
     completed = {"--bundle": bundle_names, "--resume": session_ids}
@@ -87,7 +89,7 @@ def build() -> click.Group:
     """Return the group with the options of the bare command."""
     group = LazyGroup(
         "amplifier-tui",
-        params=_options(),
+        params=launch_options(),
         callback=_start,
         invoke_without_command=True,
         help="The terminal in which people run, watch and steer Amplifier agents.",

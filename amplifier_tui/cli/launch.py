@@ -110,6 +110,16 @@ def parse_launch(arguments: list[str]) -> LaunchOptions | None:
     )
 
 
+def mistake_in(options: LaunchOptions) -> str:
+    """Say what is wrong with the mode or the amount of dollars; empty when nothing is."""
+    if options.mode not in MODES:
+        # What `auto` means is read where it is chosen.
+        return f"--mode {options.mode}: plan, ask and edits are modes to begin in"
+    if options.max_cost and not _is_amount(options.max_cost):
+        return f"--max-cost {options.max_cost}: an amount of dollars is wanted, such as 5"
+    return ""
+
+
 def launch(options: LaunchOptions) -> int:
     """Run the screen until the user leaves.
 
@@ -121,11 +131,9 @@ def launch(options: LaunchOptions) -> int:
             os.chdir(Path(options.cwd).expanduser())
         except OSError as error:
             return _refuse(f"--cwd {options.cwd}: {error.strerror}")
-    if options.mode not in MODES:
-        # What `auto` means is read where it is chosen.
-        return _refuse(f"--mode {options.mode}: plan, ask and edits are modes to begin in")
-    if options.max_cost and not _is_amount(options.max_cost):
-        return _refuse(f"--max-cost {options.max_cost}: an amount of dollars is wanted, such as 5")
+    mistake = mistake_in(options)
+    if mistake:
+        return _refuse(mistake)
     if not _has_terminal():
         return _refuse("amplifier-tui needs a terminal on its input and error output")
     if options.trust:
@@ -134,6 +142,9 @@ def launch(options: LaunchOptions) -> int:
     from amplifier_tui.ui.app import pace
     from amplifier_tui.ui.app.preferences import Preferences
     from amplifier_tui.ui.terminal import guard as terminal
+    from amplifier_tui.ui.terminal.browser_page import BrowserPage
+
+    page = BrowserPage.take(os.environ)
 
     # Textual reads these once, when it is imported.
     if terminal.takes_true_color(os.environ):
@@ -157,6 +168,7 @@ def launch(options: LaunchOptions) -> int:
         app = AmplifierApp(
             lambda: _connect(options, guard, printed), theme=options.theme, guard=guard
         )
+        app.page = page
         terminal.save_title()
         farewell = app.run()
         terminal.restore_title()

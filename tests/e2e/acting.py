@@ -2,7 +2,8 @@
 
 import re
 
-from tests.e2e.terminal import Sight, Terminal
+from tests.e2e.screen import Sight
+from tests.e2e.terminal import Terminal
 
 READY = "Ask for anything"
 """What the prompt says while nothing runs."""

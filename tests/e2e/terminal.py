@@ -1,20 +1,13 @@
-"""A real program in a pty, with an emulated screen to look at.
-
-The emulator is pyte, which knows a VT220. What it does not know is taken out before it sees it;
-the bytes as the program wrote them are kept beside, because only they show what would have
-reached a real terminal.
-"""
+"""A real program in a pty, with an emulated screen to look at."""
 
 import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
-
-import pyte
 
 from tests.e2e.pty_process import PtyProcess
+from tests.e2e.screen import EmulatedScreen, Sight, named
 
 PATIENCE = 40.0
 """Seconds to wait for what should come soon; the machine may be busy with other tests."""
@@ -42,24 +35,11 @@ _KEYS = {
     "ctrl+home": "\x1b[1;5H",
     "ctrl+end": "\x1b[1;5F",
 }
-_UNKNOWN_TO_PYTE = re.compile(
-    rb"\x1b\[[<>=][\d;]*[a-zA-Z]"  # kitty keyboard protocol and the like
-    rb"|\x1b\[\?[\d;]*[su$][a-zA-Z]?"  # queries, saved modes
-    rb"|\x1b\[[\d;]*t"  # the stack of titles
-    rb"|\x1b[P^_][^\x1b]*\x1b\\"  # DCS, PM, APC strings
-    rb"|\x1b\](?!0;|2;)[^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC strings other than titles
-)
-_UNFINISHED = re.compile(rb"\x1b(?:|\[[?<>=]?[\d;$]*|[P^_\]][^\x07\x1b]*\x1b?)\Z")
-_BEGIN_FRAME = b"\x1b[?2026h"
-_END_FRAME = b"\x1b[?2026l"
 _LEAVE_ALTERNATE = b"\x1b[?1049l"
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?<>=]*[a-zA-Z]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[=>78])")
 
-Sight: TypeAlias = "str | re.Pattern[str] | Callable[[Terminal], object]"
-"""Something to be seen: a text, a pattern, or a question to the terminal."""
 
-
-class Terminal(PtyProcess):
+class Terminal(EmulatedScreen, PtyProcess):
     """Runs a program in a pty of its own; use it with `with`.
 
     Args:
@@ -82,42 +62,10 @@ class Terminal(PtyProcess):
         notes: Sequence[Path] = (),
     ) -> None:
         self._notes = notes
-        self._screen = pyte.Screen(columns, rows)
-        self._emulator = pyte.ByteStream(self._screen)
-        self._unread = b""
-        self._lines: list[str] | None = None
-        super().__init__(argv, env=env, cwd=cwd, columns=columns, rows=rows)
+        EmulatedScreen.__init__(self, columns, rows)
+        PtyProcess.__init__(self, argv, env=env, cwd=cwd, columns=columns, rows=rows)
 
     # --- looking ---------------------------------------------------------------------------
-
-    @property
-    def lines(self) -> list[str]:
-        """The rows of the screen, without trailing blanks."""
-        if self._lines is None:
-            self._lines = [line.rstrip() for line in self._screen.display]
-        return self._lines
-
-    @property
-    def text(self) -> str:
-        """The screen."""
-        return "\n".join(self.lines)
-
-    @property
-    def title(self) -> str:
-        """The window's title."""
-        return self._screen.title
-
-    def shows(self, sight: Sight) -> bool:
-        """Say whether something is on the screen now.
-
-        A text is looked for in every row, and, so that it may be wrapped anywhere, in the rows
-        joined by single blanks.
-        """
-        if isinstance(sight, str):
-            return any(sight in line for line in self.lines) or sight in " ".join(self.text.split())
-        if isinstance(sight, re.Pattern):
-            return sight.search(self.text) is not None
-        return bool(sight(self))
 
     def wait_for(self, sight: Sight, patience: float = PATIENCE) -> None:
         """Read until something is on the screen.
@@ -125,11 +73,11 @@ class Terminal(PtyProcess):
         Raises:
             AssertionError: It did not come, or the program ended before.
         """
-        self._read_until(lambda: self.shows(sight), patience, f"{_named(sight)} to be shown")
+        self._read_until(lambda: self.shows(sight), patience, f"{named(sight)} to be shown")
 
     def wait_gone(self, sight: Sight, patience: float = PATIENCE) -> None:
         """Read until something is no longer on the screen."""
-        self._read_until(lambda: not self.shows(sight), patience, f"{_named(sight)} to be gone")
+        self._read_until(lambda: not self.shows(sight), patience, f"{named(sight)} to be gone")
 
     def wait_until(self, done: Callable[[], object], what: str, patience: float = PATIENCE) -> None:
         """Read until something outside of the screen has come about, such as a file's content."""
@@ -156,8 +104,7 @@ class Terminal(PtyProcess):
 
     def resize(self, columns: int, rows: int) -> None:
         """Give the window another size."""
-        self._screen.resize(rows, columns)
-        self._lines = None
+        self.fit(columns, rows)
         super().resize(columns, rows)
 
     # --- the end ---------------------------------------------------------------------------
@@ -186,20 +133,6 @@ class Terminal(PtyProcess):
             raise AssertionError(f"left behind: {', '.join(wrong)}\n{self._report()}")
 
     # --- helpers ---------------------------------------------------------------------------
-
-    def took(self, data: bytes) -> None:
-        """Let the emulator draw what is complete."""
-        data = self._unread + data
-        whole = len(data)
-        if (unfinished := _UNFINISHED.search(data)) is not None:
-            whole = unfinished.start()
-        begun = data.rfind(_BEGIN_FRAME, 0, whole)
-        if begun > data.rfind(_END_FRAME, 0, whole):
-            whole = begun  # a terminal shows the frame once it is complete
-        self._unread = data[whole:]
-        if whole:
-            self._emulator.feed(_UNKNOWN_TO_PYTE.sub(b"", data[:whole]))
-            self._lines = None
 
     def _read_until(
         self, done: Callable[[], bool], patience: float, what: str, *, ends: bool = False
@@ -237,9 +170,3 @@ def _bytes_of(key: str) -> bytes:
     if len(key) == 1:
         return key.encode()
     raise ValueError(f"no such key: {key}")
-
-
-def _named(sight: Sight) -> str:
-    if isinstance(sight, str):
-        return repr(sight)
-    return repr(sight.pattern) if isinstance(sight, re.Pattern) else "something"

@@ -75,12 +75,17 @@ class ProcessGroup:
 
 
 async def start_group(
-    command: Sequence[str], cwd: Path, env: Mapping[str, str], pipes: tuple[int, int, int]
+    command: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    pipes: tuple[int, int, int],
+    more: Sequence[int] = (),
 ) -> asyncio.subprocess.Process:
     """Start a program in a group of its own, which ends at the latest when this program does.
 
     Args:
         pipes: Its input, output and stderr, as `asyncio.create_subprocess_exec` takes them.
+        more: Further descriptors it gets, under the same numbers.
 
     Raises:
         OSError: It can't be started.
@@ -93,6 +98,7 @@ async def start_group(
         stdin=pipes[0],
         stdout=pipes[1],
         stderr=pipes[2],
+        pass_fds=more,
         cwd=cwd,
         env={**env, RUN_VARIABLE: run_mark()},
         start_new_session=True,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.session.link import SessionLink
     from amplifier_tui.ui.session.tabs.tabs import SessionTabs
     from amplifier_tui.ui.state.session import SessionState
+    from amplifier_tui.ui.terminal.browser_page import BrowserPage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -62,6 +63,8 @@ class SessionApp(App[Farewell]):
         """All sessions of the window: client, state and link are of the one that is shown."""
         self.early: list[tuple[str, bool]] = []
         """What was sent before a session is open, each with whether it is to be queued."""
+        self.page: BrowserPage | None = None
+        """What shows the program in place of a terminal."""
         self.writer = ThreadPoolExecutor(1, "remember")
         """The one thread of `write`."""
 
@@ -128,10 +131,21 @@ class SessionApp(App[Farewell]):
         self.copy_to_clipboard(text)
         self.say(f"Copied the {what}, {len(text):,} characters.")
 
+    def open_url(self, url: str, *, new_tab: bool = True) -> None:
+        """Open an address in the user's browser."""
+        if self.page is None:
+            super().open_url(url, new_tab=new_tab)
+            return
+        try:
+            self.page.open(url)
+        except OSError as error:
+            self.say(f"The page can't open it: {error.strerror}.", "warning")
+
     def copy_to_clipboard(self, text: str) -> None:
         """Copy by the terminal's own way, and by every other one there is."""
         super().copy_to_clipboard(text)
-        if self.is_headless:
+        if self.is_headless or self.page is not None:
+            # The clipboard of this machine need not be the user's.
             return
         from amplifier_tui.ui.terminal import guard, programs
 

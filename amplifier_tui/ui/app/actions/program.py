@@ -55,7 +55,7 @@ def search_history(app: SessionApp) -> None:
 
 def suspend(app: SessionApp) -> None:
     """Stop the program until the shell brings it back."""
-    if app.is_headless or not hasattr(signal, "SIGTSTP"):
+    if app.is_headless or app.page is not None or not hasattr(signal, "SIGTSTP"):
         app.say("There is no shell to go back to from here.", "warning")
     else:
         app.action_suspend_process()
