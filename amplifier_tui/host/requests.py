@@ -28,6 +28,9 @@ class SessionPlayback(Protocol):
     async def stand_in(self, session: Any, lane: str) -> None:
         """Mount its providers, from before the first module of the kernel's session of a lane."""
 
+    def opened(self, session: Any) -> None:
+        """The modules of the kernel's session of the main lane are mounted."""
+
     async def execute(
         self,
         name: str,

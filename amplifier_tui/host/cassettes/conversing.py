@@ -14,6 +14,7 @@ from uuid import uuid4
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
+    CassetteError,
     TapedCall,
     TapedCompaction,
     TapedEnd,
@@ -106,7 +107,10 @@ def play(cassette: Cassette, order: ReplayOrder, client: SessionClient) -> Repla
         run = _Conversation(cassette, order, client, playback)
         with run.closing():
             run.hold()
-        found = SessionRecorder(folder, Redactor()).record()
+        try:
+            found = SessionRecorder(folder, Redactor()).record()
+        except CassetteError as error:
+            raise ReplayError(f"No turn began: {run.failure or error}") from error
         mounted = TapedModules(modules=dict(sorted(run.modules.items())))
         rows = (mounted, *replayed(playback.requests, found.rows))
         return Replayed(
@@ -160,6 +164,7 @@ class _Conversation:
         self._waiting: list[HostEvent] = []
         self.modules: dict[str, str] = {}
         self.refused: list[str] = []
+        self.failure = ""
         self._changed: set[str] = set()
         playback.steer = client.steer
         playback.interrupt = lambda: client.interrupt(True)
@@ -204,7 +209,7 @@ class _Conversation:
         self._playback.turn = turn
         if prompt.text:
             text = self._playback.names.put_in(prompt.text)
-            self._client.submit(text, tuple(prompt.attachments))
+            self._client.submit(text, self._playback.attachments(prompt.attachments))
         else:
             self._client.retry()
         begun = False
@@ -250,8 +255,10 @@ class _Conversation:
             case LimitAsked():
                 # Nothing is spent.
                 self._client.answer_limit(event.request_id, go=True)
-            case Failed() if what == "open":
-                raise ReplayError(f"{event.message.rstrip('.')}. {event.remedy}".strip())
+            case Failed():
+                self.failure = f"{event.message.rstrip('.')}. {event.remedy}".strip()
+                if what == "open":
+                    raise ReplayError(self.failure)
 
     def _decide(self, asked: ApprovalRequested) -> None:
         """Decide as the cassette does, for no longer than the session."""

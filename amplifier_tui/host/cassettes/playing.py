@@ -3,11 +3,11 @@
 import asyncio
 import json
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from shutil import copytree, ignore_patterns
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tokens import text_tokens
@@ -16,6 +16,7 @@ from amplifier_tui.host.cassettes.cassette import (
     CassettePart,
     TapedAnswer,
     TapedCall,
+    TapedFault,
     TapedRequest,
     TapedSide,
     TapedSteer,
@@ -28,6 +29,7 @@ from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX
 from amplifier_tui.host.gate.modes import AGENT_TOOLS
 from amplifier_tui.host.messages import text_of
+from amplifier_tui.host.stand_in import StandIn
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.message_models import ChatRequest, Message
@@ -40,7 +42,18 @@ ToolsFrom = Literal["cassette", "real"]
 _TOLD: Final = 20_000
 """Characters of a text that are kept of what a request tells the model."""
 _REAL: Final = frozenset({"command", "read", "write", "edit", "patch"})
+_NEVER_RAN: Final = frozenset({"denied", "stopped", "invalid_arguments", "unknown_tool"})
+"""Why a loop ends calls without having run them."""
 _NO_RESULT: Final = "The cassette holds no result of this call."
+
+
+class _SeenMessage(NamedTuple):
+    """A message of a request. The same one comes again with every later request."""
+
+    message: Message
+    text: str
+    digest: str
+    tokens: int
 
 
 @dataclass(slots=True)
@@ -50,14 +63,14 @@ class _PlayedLane:
     Attributes:
         run: What the ids of its answers begin with.
         turn: The turn the count of its answers belongs to.
-        before: Digests of the messages of its last request.
+        before: The messages of its last request.
     """
 
     run: str = ""
     turn: int = 0
     answers: int = 0
     sides: int = 0
-    before: list[str] = field(default_factory=list)
+    before: list[_SeenMessage] = field(default_factory=list)
 
 
 class Playback:
@@ -87,6 +100,7 @@ class Playback:
         self.folder = folder
         self.tools = tools
         self._template = workspace
+        self._place = folder
         self._workspace: Path | None = None
         self.turn = 0
         self.requests: list[CassettePart] = []
@@ -118,8 +132,26 @@ class Playback:
                 copytree(self._template or folder, scratch, symlinks=True, ignore=_left_out)
                 folder = scratch.resolve()
             self._workspace = folder
+        self._place = folder
         self.names = run_names(str(folder), str(project), self.folder)
         return folder
+
+    def opened(self, session: AmplifierSession) -> None:
+        """Confine what prompts mention to the workspace: they may not be the user's words."""
+        coordinator = session.coordinator
+        resolver = coordinator.get_capability("mention_resolver")
+        if resolver is not None:
+            coordinator.register_capability("mention_resolver", _ConfinedMentions(resolver))
+
+    def attachments(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the files of the workspace among those that were attached to a prompt."""
+        found = []
+        for name in map(self.names.put_in, names):
+            if (self._place / name).resolve().is_relative_to(self._place.resolve()):
+                found.append(name)
+            else:
+                self.missed.append(f"attachment {name}")
+        return tuple(found)
 
     async def stand_in(self, session: AmplifierSession, lane: str) -> None:
         """Answer the requests of a session, from before its first module is mounted."""
@@ -190,43 +222,56 @@ class Playback:
 
     def _note(self, name: str, place: _PlayedLane, request: ChatRequest) -> None:
         """Keep what a request holds that the one before it did not."""
-        hidden = self.names.hidden
-        system: list[str] = []
-        others: list[tuple[Message, str]] = []
-        for message in request.messages:
-            text = hidden(_said(message))
-            if message.role in ("system", "developer"):
-                system.append(text)
+        seen = self._seen(place.before, request.messages)
+        system = [each.text for each in seen if each.message.role in ("system", "developer")]
+        others = [each for each in seen if each.message.role not in ("system", "developer")]
+        earlier = [
+            each for each in place.before if each.message.role not in ("system", "developer")
+        ]
+        place.before = seen
+        shared = min(len(earlier), len(others))
+        pairs = enumerate(zip(earlier, others, strict=False))
+        known = next((at for at, (old, new) in pairs if old.digest != new.digest), shared)
+        told: list[str] = []
+        digests: dict[str, str] = {}
+        for number, each in enumerate(others[known:], start=known + 1):
+            message = each.message
+            if message.role == "user":
+                told.append(each.text[:_TOLD])
             else:
-                others.append((message, text))
+                what = message.tool_call_id if message.role == "tool" else f"message {number}"
+                digests[str(what)] = each.digest
         prompt = "\n\n".join(system)
         offered = {
-            tool.name: digest([hidden(json.dumps(tool.model_dump(mode="json"), sort_keys=True))])
+            tool.name: digest([self._hidden_json(tool.model_dump(mode="json"))])
             for tool in request.tools or ()
         }
-        digests = [digest([message.role, text]) for message, text in others]
-        pairs = enumerate(zip(place.before, digests, strict=False))
-        shared = min(len(place.before), len(digests))
-        known = next((at for at, (old, new) in pairs if old != new), shared)
-        place.before = digests
-        told: list[str] = []
-        seen: dict[str, str] = {}
-        for number, (message, text) in enumerate(others[known:], start=known):
-            if message.role == "user":
-                told.append(text[:_TOLD])
-            else:
-                what = message.tool_call_id if message.role == "tool" else f"message {number + 1}"
-                seen[str(what)] = digests[number]
         self.requests.append(
             TapedRequest(
                 id=name,
                 system=self._once(TapedSystem, prompt, {"text": prompt}),
                 tools=self._once(TapedTools, json.dumps(offered), {"tools": offered}),
                 told=told,
-                seen=seen,
-                tokens=text_tokens(prompt) + sum(text_tokens(text) for _, text in others),
+                seen=digests,
+                tokens=sum(each.tokens for each in seen),
             )
         )
+
+    def _seen(self, before: list[_SeenMessage], messages: Sequence[Message]) -> list[_SeenMessage]:
+        """Return the messages of a request; what is known of them is not worked out again."""
+        found: list[_SeenMessage] = []
+        for number, message in enumerate(messages):
+            if number < len(before) and before[number].message is message:
+                found.append(before[number])
+                continue
+            text = self.names.hidden(_said(message))
+            found.append(
+                _SeenMessage(message, text, digest([message.role, text]), text_tokens(text))
+            )
+        return found
+
+    def _hidden_json(self, data: Any) -> str:
+        return self.names.hidden(json.dumps(data, sort_keys=True))
 
     def _once(self, kind: type[TapedSystem | TapedTools], text: str, fields: Any) -> str:
         """Keep what many requests have in common, and return its id."""
@@ -258,17 +303,15 @@ class Playback:
             # Nobody looks at it: it gets no more than a sandbox gives.
             with granted(replace(terms, by="mode", network=False)):
                 return await run()
-        if call is None or (call.result is None and call.error is None):
-            self.missed.append(f"call {current_tool_call_id()}")
-            return ToolResult(success=False, error={"type": "replay", "message": _NO_RESULT})
-        if call.result is not None:
+        if call is not None and call.result is not None:
             return self._result(call.result)
-        fault = call.error
+        fault = call.error if call is not None else None
         if fault is not None and fault.type == "interrupted":
             await self.stopped()
-        message = self.names.put_in(fault.msg if fault is not None else "")
-        kind = fault.type if fault is not None else ""
-        return ToolResult(success=False, output=message, error={"type": kind, "message": message})
+        if fault is None or fault.type in _NEVER_RAN:
+            self.missed.append(f"call {current_tool_call_id()}")
+            return ToolResult(success=False, error={"type": "replay", "message": _NO_RESULT})
+        raise _fault(name, fault, self.names.put_in(fault.msg))
 
     def _result(self, result: Mapping[str, Any]) -> ToolResult:
         fields = texts_changed(result, self.names.put_in)
@@ -300,6 +343,24 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
     if (Path(folder) / ".git").is_file():
         found.add(".git")
     return found
+
+
+def _fault(tool: str, fault: TapedFault, message: str) -> Exception:
+    """Return what a tool raised: a loop says of it `TOOL failed: TYPE: MESSAGE`."""
+    kind = fault.type if fault.type.isidentifier() else Exception.__name__
+    made: type[Exception] = type(kind, (Exception,), {})
+    return made(message.removeprefix(f"{tool} failed: {fault.type}: "))
+
+
+class _ConfinedMentions(StandIn):
+    """A resolver of mentions in texts that are not the user's."""
+
+    __slots__ = ()
+
+    def resolve(self, mention: str) -> Path | None:
+        """Return the file a mention names, if such a text may name it."""
+        found: Path | None = self._other.resolve_confined(mention)
+        return found
 
 
 def _said(message: Message) -> str:

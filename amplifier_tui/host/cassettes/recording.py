@@ -85,7 +85,7 @@ class SessionRecorder:
         self._turn = 0
         self._begun = 0.0
         self._prompt = ""
-        self._said: dict[str, Data] = {}
+        self._said: dict[str, list[str]] = {}
         """Streamed texts by request."""
         self._sides: dict[str, int] = defaultdict(int)
         self._budget: Data = {}
@@ -93,6 +93,10 @@ class SessionRecorder:
         self._decisions: dict[tuple[str, str], deque[Data]] = defaultdict(deque)
         self._spawned: dict[str, deque[Data]] = defaultdict(deque)
         self._agents: dict[str, Data] = {}
+        self._line: Data = {}
+        """The prompt of the turn."""
+        self._compactions = 0
+        self._runs: dict[str, int] = defaultdict(int)
         self._typed: list[Mapping[str, Any]] = []
         self._steered: deque[str] = deque()
         self.secrets = 0
@@ -117,11 +121,12 @@ class SessionRecorder:
                 f"{self._folder.name} has no event log of this program with a turn in it"
             )
         self._stop_open()
+        modes = [str(row["mode"]) for row in self._rows if row.get("mode")]
         header = CassetteHeader(
             program=__version__,
             recorded=now(),
             bundle=self._card.bundle,
-            mode=read_mode(self._card.mode) or "ask",
+            mode=read_mode(modes[0] if modes else self._card.mode) or "ask",
             providers={name: TapedModel(**facts) for name, facts in self._models.items()},
         )
         hidden = (texts_changed(row, self._names.hidden) for row in self._rows)
@@ -173,14 +178,15 @@ class SessionRecorder:
                 self._model(data)
             case "provider:request":
                 lane.asked = "deny" not in judged.values()
+                self._provider(data)
                 if STEER_HOOK in judged and self._steered:
                     self._add("steer", lane.place, text=self._steered.popleft())
             case "llm:request":
-                self._said[str(data.get("request_id"))] = {"lane": name, "texts": []}
+                self._said[str(data.get("request_id"))] = []
             case "llm:stream_block_delta":
                 said = self._said.get(str(data.get("request_id")))
                 if said is not None and data.get("block_type") == "text":
-                    said["texts"].append(str(data.get("text") or ""))
+                    said.append(str(data.get("text") or ""))
             case "llm:response":
                 lane.ended.append(str(data.get("request_id")))
             case "provider:response" | "provider:error":
@@ -189,8 +195,9 @@ class SessionRecorder:
                 self._call(event, name, lane, data, after, judged, row)
             case "context:compaction":
                 facts = {key: data[key] for key in _NUMBERS if data.get(key)}
-                number = sum(each["kind"] == "compaction" for each in self._rows) + 1
-                place = f"{self._turn}.c{number}" if name == MAIN_LANE else f"{lane.place}.c"
+                self._compactions += 1
+                place = self._turn if name == MAIN_LANE else lane.place
+                place = f"{place}.c{self._compactions}"
                 self._add("compaction", place, facts=facts)
         if event in ("execution:end", "provider:request"):
             self._sides_of(name, lane)
@@ -202,7 +209,7 @@ class SessionRecorder:
             self._begun = _time(row)
             lane.run = f"{self._turn}."
             sent, self._prompt = self._prompt, ""
-            self._add("prompt", str(self._turn), **self._as_typed(sent))
+            self._line = self._add("prompt", str(self._turn), **self._as_typed(sent))
         else:
             opened = self._spawned[name].popleft() if self._spawned[name] else {}
             call = self._call_of(opened)
@@ -220,10 +227,9 @@ class SessionRecorder:
         parent = self._lanes[str(opened.get("parent") or MAIN_LANE)]
         line = parent.calls.get(str(opened.get("call_id")))
         call = str(line["id"]) if line is not None else f"{self._turn}.a"
-        same = sum(
-            each["kind"] == "agent" and each["id"].partition("#")[0] == call for each in self._rows
-        )
-        return f"{call}#{same + 1}" if same else call
+        self._runs[call] += 1
+        number = self._runs[call]
+        return f"{call}#{number}" if number > 1 else call
 
     def _as_typed(self, sent: str) -> Data:
         for number, row in enumerate(self._typed):
@@ -265,22 +271,25 @@ class SessionRecorder:
                     facts["max_output_tokens"] = reserve
         self._budget = data
 
-    def _answered(self, lane: _Lane, data: Data) -> None:
-        name = lane.place
-        lane.asked, lane.answers = False, lane.answers + 1
+    def _provider(self, data: Data) -> None:
         provider = str(data.get("provider") or "")
         if provider and provider not in self._models:
             self._models[provider] = {"model": str(data.get("model") or "")}
             self._model(self._budget)
+
+    def _answered(self, lane: _Lane, data: Data) -> None:
+        name = lane.place
+        lane.asked, lane.answers = False, lane.answers + 1
+        provider = str(data.get("provider") or "")
         error = data.get("error")
         if isinstance(error, dict):
             fault = {**error, "status_code": data.get("status_code")}
             self._add("answer", name, provider=provider, error=fault)
             return
-        if lane.ended:
-            # The loop's answer was the last one; those before it were on the side.
-            self._said.pop(lane.ended.pop(), None)
         response = data.get("response") or {}
+        # It may have come in several parts.
+        whole = text_of(response.get("content"))
+        lane.ended = [each for each in lane.ended[:-1] if self._text(each) not in whole]
         ids: dict[str, str] = {}
         for number, call in enumerate(response.get("tool_calls") or (), start=1):
             ids[str(call.get("id"))] = f"{name}.{number}"
@@ -296,6 +305,10 @@ class SessionRecorder:
             usage={key: usage[key] for key in usage if isinstance(usage[key], int | float | str)},
         )
 
+    def _text(self, request: str) -> str:
+        """Return what was streamed for a request."""
+        return "".join(self._said.get(request, ()))
+
     def _sides_of(self, name: str, lane: _Lane) -> None:
         """Note what was answered on the side since."""
         for request in lane.ended:
@@ -303,7 +316,7 @@ class SessionRecorder:
             if said is not None:
                 first = "" if name == MAIN_LANE else lane.run
                 self._sides[first] += 1
-                self._add("side", f"{first}s{self._sides[first]}", text="".join(said["texts"]))
+                self._add("side", f"{first}s{self._sides[first]}", text="".join(said))
         lane.ended.clear()
 
     def _decided(self, call: tuple[str, str], until: float) -> Data:
@@ -312,6 +325,8 @@ class SessionRecorder:
         noted = self._decisions[call]
         while noted and float(noted[0].get("at") or 0) <= until:
             one = noted.popleft()
+            if mode := read_mode(one.get("in_mode") or one.get("mode")):
+                self._line.setdefault("mode", mode)
             kept = {"changed_to": one["changed_to"]} if one.get("changed_to") else {}
             kept |= {"changed_to": found["changed_to"]} if "changed_to" in found else {}
             found = {**{key: one[key] for key in _DECISION if one.get(key)}, **kept}

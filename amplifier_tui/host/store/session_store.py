@@ -228,7 +228,8 @@ class SessionStore:
 
     def audit(self, entry: Mapping[str, Any]) -> None:
         """Note who allowed or refused what."""
-        noted = {"ts": now(), **self.redactor.fields(plain(entry))}
+        mode = {"in_mode": self.metadata.mode} if self.metadata.mode else {}
+        noted = {"ts": now(), **mode, **self.redactor.fields(plain(entry))}
         self._outcomes.append(encode_row({"row": self.rows, "approval": noted}))
 
     def called(self) -> Called:

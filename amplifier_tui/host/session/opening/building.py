@@ -134,7 +134,7 @@ class SessionBuilder:
                 prepared, records=records, prepare=partial(follow, parts, records)
             ).register(session)
 
-        return await prepared.create_session(
+        session = await prepared.create_session(
             session_id=sender.session_id,
             approval_system=approvals,
             display_system=display,
@@ -142,6 +142,9 @@ class SessionBuilder:
             is_resumed=bool(self.request.resume),
             before_initialize=before_initialize,
         )
+        if parts.playback is not None:
+            parts.playback.opened(session)
+        return session
 
 
 def _prompt_parts(prepared: PreparedBundle, working_dir: Path) -> Parts | None:

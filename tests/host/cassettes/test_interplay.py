@@ -1,0 +1,155 @@
+"""What happens in a session beside prompts and answers is played again as well."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.foundation.trust.gate import trust_everything
+from amplifier_tui.host.cassettes.cassette import Cassette, TapedAnswer, TapedCall, TapedPrompt
+from amplifier_tui.host.cassettes.comparing import differences
+from amplifier_tui.host.cassettes.conversing import ReplayOrder, play
+from amplifier_tui.host.cassettes.recording import SessionRecorder
+from amplifier_tui.host.client import Decision
+from amplifier_tui.host.door.local_client import LocalClient
+from amplifier_tui.host.events import ApprovalRequested, BlockDelta, Compacted, TurnEnded
+from amplifier_tui.host.gate.rules.file import user_rules_path
+from amplifier_tui.host.redaction import Redactor
+from tests.host.asking import CONTEXT
+from tests.host.driving import Driver, Project, calling, saying
+
+
+def recorded(project: Project, session: str) -> Cassette:
+    return SessionRecorder(project.folder_of(session), Redactor()).record()
+
+
+def played(project: Project, cassette: Cassette) -> list[str]:
+    replayed = play(cassette, ReplayOrder(project.folder), LocalClient(trust_everything))
+    assert not replayed.missed
+    return [str(each) for each in differences(cassette, replayed.cassette)]
+
+
+def test_words_to_a_running_turn_are_said_again_before_the_same_request(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    waits = {"wait": {"started": str(tmp_path / "started"), "until": str(tmp_path / "go")}}
+    session = driver.open(project.bundle(script=calling(waits))).session_id
+    driver.client.submit("go")
+    driver.wait_for_file(tmp_path / "started")
+    driver.client.steer("look left first")
+    driver.drain()
+    (tmp_path / "go").touch()
+    driver.wait(TurnEnded)
+    driver.close()
+    cassette = recorded(project, session)
+    assert [(row.id, row.text) for row in cassette.rows if row.kind == "steer"] == [
+        ("1.2", "look left first")
+    ]
+    assert not played(project, cassette)
+
+
+def test_a_turn_that_was_stopped_in_an_answer_is_stopped_there(
+    project: Project, driver: Driver
+) -> None:
+    name = project.bundle(script=saying("word " * 2_000), speed=20)
+    session = driver.open(name).session_id
+    driver.client.submit("go")
+    driver.wait(BlockDelta)
+    driver.client.interrupt(True)
+    driver.wait(TurnEnded)
+    driver.close()
+    cassette = recorded(project, session)
+    assert [each.interrupted for each in cassette.of(TapedAnswer)] == [True]
+    assert not played(project, cassette)
+
+
+def test_a_turn_that_was_stopped_in_a_tool_is_stopped_there(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    waits = {"wait": {"started": str(tmp_path / "started"), "until": str(tmp_path / "never")}}
+    session = driver.open(project.bundle(script=calling(waits))).session_id
+    driver.client.submit("go")
+    driver.wait_for_file(tmp_path / "started")
+    driver.client.interrupt(True)
+    driver.wait(TurnEnded)
+    driver.close()
+    cassette = recorded(project, session)
+    assert [each.error.type for each in cassette.of(TapedCall) if each.error] == ["interrupted"]
+    assert not played(project, cassette)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        saying("", error={"type": "RateLimitError", "message": "slow down", "status_code": 429}),
+        calling({"echo": "{broken"}),
+        calling({"fail": {"text": "it broke"}}, {"nowhere": {}}),
+    ],
+    ids=["the provider fails", "arguments nobody can read", "tools fail"],
+)
+def test_what_went_wrong_goes_wrong_again(
+    project: Project, driver: Driver, script: dict[str, Any]
+) -> None:
+    session = driver.open(project.bundle(script=script)).session_id
+    driver.turn("go")
+    driver.close()
+    assert not played(project, recorded(project, session))
+
+
+def test_a_compaction_by_hand_comes_after_the_same_turn(project: Project, driver: Driver) -> None:
+    name = project.bundle(
+        script=calling({"echo": {"text": "x" * 20_000}}),
+        context=CONTEXT,
+        context_config={"providers": [], "target": 0.1},
+    )
+    session = driver.open(name).session_id
+    for number in range(3):
+        driver.turn(f"prompt {number}")
+    driver.client.compact()
+    driver.wait(Compacted)
+    driver.turn("and then")
+    driver.close()
+    cassette = recorded(project, session)
+    assert [row.id for row in cassette.rows if row.kind == "compaction"] == ["3.c1"]
+    assert not played(project, cassette)
+
+
+def test_the_mode_changes_before_the_same_turn_and_no_rule_is_kept(
+    project: Project, driver: Driver
+) -> None:
+    name = project.bundle(script=calling({"write": {"file_path": "a.txt", "content": "a"}}))
+    project.allow(["echo"])
+    session = driver.open(name).session_id
+    driver.client.submit("one")
+    asked = driver.wait(ApprovalRequested)
+    driver.client.decide(asked.request_id, Decision(allow=True, scope="once"))
+    driver.wait(TurnEnded)
+    driver.client.set_mode("plan")
+    driver.turn("two")
+    driver.close()
+    cassette = recorded(project, session)
+    assert [each.mode for each in cassette.of(TapedPrompt)] == ["ask", "plan"]
+    (project.folder / "a.txt").unlink()
+    rules = user_rules_path().read_text()
+    assert not played(project, cassette)
+    assert user_rules_path().read_text() == rules
+    assert not (project.folder / "a.txt").exists(), "no tool ran"
+
+
+def test_what_a_prompt_mentions_outside_of_the_project_is_not_read(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    (tmp_path / "outside.txt").write_text("private words")
+    (project.folder / "inside.txt").write_text("public words")
+    session = driver.open(project.bundle(script=saying("Hello."))).session_id
+    driver.turn("see @../outside.txt and @inside.txt")
+    driver.close()
+    cassette = recorded(project, session)
+    (prompt,) = cassette.of(TapedPrompt)
+    attached = prompt.model_copy(update={"attachments": ["../outside.txt", "inside.txt"]})
+    rows = tuple(attached if row is prompt else row for row in cassette.rows)
+    asked = cassette.model_copy(update={"rows": rows})
+    replayed = play(asked, ReplayOrder(project.folder), LocalClient(trust_everything))
+    told = str([row.told for row in replayed.cassette.rows if row.kind == "request"])
+    assert "public words" in told and "private words" not in told
+    assert replayed.missed == ["attachment ../outside.txt"]
