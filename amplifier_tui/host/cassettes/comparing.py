@@ -133,7 +133,7 @@ class _Comparison:
         self, place: str, old: TapedCall | None, new: TapedCall | None
     ) -> Iterator[CassetteDifference]:
         if old is None or new is None:
-            yield CassetteDifference(place, "call", _shown(_call(old)), _shown(_call(new)))
+            yield CassetteDifference(place, "call", _call(old), _call(new))
             return
         yield from _fields(place, old, new, ("tool", "arguments"), "")
         if old.became != new.became:
@@ -271,7 +271,7 @@ def _denied(call: TapedCall) -> bool:
 
 
 def _call(call: TapedCall | None) -> str:
-    return _NONE if call is None else f"{call.tool} {_text(call.arguments)}"
+    return _NONE if call is None else _shown(f"{call.tool} {_text(call.arguments)}")
 
 
 def _facts(row: TapedCompaction | None) -> str:

@@ -17,6 +17,7 @@ from amplifier_tui.host.gate.rules.file import user_rules_path
 from amplifier_tui.host.redaction import Redactor
 from tests.host.asking import CONTEXT
 from tests.host.driving import Driver, Project, calling, saying
+from tests.sandbox import needs_sandbox
 
 
 def recorded(project: Project, session: str) -> Cassette:
@@ -153,3 +154,59 @@ def test_what_a_prompt_mentions_outside_of_the_project_is_not_read(
     told = str([row.told for row in replayed.cassette.rows if row.kind == "request"])
     assert "public words" in told and "private words" not in told
     assert replayed.missed == ["attachment ../outside.txt"]
+
+
+def real(project: Project, cassette: Cassette, call: str, **changes: Any) -> list[str]:
+    """Play a cassette with real tools, one of its calls changed; returns what differs."""
+    rows = tuple(
+        row.model_copy(update={"content": [{**block, **changes} for block in row.content]})
+        if isinstance(row, TapedAnswer) and row.id == call.rpartition(".")[0]
+        else row
+        for row in cassette.rows
+    )
+    changed = cassette.model_copy(update={"rows": rows})
+    order = ReplayOrder(project.folder, tools="real")
+    replayed = play(changed, order, LocalClient(trust_everything))
+    return [str(each) for each in differences(changed, replayed.cassette, "real")]
+
+
+def held(project: Project, driver: Driver, call: dict[str, Any], *tools: str) -> Cassette:
+    """Return a session with a call that the user allowed."""
+    name = project.bundle(script=calling(call), tools=tools)
+    project.allow([])
+    session = driver.open(name).session_id
+    driver.client.submit("go")
+    driver.allow_next()
+    driver.wait(TurnEnded)
+    driver.close()
+    return recorded(project, session)
+
+
+def test_real_tools_write_in_the_copy_alone(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    write = {"write": {"file_path": "a.txt", "content": "mine"}}
+    cassette = held(project, driver, write, "tool-test")
+    (project.folder / "a.txt").unlink()
+    assert not real(project, cassette, "1.1.1")
+    assert not (project.folder / "a.txt").exists()
+    outside = tmp_path / "outside.txt"
+    for path in (str(outside), "../outside.txt", "{{project}}/b.txt"):
+        given = {"file_path": path, "content": "theirs"}
+        real(project, cassette, "1.1.1", input=given)
+    assert not outside.exists() and not (project.folder / "b.txt").exists()
+
+
+@needs_sandbox
+def test_real_commands_run_in_a_sandbox_although_the_cassette_allows_them(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    cassette = held(project, driver, {"bash": {"command": "touch here"}}, "tool-bash")
+    (project.folder / "here").unlink()
+    assert not real(project, cassette, "1.1.1")
+    outside = tmp_path / "outside"
+    found = real(project, cassette, "1.1.1", input={"command": f"touch {outside}"})
+    assert not outside.exists() and found
+    unconfined = {"command": f"touch {outside}", "outside_sandbox": True}
+    real(project, cassette, "1.1.1", input=unconfined)
+    assert not outside.exists() and not (project.folder / "here").exists()

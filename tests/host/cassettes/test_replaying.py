@@ -14,6 +14,7 @@ from amplifier_tui.host.cassettes.cassette import (
 from amplifier_tui.host.cassettes.comparing import differences
 from tests.host.cassettes.taped import INSTRUCTION, TapedProject, recorded, taped
 from tests.host.driving import MODULES
+from tests.sandbox import needs_sandbox
 
 
 @pytest.fixture
@@ -100,6 +101,11 @@ CHANGES: dict[str, tuple[Callable[[TapedProject], None], str, str]] = {
         "turn 1, request 1: tools",
         "todo → nothing",
     ),
+    "a tool that is called is gone": (
+        lambda made: made.tools.remove("tool-bash"),
+        "turn 3, call 3.1.1 (bash): ran",
+        "yes → no",
+    ),
     "the budget of the context": (
         lambda made: made.context.update(target=0.8),
         "turn 5: compaction",
@@ -127,6 +133,7 @@ def test_another_result_of_a_real_tool_is_found_in_a_copy_of_the_workspace(
     assert not list(made.folder.glob("out*.txt")), "only the copy was written to"
 
 
+@needs_sandbox
 def test_real_tools_in_the_same_workspace_make_no_difference(made: TapedProject) -> None:
     assert not made.found(taped(), "real")
 
@@ -146,6 +153,13 @@ def test_a_call_with_other_arguments_is_named_with_both(made: TapedProject) -> N
         "turn 1, call 1.1.1 (read_file): arguments: "
         '“{"file_path": "notes.txt"}” → “{"file_path": "other.txt"}”'
     )
+
+
+def test_an_answer_that_makes_no_sense_ends_its_turn_and_no_more(made: TapedProject) -> None:
+    found = made.found(edited(TapedAnswer, "1.1", content=[{"type": "nonsense", "id": 7}]))
+    assert found[0].startswith("turn 1, call 1.1.1 (read_file): call: “read_file ")
+    assert found[0].endswith(" → nothing")
+    assert not [each for each in found if each.startswith("turn 2: end")]
 
 
 def test_a_session_that_asks_once_more_than_it_did_says_so(made: TapedProject) -> None:
