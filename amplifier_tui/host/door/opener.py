@@ -85,11 +85,10 @@ class SessionOpener(SessionCommands):
     def _is_busy(self) -> bool:
         """Whether something runs, which another session must not end; the user is told."""
         live = self._live
-        if live is None or not (live.turns.running or live.shell.running):
-            return False
-        what = "A turn" if live.turns.running else "A command of yours"
-        live.sender.notice("warning", f"{what} is running: stop it before you open another session")
-        return True
+        work = live.work if live is not None else ""
+        if work:
+            self._say("warning", f"{work} is running: stop it before you open another session")
+        return bool(work)
 
     async def _closings(self) -> None:
         """Wait for sessions that are being closed."""
@@ -113,6 +112,9 @@ class SessionOpener(SessionCommands):
         if self._is_busy():
             return
         await self._give_up_opening()
+        if self._is_busy():
+            # The one that opened was there already, and has begun what was sent to it.
+            return
         if request.resume:
             # It may be the session that has just been left.
             await self._closings()
@@ -153,7 +155,10 @@ class SessionOpener(SessionCommands):
             logger.info("Opening was cancelled: %s", error)
             return
         except SessionBusyError as error:
-            if opening.request.shows_busy:
+            if self._live is not None and error.folder == self._live.store.folder:
+                self._say("info", "This session is open already")
+                self._send_early(self._live)
+            elif opening.request.shows_busy:
                 await self._view(opening.request, error.folder, self._take_early())
             else:
                 self._put(self._opening_failure(opening, error))
@@ -174,6 +179,10 @@ class SessionOpener(SessionCommands):
         if self._mode and live.gating.gate.mode != self._mode:
             # Chosen while it opened.
             await live.gating.set_mode(self._mode)
+        self._send_early(live)
+
+    def _send_early(self, live: LiveSession) -> None:
+        """Send what was sent while it opened."""
         early, self._early = self._early, []
         for prompt in early:
             live.turns.submit(prompt)

@@ -30,7 +30,12 @@ from amplifier_tui.host.store.listing.details import details_of
 from amplifier_tui.host.store.listing.listing import MOST, indexed_agents
 from amplifier_tui.host.store.listing.pins import pin
 from amplifier_tui.host.store.search.background import SessionSearch
-from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError, stored_at
+from amplifier_tui.host.store.sessions import (
+    SessionBusyError,
+    SessionNotFoundError,
+    card_of,
+    stored_at,
+)
 from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 
 logger = logging.getLogger(__name__)
@@ -131,12 +136,12 @@ class StoredCommands(SessionOpener):
         if self._is_busy():
             return
         try:
+            known = await asyncio.to_thread(lambda: cwd or _folder_of(stored_at(key)))
             copied = await asyncio.to_thread(lambda: fork_stored(stored_at(key), None, cwd))
-            folder = cwd or Path((await asyncio.to_thread(details_of, copied)).card.cwd)
         except _FAILURES as error:
             self._refuse("copy", f"The session can't be copied: {error}", "Nothing has changed.")
             return
-        await self.open(OpenRequest(cwd=folder, resume=copied.name))
+        await self.open(OpenRequest(cwd=known, resume=copied.name))
 
     async def imported(self, *, here: bool = False) -> tuple[ImportedCard, ...]:
         """List the sessions of other programs."""
@@ -201,3 +206,14 @@ class StoredCommands(SessionOpener):
         """Offer sessions no more."""
         if self._windows is not None:
             await asyncio.to_thread(self._windows.dismiss, session_ids)
+
+
+def _folder_of(session: Path) -> Path:
+    """Return the folder that a stored session is of.
+
+    Raises:
+        ValueError: It is not known.
+    """
+    if not (cwd := card_of(session, 0.0).cwd):
+        raise ValueError("its folder is not known; choose one to work in")
+    return Path(cwd)

@@ -141,24 +141,28 @@ def fork_stored(folder: Path, before_turn: int | None, cwd: Path | None = None) 
     troubles: list[OSError | None] = []
     place = folder.parent if cwd is None else sessions_dir(cwd)
     store = SessionStore(place / str(uuid4()), Redactor(), troubles.append)
-    store.open()
-    carried.put_into(store)
-    new = store.metadata
-    for name in ("bundle", "opened_with", "model", "provider", "mode", "model_choice", "limit"):
-        setattr(new, name, getattr(metadata, name))
-    for name in ("disabled", "description", "branch"):
-        setattr(new, name, getattr(metadata, name))
-    if cwd is None:
-        for name in ("working_dir", "project_dir", "workspace"):
+    try:
+        store.open()
+        carried.put_into(store)
+        new = store.metadata
+        for name in ("bundle", "opened_with", "model", "provider", "mode", "model_choice", "limit"):
             setattr(new, name, getattr(metadata, name))
-    else:
-        # What goes through unasked was decided for the other folder.
-        new.working_dir = new.project_dir = str(cwd)
-        new.mode = ""
-    new.tags, new.turn_count, new.updated = list(metadata.tags), carried.turns or 0, now()
-    store.close()
-    if troubles and troubles[-1] is not None:
-        raise troubles[-1]
+        for name in ("disabled", "description", "branch"):
+            setattr(new, name, getattr(metadata, name))
+        if cwd is None:
+            for name in ("working_dir", "project_dir", "workspace"):
+                setattr(new, name, getattr(metadata, name))
+        else:
+            # What goes through unasked was decided for the other folder.
+            new.working_dir = new.project_dir = str(cwd)
+            new.mode = ""
+        new.tags, new.turn_count, new.updated = list(metadata.tags), carried.turns or 0, now()
+        store.close()
+        if troubles and troubles[-1] is not None:
+            raise troubles[-1]
+    except BaseException:
+        store.discard()
+        raise
     return store.folder
 
 

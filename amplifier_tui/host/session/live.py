@@ -9,12 +9,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.python import awaited
-from amplifier_tui.host.events import (
-    Failed,
-    PlanProposed,
-    SessionClosed,
-    SessionOpened,
-)
+from amplifier_tui.host.events import Failed, PlanProposed, SessionClosed, SessionOpened
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.approvals.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import commands_of, last_words, metadata_of, text_of
@@ -26,12 +21,10 @@ from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.conversation import SessionConversation
 from amplifier_tui.host.session.item_choices import ItemChoices
 from amplifier_tui.host.session.memories import Memories
-from amplifier_tui.host.session.modules.facts import (
-    ProviderFacts,
-    section_of,
-)
+from amplifier_tui.host.session.modules.facts import ProviderFacts
 from amplifier_tui.host.session.modules.manager import ModuleManager
 from amplifier_tui.host.session.modules.mcp_servers import McpServerList
+from amplifier_tui.host.session.opening.telling import session_opened
 from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.session.places.workspaces import git_branch
 from amplifier_tui.host.session.rewinding.files import FileHistory
@@ -189,22 +182,16 @@ class LiveSession:
 
     def opened(self, *, resumed: bool, earlier: int = 0) -> SessionOpened:
         """Return the event that says the session is ready."""
-        facts = self.models.facts
-        examples = section_of(self._parts.plan, "session").get("examples")
-        return SessionOpened(
-            **self.sender.stamp(),
-            bundle=self.bundle,
-            cwd=str(self._parts.workspace),
-            directory=str(self.store.folder),
-            **self.store.called(),
-            provider=facts.name,
-            model=facts.model,
-            context_window=facts.window,
-            resumed=resumed,
-            earlier=earlier,
-            examples=tuple(str(text) for text in examples) if isinstance(examples, list) else (),
-            branch=git_branch(self._parts.workspace),
-        )
+        return session_opened(self._parts, self.models.facts, resumed=resumed, earlier=earlier)
+
+    @property
+    def work(self) -> str:
+        """What runs, with its article; empty when nothing does."""
+        if self.turns.running:
+            return "A turn"
+        if self.shell.running:
+            return "A command of yours"
+        return "A command in the background" if self.jobs.running else ""
 
     def rename(self, title: str) -> None:
         """Give the session a title; none takes it away."""
@@ -234,8 +221,9 @@ class LiveSession:
         """
         if self.turns.running:
             self.sender.notice("warning", "A turn is running: there is nothing to try again")
-            return
-        if self.compactor.running:
+        elif self.rewinder.running:
+            self.sender.notice("warning", "The session is going back: try again after it")
+        elif self.compactor.running:
             self.sender.notice("warning", "The conversation is being compacted: try again after it")
         elif not self.turns.retry(anew=self._prompts.can_only_repeat):
             self.sender.notice(

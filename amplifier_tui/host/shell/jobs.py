@@ -35,6 +35,12 @@ class BackgroundJobs:
         self._coordinator = coordinator
         self._sender = sender
 
+    @property
+    def running(self) -> bool:
+        """Whether one runs."""
+        jobs: Any = self._coordinator.get_capability(CAPABILITY)
+        return jobs is not None and any(not card["ended"] for card in jobs.cards())
+
     async def text(self, job_id: str) -> str:
         """Return what a job printed, the middle of very much left out.
 

@@ -1,5 +1,8 @@
 """Stored sessions through the client: what is listed, changed, copied, and what is refused."""
 
+import asyncio
+import errno
+import json
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -7,9 +10,19 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.foundation.trust.gate import trust_everything
+from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door import stored
 from amplifier_tui.host.door.local_client import LocalClient
-from amplifier_tui.host.events import Failed, Notice, SessionOpened, TitleChanged
+from amplifier_tui.host.door.opener import SessionOpener
+from amplifier_tui.host.events import (
+    Failed,
+    Notice,
+    SessionHeld,
+    SessionOpened,
+    TitleChanged,
+    TurnEnded,
+)
+from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.store.search.finding import find
 from amplifier_tui.paths import sessions_dir
 from tests.host.asking import chat
@@ -95,3 +108,62 @@ def test_nothing_is_copied_while_a_turn_runs(
     driver.wait(Notice, lambda event: "A turn is running" in event.text)
     assert len(list(sessions_dir(project.folder).iterdir())) == 1
     driver.client.interrupt(immediate=True)
+
+
+def test_what_can_not_be_copied_leaves_nothing_behind(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver.open(project.bundle(script=saying("Answer.")))
+    driver.turn("prompt 1")
+    (card,) = driver.client.sessions().result(10).cards
+    stored_ones = sorted(sessions_dir(project.folder).iterdir())
+
+    def refused(why: str) -> None:
+        driver.client.copy_session(card.key)
+        assert why in driver.wait(Failed).message
+        assert sorted(sessions_dir(project.folder).iterdir()) == stored_ones
+
+    with monkeypatch.context() as full:
+        full.setattr(Carried, "put_into", _full)
+        refused("No space left")
+    driver.open(project.bundle("other"))
+    metadata = stored_ones[0] / "metadata.json"
+    known = json.loads(metadata.read_text())
+    metadata.write_text(json.dumps({**known, "project_dir": "", "working_dir": ""}))
+    stored_ones = sorted(sessions_dir(project.folder).iterdir())
+    refused("its folder is not known; choose one")
+
+
+def _full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_session_that_was_ready_before_it_was_given_up_keeps_what_was_sent_to_it(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def wait(opener: SessionOpener) -> None:
+        if opener._opening_task is not None:
+            await asyncio.wait({opener._opening_task})
+
+    monkeypatch.setattr(SessionOpener, "_give_up_opening", wait)
+    name = project.bundle(script=saying("slow " * 200), speed=5)
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
+    driver.client.submit("prompt 1")
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
+    driver.wait(Notice, lambda event: "A turn is running" in event.text)
+    assert len(driver.of(SessionOpened)) == 1
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+
+
+@pytest.mark.parametrize("wanted", ["last", "prefix"])
+def test_a_session_that_is_open_here_is_not_opened_again_by_another_name(
+    project: Project, driver: Driver, wanted: str
+) -> None:
+    session = driver.open(project.bundle(script=saying("Answer."))).session_id
+    driver.turn("prompt 1")
+    driver.client.resume(session[:9] if wanted == "prefix" else wanted)
+    driver.client.submit("prompt 2")
+    assert driver.wait(TurnEnded).turn == 2
+    assert any("open already" in each.text for each in driver.of(Notice))
+    assert not driver.of(SessionHeld) and len(driver.of(SessionOpened)) == 1

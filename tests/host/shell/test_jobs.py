@@ -23,6 +23,8 @@ def test_a_job_is_followed_read_and_stopped_from_the_front_end(
     driver.wait_until(
         lambda: "[REDACTED]" in driver.client.job_text("job-1").result(5), "it printed nothing"
     )
+    driver.client.switch_bundle("test", carry=False)
+    driver.wait(Notice, lambda event: "A command in the background is running" in event.text)
     driver.client.stop_job("job-1")
     over = driver.wait(JobChanged, lambda event: not event.running)
     assert over.state == "stopped"

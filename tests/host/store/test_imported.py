@@ -222,3 +222,12 @@ def test_a_note_is_cut_beside_a_secret_and_a_title_hides_none(
     assert card.title == "About [REDACTED]"
     texts = [str(row["content"]) for row in imported_rows(find_imported(card.key))]
     assert [text[-3:] for text in texts] == ["x …", "x …"]
+
+
+def test_an_entry_that_can_not_be_looked_at_hides_no_other(home: Path) -> None:
+    path = write_claude(home)
+    for name in ("0", "z"):
+        loop = path.with_name(f"{name}.jsonl")
+        loop.symlink_to(loop.name)
+        (path.parent.parent / name).symlink_to(name)
+    assert [card.key for card in list_imported()] == [f"claude-code:{CLAUDE_ID}"]

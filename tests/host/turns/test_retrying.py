@@ -1,10 +1,13 @@
+import asyncio
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from amplifier_tui.host.events import BlockDelta, Failed, Notice, TurnEnded, TurnStarted
+from amplifier_tui.host.session.rewinding.rewinder import Rewinder
 from tests.host.asking import CONTEXT, chat, claude, seen
 from tests.host.driving import Driver, Project
 from tests.servers import Cut, Failure, Gate, LoopbackServer, Reply, ToolUse, reply
@@ -183,3 +186,20 @@ def test_a_turn_whose_prompt_never_arrived_is_run_from_its_beginning(
     driver.client.retry()
     assert driver.wait(TurnEnded).turn == 1
     assert driver.of(Failed)[-1].prompt == "hello"
+
+
+def test_while_the_session_goes_back_that_is_said_and_nothing_is_retried(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = threading.Event()
+
+    async def slow(*_: object) -> None:
+        await asyncio.to_thread(done.wait, 10)
+
+    monkeypatch.setattr(Rewinder, "_rewind", slow)
+    driver.open(project.bundle())
+    driver.turn("one")
+    driver.client.rewind(1, "conversation")
+    driver.client.retry()
+    driver.wait(Notice, lambda event: "is going back: try again after it" in event.text)
+    done.set()

@@ -225,3 +225,17 @@ async def test_no_more_sessions_are_opened_than_there_are_digits() -> None:
         assert drive.app.tabs is not None and len(drive.app.tabs.links) == MOST
         assert "9 sessions are open" in drive.text()
         assert drive.text().splitlines()[0].startswith(" 1 ")
+
+
+async def test_a_session_of_the_window_is_found_by_the_beginning_of_its_id() -> None:
+    async with running(size=(80, 24)) as drive:
+        other = await beside(drive)
+        other.session = "s2-abcdef"
+        await tell(drive, other, opened(other.session))
+        await drive.press("ctrl+x", "1")
+        await drive.write("/resume s2-abc")
+        await drive.press("enter")
+        assert drive.app.client is other and not drive.client.named("resume")
+        await drive.write("/resume s")
+        await drive.press("enter")
+        assert other.named("resume") == [("s",)], "what fits several is for the host to say"

@@ -65,6 +65,6 @@ class WorkCommands(SessionHolder):
     def _quiet_workspace(self) -> Path:
         """Return the folder that the session works in, where nothing of it runs just now."""
         live = self._session
-        if live.turns.running or live.shell.running:
-            raise RuntimeError("Something runs in the worktree: stop it first")
+        if live.work:
+            raise RuntimeError(f"{live.work} is running in the worktree: stop it first")
         return live.workspace

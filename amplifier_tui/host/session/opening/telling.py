@@ -5,10 +5,19 @@ from time import time
 from typing import Final
 
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, NoticeEnd
+from amplifier_tui.host.events import (
+    Failed,
+    HostEvent,
+    Level,
+    Notice,
+    NoticeEnd,
+    SessionOpened,
+)
 from amplifier_tui.host.failures import no_provider_remedy
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.modules.facts import ProviderFacts, section_of
 from amplifier_tui.host.session.parts import SessionParts
+from amplifier_tui.host.session.places.workspaces import git_branch
 from amplifier_tui.host.store.session_store import SessionStore
 
 _TOLD: Final = frozenset({"fetching", "installing", "installing_package"})
@@ -79,6 +88,33 @@ class OpeningNotices:
 
         for problem in settings_problems(prepared.bundle):
             self.say("warning", str(problem), prepared.bundle.name)
+
+
+def session_opened(
+    parts: SessionParts, facts: ProviderFacts, *, resumed: bool, earlier: int
+) -> SessionOpened:
+    """Return the event that says a session is ready.
+
+    Args:
+        facts: Which model answers.
+        earlier: Stored rows that were not told.
+    """
+    store = parts.sender.store
+    examples = section_of(parts.plan, "session").get("examples")
+    return SessionOpened(
+        **parts.sender.stamp(),
+        bundle=parts.bundle,
+        cwd=str(parts.workspace),
+        directory=str(store.folder),
+        **store.called(),
+        provider=facts.name,
+        model=facts.model,
+        context_window=facts.window,
+        resumed=resumed,
+        earlier=earlier,
+        examples=tuple(str(text) for text in examples) if isinstance(examples, list) else (),
+        branch=git_branch(parts.workspace),
+    )
 
 
 def say_no_provider(parts: SessionParts, prepared: PreparedBundle) -> None:

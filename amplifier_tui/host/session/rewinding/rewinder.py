@@ -64,6 +64,11 @@ class Rewinder:
         self._restarted = restarted
         self._going = asyncio.Lock()
 
+    @property
+    def running(self) -> bool:
+        """Whether the session goes back or forward just now."""
+        return self._going.locked()
+
     async def points(self) -> tuple[RewindPoint, ...]:
         """Return the prompts of the session, the newest first."""
         _, prompts = await self._read()

@@ -1,8 +1,9 @@
 """Whose sessions are read, and which files hold them."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -94,19 +95,30 @@ def _home(variable: str, usual: str) -> Path:
 
 
 def _folders(path: Path) -> list[Path]:
+    return [Path(entry.path) for entry in _entries(path) if _status(entry, S_ISDIR) is not None]
+
+
+def _files(origin: OriginName, folder: Path) -> Iterator[ImportedFile]:
+    for entry in _entries(folder):
+        if entry.name.endswith(_SUFFIX):
+            status = _status(entry, S_ISREG)
+            if status is not None:
+                yield ImportedFile(origin, Path(entry.path), status.st_mtime)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(path) as entries:
-            return [Path(entry.path) for entry in entries if entry.is_dir()]
+        with os.scandir(folder) as entries:
+            return list(entries)
     except OSError:
         # Not there, which is usual, or closed to the user.
         return []
 
 
-def _files(origin: OriginName, folder: Path) -> Iterator[ImportedFile]:
+def _status(entry: os.DirEntry[str], kind: Callable[[int], bool]) -> os.stat_result | None:
+    """Return what is known of an entry; None where it is of another kind, or gone by now."""
     try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(_SUFFIX) and entry.is_file():
-                    yield ImportedFile(origin, Path(entry.path), entry.stat().st_mtime)
+        status = entry.stat()
     except OSError:
-        return
+        return None
+    return status if kind(status.st_mode) else None

@@ -3,6 +3,7 @@
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -32,6 +33,10 @@ _PIECE: Final = 4 * 1024 * 1024
 """Bytes of transcripts that are indexed in one go."""
 _CARDS: Final = 200
 """Sessions whose cards are indexed in one go."""
+_SMALL: Final = 256 * 1024
+"""Bytes of another program's transcript that is read again whenever it grew."""
+_QUIET: Final = 60.0
+"""Seconds after which a larger one is taken to be at rest, and read again."""
 _LONGEST_LINE: Final = 8 * 1024 * 1024
 """A longer line, which is most likely what a tool gave back, is not read."""
 
@@ -179,8 +184,14 @@ def _imported() -> Iterator[_Stored]:
 
 
 def _is_new(stored: _Stored, known: Indexed | None) -> bool:
-    now = (stored.file, stored.size, stored.card)
-    return known is None or (known.file, known.size, known.card) != now
+    if known is None:
+        return True
+    if is_transcript(Path(stored.folder)) and stored.file == known.file:
+        # It is read as a whole: while it grows, only after every eighth.
+        added, quiet = stored.size - known.size, time.time() - stored.changed / 1e9
+        if stored.size > _SMALL and 0 <= added < stored.size // 8 and quiet < _QUIET:
+            return False
+    return (known.file, known.size, known.card) != (stored.file, stored.size, stored.card)
 
 
 def _index_card(

@@ -125,9 +125,11 @@ class SessionTabs:
         return found is not None
 
     def find(self, session_id: str) -> SessionLink | None:
-        """Return the one that has a stored session open."""
-        ids = ((link, link.tab.state.facts) for link in self.links)
-        return next((link for link, facts in ids if facts.session_id == session_id), None)
+        """Return the one that has a stored session open, by its id or the beginning of it."""
+        ids = {link: link.tab.state.facts.session_id for link in self.links}
+        fitting = [link for link, known in ids.items() if known.startswith(session_id)]
+        exact = next((link for link in fitting if ids[link] == session_id), None)
+        return exact or (fitting[0] if len(fitting) == 1 else None)
 
     async def close(self, link: SessionLink, timeout: float) -> None:
         """Close one of several sessions, in so many seconds at most, and show its neighbour."""

@@ -1,5 +1,8 @@
 """Words in the sessions of other programs are found with those in ours."""
 
+import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,24 @@ def test_what_was_said_to_other_programs_is_found_marked_and_not_listed_as_ours(
     assert found("why slow", Path("/work/app")) and not found("why slow", Path("/work/other"))
     for typed in ("", "parser"):
         assert list_now(typed, Path("/work/app"), here=False, most=9).cards == ()
+
+
+def test_a_long_one_is_read_again_only_when_it_grew_by_much_or_rests(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amplifier_tui.host.store.search.indexing._SMALL", 0)
+    path = write_claude(home)
+    assert len(found("slow")) == 1
+    more = {"type": "user", "message": {"role": "user", "content": "Still slow?"}}
+    with path.open("a") as file:
+        file.write(f"{json.dumps(more)}\n")
+    assert len(found("slow")) == 1
+    minute = time.time() - 61
+    os.utime(path, (minute, minute))
+    assert len(found("slow")) == 2
+    with path.open("a") as file:
+        file.write(f"{json.dumps(more)}\n" * 40)
+    assert found("slow")[0][2] > 40
 
 
 def test_what_was_added_is_found_once_and_what_was_switched_off_no_more(home: Path) -> None:
