@@ -30,6 +30,8 @@ class SessionOpened(HostEvent):
     title: str = ""
     description: str = ""
     tags: tuple[str, ...] = ()
+    first_prompt: str = ""
+    """Shortened; empty in a session in which nothing was said."""
     provider: str = ""
     model: str = ""
     context_window: int = 0

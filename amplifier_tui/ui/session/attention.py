@@ -13,6 +13,7 @@ from amplifier_tui.host.events import (
     TrustAsked,
     TurnEnded,
 )
+from amplifier_tui.ui.state.open_sessions import name_of
 from amplifier_tui.ui.terminal import guard
 from amplifier_tui.ui.terminal.notifying import notification, run_command
 
@@ -54,7 +55,7 @@ def call_user(app: App[Any], tab: SessionTab, event: HostEvent) -> None:
             app.bell()
         return
     facts = tab.state.facts
-    name = facts.title or facts.bundle or "amplifier"
+    name = name_of(tab.state, 60)
     preferences = cast("_Remembers", app).preferences
     if preferences.notify != "off":
         sequence = notification(name, text, os.environ)

@@ -47,17 +47,28 @@ class SessionLook(NamedTuple):
     shown: bool
 
 
-def name_of(state: SessionState) -> str:
+def title_of(state: SessionState, width: int) -> str:
+    """Return the title of a session, else its first prompt, as one line; empty where it has none.
+
+    Args:
+        width: Characters at most.
+    """
+    facts = state.facts
+    said = facts.first_prompt
+    if not facts.title and not facts.earlier:
+        # What is on screen: it may have gone back to before its first prompt since it was opened.
+        said = next((entry.text for entry in state.entries if isinstance(entry, UserEntry)), "")
+    return one_line(facts.title or said, width)
+
+
+def name_of(state: SessionState, width: int = NAME_WIDTH) -> str:
     """Return what a session is called: its title, else its first prompt, else its bundle.
 
     One in a git worktree of its own has the branch of that in place of the bundle.
     """
-    title = state.facts.title
-    if not title:
-        prompts = (entry.text for entry in state.entries if isinstance(entry, UserEntry))
-        title = next(prompts, "") if not state.facts.earlier else ""
     branch = state.facts.branch if state.facts.branch.startswith(WORKTREE_PREFIX) else ""
-    return one_line(title or branch or state.facts.bundle or "new session", NAME_WIDTH)
+    bundle = one_line(branch or state.facts.bundle or "new session", width)
+    return title_of(state, width) or bundle
 
 
 def is_empty(state: SessionState) -> bool:

@@ -26,6 +26,7 @@ class Facts(FieldSection):
         self.opened = False
         self.closed = False
         self.title = ""
+        self.first_prompt = ""
         self.bundle = ""
         self.model = ""
         self.effort = ""
@@ -57,8 +58,8 @@ class Facts(FieldSection):
         self.session_id = event.session_id
         self.opened, self.closed = True, False
         self.held = None
-        names = ("title", "bundle", "model", "cwd", "directory", "branch", "earlier")
-        assign(self, **told(event, *names))
+        names = ("title", "first_prompt", "bundle", "model", "cwd", "directory", "branch")
+        assign(self, **told(event, *names, "earlier"))
 
     @on(events.SessionHeld)
     def _held(self, event: events.SessionHeld) -> None:

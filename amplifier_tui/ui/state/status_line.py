@@ -23,6 +23,7 @@ from amplifier_tui.ui.state.formats import (
     short_path,
     span,
 )
+from amplifier_tui.ui.state.open_sessions import title_of
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.state.small_sections import UsageTotals, retry_words
 from amplifier_tui.ui.widgets.styled import Tone, fit, fit_pieces, pieces_width
@@ -58,6 +59,8 @@ GAP = 2
 
 ACTIVITY_WIDTH = 18
 """The activity's cell: its clock and words change, what stands behind it does not move."""
+
+_TITLE_WIDTH = 36
 
 _SHORTEN_ORDER: tuple[SegmentName, ...] = ("queue", "context", "mode", "activity", "approvals")
 _LAST_ORDER: tuple[SegmentName, ...] = ("context", "queue", "mode")
@@ -155,7 +158,8 @@ def status_segments(
     say("bundle", (fit(one_line(facts.bundle), 20), "muted"))
     say("cwd", (_cut_left(one_line(short_path(facts.cwd, home)), 32), "muted"))
     say("branch", (fit(one_line(facts.branch), 24), "muted"))
-    say("title", (fit(one_line(facts.title), 36), "text"))
+    title = fit(title_of(state, _TITLE_WIDTH), _TITLE_WIDTH)
+    say("title", (title, "text" if facts.title else "muted"))
     return segments
 
 

@@ -131,6 +131,11 @@ def test_sessions_are_listed_newest_first(project: Project, drive: Make) -> None
     cards = last.client.sessions().result(10).cards
     assert [card.session_id for card in cards] == ids[::-1]
     assert [card.first_prompt for card in cards] == ["second words", "first words"]
+    last.close()
+    again = drive()
+    again.client.open(OpenRequest(cwd=project.folder, resume=ids[0]))
+    opened = again.wait(SessionOpened)
+    assert (opened.title, opened.first_prompt) == ("Title 0", "first words")
     assert cards[0].title == "Title 1" and cards[0].turns == 1 and cards[0].bundle == name
 
 

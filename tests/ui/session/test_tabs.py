@@ -3,12 +3,22 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from amplifier_tui.host.client import OpenRequest, SessionCard, SpendLimit
-from amplifier_tui.host.events import Failed, HostEvent, JobChanged, LimitAsked, Notice
+from amplifier_tui.host.events import (
+    Failed,
+    HostEvent,
+    JobChanged,
+    LimitAsked,
+    Notice,
+    TitleChanged,
+)
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.questions import Confirm
 from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 from amplifier_tui.ui.session.tabs.tabs import MOST
+from amplifier_tui.ui.terminal import guard
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import FakeClient, opened
 from tests.ui.questions import questions
@@ -60,6 +70,23 @@ async def test_to_and_fro_each_session_keeps_draft_place_and_conversation() -> N
         assert drive.draft == "two" and "pears 2" in drive.text()
         await drive.press("enter")
         assert other.named("submit") == [("two",)] and not drive.client.named("submit")
+
+
+async def test_the_terminal_is_called_as_the_session_in_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    called: list[str] = []
+    monkeypatch.setattr(guard, "set_title", lambda app, title: called.append(title))
+    async with running(size=(140, 24)) as drive:
+        await drive.push(turn(1, "count the\napples"))
+        assert called[-1] == "◐ count the apples"
+        assert "main  count the apples" in drive.text().splitlines()[-1]
+        await drive.push(turn_ended(), make(TitleChanged, title="Apples"))
+        assert called[-1] == "Apples" and "main  Apples" in drive.text().splitlines()[-1]
+        other = await beside(drive)
+        assert called[-1] == "coding"
+        await tell(drive, other, *talk("pears", 3), ask())
+        assert called[-1] == "! about pears"
 
 
 async def test_a_session_works_on_unseen_and_the_strip_says_what_it_does() -> None:

@@ -5,7 +5,13 @@ import pytest
 from amplifier_tui.host import events
 from amplifier_tui.ui.state.conversation.entries import EntryChange, TextEntry
 from amplifier_tui.ui.state.conversation.unseen import UnseenChanges
-from amplifier_tui.ui.state.open_sessions import SessionLook, name_of, status_of, strip_row
+from amplifier_tui.ui.state.open_sessions import (
+    SessionLook,
+    name_of,
+    status_of,
+    strip_row,
+    title_of,
+)
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.styled import pieces_width
 from tests.ui.fake_client import opened
@@ -41,6 +47,13 @@ def test_a_session_is_called_by_its_title_else_its_first_prompt_else_its_bundle(
     assert name_of(state) == "fix the parser please,…"
     state.apply([make(events.TitleChanged, title="Parser")])
     assert name_of(state) == "Parser"
+
+
+def test_a_session_of_which_only_the_end_is_on_screen_is_called_by_its_first_prompt() -> None:
+    state = SessionState()
+    state.apply([turn(7, "and now?"), opened(earlier=90, first_prompt="fix the parser")])
+    assert name_of(state) == "fix the parser"
+    assert title_of(state, 5) == "fix…"
 
 
 def row(width: int, *names: str) -> str:

@@ -107,6 +107,7 @@ def session_opened(
         cwd=str(parts.workspace),
         directory=str(store.folder),
         **store.called(),
+        first_prompt=store.redactor.text(store.metadata.first_prompt),
         provider=facts.name,
         model=facts.model,
         context_window=facts.window,

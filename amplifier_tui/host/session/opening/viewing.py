@@ -162,6 +162,7 @@ class ViewedSession:
             cwd=known.working_dir,
             directory=str(self.folder),
             **called_by(known.shown, self.redactor),
+            first_prompt=self.redactor.text(known.first_prompt),
             provider=known.provider,
             model=known.model,
             resumed=True,

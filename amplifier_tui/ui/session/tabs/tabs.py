@@ -6,12 +6,12 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.session.approvals import ApprovalDialogs
 from amplifier_tui.ui.session.keyboard import Keyboard
 from amplifier_tui.ui.session.link import SessionLink
 from amplifier_tui.ui.session.tabs.tab import SessionTab
+from amplifier_tui.ui.state.open_sessions import name_of
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.terminal import guard
 from amplifier_tui.ui.terminal.leave import Farewell
@@ -191,8 +191,7 @@ class SessionTabs:
         glyph = "! " if any(look.status == "waits" for look in looks) else ""
         state = self._shown.tab.state
         running = "◐ " if state.activity.running else ""
-        name = state.facts.title or state.facts.bundle or "amplifier"
-        title = f"{glyph or running}{one_line(name, 60)}"
+        title = f"{glyph or running}{name_of(state, 60)}"
         if title != self._title:
             self._title = title
             guard.set_title(self._screen.app, title)
