@@ -14,8 +14,8 @@ from amplifier_tui.cli.completion import bundle_names
 
 if TYPE_CHECKING:
     from amplifier_tui.host.cassettes.cassette import Cassette
-    from amplifier_tui.host.cassettes.comparing import CassetteDifference
     from amplifier_tui.host.cassettes.conversing import Replayed
+    from amplifier_tui.host.cassettes.difference import CassetteDifference
     from amplifier_tui.host.cassettes.playing import ToolsFrom
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -1,11 +1,9 @@
 """What differs between a conversation as it was and as it went now."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from amplifier_tui.base.text import one_line
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
     TapedAgent,
@@ -16,38 +14,19 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedHook,
     TapedModules,
     TapedRequest,
-    TapedSystem,
-    TapedTools,
+)
+from amplifier_tui.host.cassettes.difference import (
+    NONE,
+    CassetteDifference,
+    as_text,
+    difference_of,
+    quoted,
+    steady_text,
 )
 from amplifier_tui.host.cassettes.names import steady
 from amplifier_tui.host.cassettes.playing import ToolsFrom
 
-_SHOWN: Final = 160
-"""Characters of a value that are shown."""
 _TURN: Final = re.compile(r"\d+")
-_NONE: Final = "nothing"
-
-
-class CassetteDifference(NamedTuple):
-    """One difference.
-
-    Attributes:
-        place: Where it is, such as `turn 3, call 3.2.1 (bash)`.
-        what: What differs, such as `arguments`.
-        before: As it was.
-        after: As it is now.
-        times: How often it comes, from that place on.
-    """
-
-    place: str
-    what: str
-    before: str
-    after: str
-    times: int = 1
-
-    def __str__(self) -> str:
-        more = f" (and {self.times - 1} more times)" if self.times > 1 else ""
-        return f"{self.place}: {self.what}: {self.before} → {self.after}{more}"
 
 
 def differences(
@@ -76,20 +55,14 @@ _REPEATED: Final = frozenset({"system prompt", "tools", "hooks", "told"})
 class _Comparison:
     def __init__(self, was: Cassette, now: Cassette, tools: ToolsFrom) -> None:
         self._was, self._now, self._tools = was, now, tools
-        self._parts = [
-            {
-                (kind.__name__, each.id): each
-                for kind in (TapedSystem, TapedTools)
-                for each in side.of(kind)
-            }
-            for side in (was, now)
+        self._rows: list[dict[tuple[str, str], Any]] = [
+            {(row.kind, row.id): row for row in side.rows} for side in (was, now)
         ]
         self._named: set[str] = set()
         """The lanes in which what was seen differs, which is told once."""
 
     def all(self) -> Iterator[CassetteDifference]:
-        known: dict[tuple[str, str], Any] = {(row.kind, row.id): row for row in self._was.rows}
-        found: dict[tuple[str, str], Any] = {(row.kind, row.id): row for row in self._now.rows}
+        known, found = self._rows
         shapes = any(True for _ in self._was.of(TapedRequest))
         keys = list(known)
         # What is new comes where it happened.
@@ -110,9 +83,9 @@ class _Comparison:
             case TapedModules():
                 yield from _mapping("modules", "module", old, new, "modules")
             case TapedAnswer() if old is None or new is None:
-                gone = "an answer" if new is None else _NONE
+                gone = "an answer" if new is None else NONE
                 yield CassetteDifference(
-                    place, "request", gone, _NONE if new is None else "a request"
+                    place, "request", gone, NONE if new is None else "a request"
                 )
             case TapedCall():
                 yield from self._call(place, old, new)
@@ -137,26 +110,25 @@ class _Comparison:
             return
         yield from _fields(place, old, new, ("tool", "arguments"), "")
         if old.became != new.became:
-            yield _told(place, "arguments after hooks", old.became, new.became)
+            yield difference_of(place, "arguments after hooks", old.became, new.became)
         yield from _mapping(place, "hooks", old, new, "hooks")
         before, after = _verdict(old), _verdict(new)
-        if before != after:
+        if before and after and before != after:
             yield CassetteDifference(place, "decision", before, after)
         if (old.result is None) != (new.result is None):
-            yield CassetteDifference(
-                place, "ran", *(("yes", "no") if old.result else ("no", "yes"))
-            )
-        elif self._tools == "real" and _steady(old.result) != _steady(new.result):
-            yield _told(place, "output", _output(old.result), _output(new.result))
-        if _steady(old.seen) != _steady(new.seen):
-            yield _told(place, "output after hooks", _output(old.seen), _output(new.seen))
+            yield CassetteDifference(place, "ran", _ran(old), _ran(new))
+        elif self._tools == "real" and steady_text(old.result) != steady_text(new.result):
+            yield difference_of(place, "output", _output(old.result), _output(new.result))
+        if steady_text(old.seen) != steady_text(new.seen):
+            yield difference_of(place, "output after hooks", _output(old.seen), _output(new.seen))
         faults = [each.error.msg if each.error is not None else "" for each in (old, new)]
         if all(faults) and steady(faults[0]) != steady(faults[1]):
-            yield _told(place, "error", *faults)
+            yield difference_of(place, "error", *faults)
         if self._tools == "real":
             for path in sorted(old.files.keys() | new.files.keys()):
                 if steady(old.files.get(path, "")) != steady(new.files.get(path, "")):
-                    yield _told(place, f"file {path}", old.files.get(path), new.files.get(path))
+                    pair = old.files.get(path), new.files.get(path)
+                    yield difference_of(place, f"file {path}", *pair)
 
     def _request(
         self, place: str, old: TapedRequest, new: TapedRequest
@@ -164,37 +136,57 @@ class _Comparison:
         lane = old.id.rpartition("/")[0]
         if old.system != new.system:
             texts = [
-                getattr(side.get(("TapedSystem", name)), "text", "")
-                for side, name in zip(self._parts, (old.system, new.system), strict=True)
+                getattr(side.get(("system", name)), "text", "")
+                for side, name in zip(self._rows, (old.system, new.system), strict=True)
             ]
-            yield _told(place, "system prompt", *texts)
+            yield difference_of(place, "system prompt", *texts)
         if old.tools != new.tools:
             offers: list[dict[str, str]] = [
-                getattr(side.get(("TapedTools", name)), "tools", {})
-                for side, name in zip(self._parts, (old.tools, new.tools), strict=True)
+                getattr(side.get(("tools", name)), "tools", {})
+                for side, name in zip(self._rows, (old.tools, new.tools), strict=True)
             ]
             yield from _offers(place, *offers)
         before, after = "\n\n".join(old.told), "\n\n".join(new.told)
         if steady(before) != steady(after):
-            yield _told(place, "told", before, after)
+            yield difference_of(place, "told", before, after)
         if lane not in self._named:
-            for name in sorted(old.seen.keys() | new.seen.keys()):
-                if old.seen.get(name) != new.seen.get(name):
+            for name in old.seen | new.seen:
+                before, after = old.seen.get(name, ""), new.seen.get(name, "")
+                if before != after:
                     self._named.add(lane)
-                    words = f"what the model sees of {name}"
-                    yield CassetteDifference(
-                        place, words, old.seen.get(name, _NONE), new.seen.get(name, _NONE)
-                    )
+                    yield self._seen(place, name, before, after)
                     break
+
+    def _seen(self, place: str, name: str, old: str, new: str) -> CassetteDifference:
+        """Name what the model sees of an answer or a call; in words where they tell it."""
+        what = f"what the model sees of {name}"
+        before, after = (_words(rows, name) for rows in self._rows)
+        if not old or not new or not after:
+            return CassetteDifference(place, what, old or NONE, new or NONE)
+        if steady(before) == steady(after):
+            # The line was changed in the cassette since it was recorded.
+            return CassetteDifference(place, what, "other words", quoted(after))
+        return difference_of(place, what, before, after)
+
+
+def _words(rows: Mapping[tuple[str, str], Any], name: str) -> str:
+    """Return what an answer says, or what a call gave."""
+    answer, call = rows.get(("answer", name)), rows.get(("call", name))
+    if answer is not None:
+        return as_text(answer.content)
+    if call is None:
+        return ""
+    given = call.seen or call.result
+    return as_text(_output(given) if given is not None else call.error and call.error.msg)
 
 
 def _offers(place: str, old: dict[str, str], new: dict[str, str]) -> Iterator[CassetteDifference]:
     """Compare the digests of what the model is told of each tool."""
     for name in sorted(old.keys() | new.keys()):
         if name not in new:
-            yield CassetteDifference(place, "tools", name, _NONE)
+            yield CassetteDifference(place, "tools", name, NONE)
         elif name not in old:
-            yield CassetteDifference(place, "tools", _NONE, name)
+            yield CassetteDifference(place, "tools", NONE, name)
         elif old[name] != new[name]:
             yield CassetteDifference(
                 place, "tools", f"{name} as it was", f"{name} described otherwise"
@@ -237,15 +229,15 @@ def _fields(
 ) -> Iterator[CassetteDifference]:
     if old is None or new is None:
         there = old if old is not None else new
-        words = _shown(getattr(there, names[0]) or there.kind)
-        pair = (words, _NONE) if new is None else (_NONE, words)
+        words = quoted(getattr(there, names[0]) or there.kind)
+        pair = (words, NONE) if new is None else (NONE, words)
         yield CassetteDifference(place, whole, *pair)
         return
     for name in names:
         before, after = getattr(old, name), getattr(new, name)
-        if _steady(before) != _steady(after):
+        if steady_text(before) != steady_text(after):
             what = f"{whole} {name}" if whole else name
-            yield _told(place, what, before, after)
+            yield difference_of(place, what, before, after)
 
 
 def _mapping(place: str, what: str, old: Any, new: Any, name: str) -> Iterator[CassetteDifference]:
@@ -253,74 +245,37 @@ def _mapping(place: str, what: str, old: Any, new: Any, name: str) -> Iterator[C
     after: Mapping[str, str] = getattr(new, name, {})
     for key in dict.fromkeys((*before, *after)):
         if before.get(key) != after.get(key):
-            old_word, new_word = before.get(key) or _NONE, after.get(key) or _NONE
+            old_word, new_word = before.get(key) or NONE, after.get(key) or NONE
             yield CassetteDifference(place, what, f"{key} {old_word}", f"{key} {new_word}")
 
 
 def _verdict(call: TapedCall) -> str:
-    taped = call.decision
+    """Return who decided how; empty where it did not come to that."""
+    taped, fault = call.decision, call.error.type if call.error is not None else ""
+    if taped is None and fault in ("unknown_tool", "invalid_arguments", "stopped"):
+        return ""
     if taped is None:
-        return "denied by a hook" if _denied(call) else "goes"
+        return "denied by a hook" if fault == "denied" else "goes"
     return " ".join(
         part for part in (taped.outcome, "by", taped.by, taped.rule, taped.mode or "") if part
     )
 
 
-def _denied(call: TapedCall) -> bool:
-    return call.error is not None and call.error.type == "denied"
+def _ran(call: TapedCall) -> str:
+    if call.result is not None:
+        return "yes"
+    return f"no, {quoted(call.error.msg)}" if call.error is not None else "no"
 
 
 def _call(call: TapedCall | None) -> str:
-    return _NONE if call is None else _shown(f"{call.tool} {_text(call.arguments)}")
+    return NONE if call is None else quoted(f"{call.tool} {as_text(call.arguments)}")
 
 
 def _facts(row: TapedCompaction | None) -> str:
     if row is None:
-        return _NONE
+        return NONE
     return ", ".join(f"{key} {value}" for key, value in row.facts.items()) or "as it is"
 
 
 def _output(result: Mapping[str, Any] | None) -> Any:
     return None if result is None else result.get("output") or result.get("error")
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _steady(value: Any) -> str:
-    return steady(_text(value))
-
-
-def _told(place: str, what: str, before: Any, after: Any) -> CassetteDifference:
-    """Return a difference of two texts, of longer ones the first line that differs."""
-    texts = [_text(before), _text(after)]
-    if max(map(len, texts)) <= _SHOWN and not any("\n" in text for text in texts):
-        return CassetteDifference(place, what, _shown(texts[0]), _shown(texts[1]))
-    lines = [text.split("\n") for text in texts]
-    most = min(map(len, lines))
-    at = next((n for n in range(most) if steady(lines[0][n]) != steady(lines[1][n])), most)
-    first, second = (each[at] if at < len(each) else "" for each in lines)
-    begin = _differs_at(first, second)
-    mark = "…" if begin else ""
-    where = f"line {at + 1}: " if max(map(len, lines)) > 1 else ""
-    return CassetteDifference(
-        place, what, f"{where}{_shown(first[begin:], mark)}", _shown(second[begin:], mark)
-    )
-
-
-def _differs_at(before: str, after: str) -> int:
-    """Return where two long lines begin to differ, with some of what is before that."""
-    if max(len(before), len(after)) <= _SHOWN:
-        return 0
-    pairs = enumerate(zip(before, after, strict=False))
-    at = next((n for n, (old, new) in pairs if old != new), min(len(before), len(after)))
-    return max(0, at - 20)
-
-
-def _shown(text: str, begin: str = "") -> str:
-    return f"“{begin}{one_line(text, _SHOWN)}”" if text else _NONE

@@ -63,13 +63,14 @@ class _PlayedLane:
     Attributes:
         run: What the ids of its answers begin with.
         turn: The turn the count of its answers belongs to.
+        last: The id of its last answer.
         before: The messages of its last request.
     """
 
     run: str = ""
     turn: int = 0
     answers: int = 0
-    sides: int = 0
+    last: str = ""
     before: list[_SeenMessage] = field(default_factory=list)
 
 
@@ -234,13 +235,18 @@ class Playback:
         known = next((at for at, (old, new) in pairs if old.digest != new.digest), shared)
         told: list[str] = []
         digests: dict[str, str] = {}
-        for number, each in enumerate(others[known:], start=known + 1):
-            message = each.message
-            if message.role == "user":
-                told.append(each.text[:_TOLD])
-            else:
-                what = message.tool_call_id if message.role == "tool" else f"message {number}"
-                digests[str(what)] = each.digest
+        fresh = others[known:]
+        # What is left of a conversation that was made smaller can't be told from its places.
+        only = sum(each.message.role == "assistant" for each in fresh) == 1 and place.last
+        for number, each in enumerate(fresh, start=known + 1):
+            match each.message.role:
+                case "user":
+                    told.append(each.text[:_TOLD])
+                case "tool":
+                    digests[str(each.message.tool_call_id)] = each.digest
+                case _:
+                    digests[only or f"message {number}"] = each.digest
+        place.last = name
         prompt = "\n\n".join(system)
         offered = {
             tool.name: digest([self._hidden_json(tool.model_dump(mode="json"))])

@@ -144,7 +144,8 @@ def test_other_words_of_the_model_are_found_where_they_are_read_again(made: Tape
         "turn 2: end text: “In turn 2: Created out2.txt: 1 bytes (+1 −0 lines).” → "
         "“Something else.”"
     )
-    assert found[1].startswith("turn 3, request 1: what the model sees of message ")
+    assert found[1].startswith("turn 3, request 1: what the model sees of 2.2: other words → ")
+    assert "Something else." in found[1]
 
 
 def test_a_call_with_other_arguments_is_named_with_both(made: TapedProject) -> None:
