@@ -170,6 +170,13 @@ class Chromium:
         self.call("Page.navigate", url=address)
         self.screen = EmulatedScreen(*self.size)
 
+    def allow_clipboard(self, address: str) -> None:
+        """Allow the page to be asked for what it put on the clipboard."""
+        origin = "://".join(urlsplit(address)[:2])
+        permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+        self.call("Browser.grantPermissions", permissions=permissions, origin=origin)
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
+
     def type(self, text: str) -> None:
         """Type text; a line end is the enter key."""
         for character in text:

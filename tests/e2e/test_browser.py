@@ -60,6 +60,12 @@ def test_a_prompt_an_approval_by_mouse_and_the_same_session_on_a_phone(
         assert 40 <= browser.size[0] <= 60
         answer(browser, "bash wants to run a command", "Deny")
         browser.wait_for(READY)
+        browser.allow_clipboard(address)
+        browser.type("/copy\n")
+        browser.wait_for("Copied the")
+        browser.wait_until(
+            lambda: browser.value("navigator.clipboard.readText()"), "the clipboard to be filled"
+        )
         browser.type("/quit\n")
         browser.wait_until(
             lambda: "has ended" in browser.value("document.getElementById('why').textContent"),

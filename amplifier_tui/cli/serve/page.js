@@ -88,3 +88,5 @@ address.search = address.hash = "";
 terminal.dataset.sessionWebsocketUrl = address.href;
 if (window.innerWidth < NARROW) terminal.dataset.fontSize = "13";
 window.addEventListener("load", focusTerminal);
+// The terminal fits itself when the window changes; the keys below may come and go without that.
+new ResizeObserver(() => window.dispatchEvent(new Event("resize"))).observe(terminal);
