@@ -104,6 +104,12 @@ def test_prompts_go_one_after_the_other_and_the_last_turn_is_the_result() -> Non
     assert (result.answer, result.status) == ("Two.", "limit")
 
 
+def test_what_was_refused_in_an_earlier_turn_is_not_held_against_the_last() -> None:
+    client = Writer((ASKED, ended()), (text("1", "Well."), ended()))
+    result = hold(client, Pipe(prompt("a"), prompt("b")))
+    assert (result.status, result.refused, result.message) == ("done", [], "")
+
+
 def test_a_turn_that_failed_does_not_keep_the_next_prompt() -> None:
     broken = events.Failed(session_id=S, kind="network", message="It broke.", remedy="Again.")
     client = Writer((broken, ended("error")), (text("1", "Well."), ended()))

@@ -71,7 +71,7 @@ class RunResult:
         answer: The last words of the model.
         message: Why it did not get done.
         remedy: What to do about that.
-        refused: What needed an approval that nobody gave.
+        refused: What needed an approval that nobody gave, in that turn.
     """
 
     status: Status = "failed"
@@ -216,6 +216,7 @@ class Headless:
             case TurnStarted(replayed=False):
                 self._begun, result.turn = True, event.turn
                 self._words.clear()
+                result.refused.clear()
                 if not self._stopped:
                     result.message = result.remedy = ""
                 self._speaker.progress("The model is asked…")

@@ -122,7 +122,12 @@ class SessionLink:
             await asyncio.wait_for(self._settled.wait(), timeout)
 
     def take(self, events: list[HostEvent]) -> None:
-        """Apply a batch and draw what changed; while a session opens, a little later."""
+        """Apply a batch and draw what changed; while a session opens, a little later.
+
+        Nothing is left to draw on when the app ends before its sessions.
+        """
+        if not self._app.is_running:
+            return
         try:
             self._take(events)
         except Exception as error:

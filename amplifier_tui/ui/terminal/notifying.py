@@ -54,6 +54,8 @@ def _sequence(title: str, body: str, environ: Mapping[str, str]) -> str:
 async def run_command(words: Sequence[str], facts: Mapping[str, Any]) -> str:
     """Run the user's own command with the facts as JSON on its standard input.
 
+    It is ended when it takes long, and when this is cancelled.
+
     Returns:
         What went wrong, in words; empty for nothing.
     """
@@ -68,7 +70,9 @@ async def run_command(words: Sequence[str], facts: Mapping[str, Any]) -> str:
         async with asyncio.timeout(_PATIENCE):
             await process.communicate(json.dumps(facts, ensure_ascii=False).encode() + b"\n")
     except TimeoutError:
-        process.kill()
-        await process.wait()
         return f"{words[0]} took more than {_PATIENCE:g} s and was ended"
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
     return f"{words[0]} ended with {process.returncode}" if process.returncode else ""

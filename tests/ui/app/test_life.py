@@ -477,3 +477,15 @@ async def test_a_batch_that_cannot_be_shown_is_said_and_the_next_one_is_taken(
         assert "could not be shown" in drive.text()
         await drive.push(TurnStarted(session_id=SESSION, turn=2, prompt="seen"))
         await drive.until(lambda: "seen" in drive.text())
+
+
+async def test_what_a_session_says_after_the_app_has_ended_is_no_fault_of_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reported: list[BaseException] = []
+    monkeypatch.setattr(leave, "write_report", reported.append)
+    async with running() as drive:
+        followed = drive.app.link
+    assert followed is not None
+    followed.take([TurnStarted(session_id=SESSION, turn=1, prompt="late")])
+    assert reported == []

@@ -1,6 +1,8 @@
 """What a terminal is sent for a user who looks elsewhere, and the user's own command."""
 
+import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -85,3 +87,17 @@ async def test_a_command_that_does_not_work_is_said(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(notifying, "_PATIENCE", 0.01)
     slow = [sys.executable, "-c", "import time; time.sleep(60)"]
     assert "more than 0.01 s" in await run_command(slow, {})
+
+
+async def test_a_command_goes_with_the_program(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    code = f"import os, time; os.symlink(str(os.getpid()), {str(begun)!r}); time.sleep(60)"
+    running = asyncio.create_task(run_command([sys.executable, "-c", code], {}))
+    async with asyncio.timeout(20):
+        while not begun.is_symlink():
+            await asyncio.sleep(0.02)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(os.readlink(begun)), 0)
