@@ -394,6 +394,9 @@ class FakeClient(FakeImported, FakeWorktrees):
     def copy_session(self, key: str, cwd: Path | None = None) -> None:
         self.calls.append(("copy_session", key, cwd))
 
+    def keep_draft(self, text: str) -> None:
+        self.calls.append(("keep_draft", text))
+
     def take_over(self) -> None:
         self.calls.append(("take_over",))
 

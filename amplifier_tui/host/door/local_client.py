@@ -97,6 +97,7 @@ class LocalClient:
     edit_queued = _command(SessionClient.edit_queued, "change a prompt")
     move_queued = _command(SessionClient.move_queued, "move a prompt")
     send_queued = _command(SessionClient.send_queued, "send a prompt")
+    keep_draft = _command(SessionClient.keep_draft, "keep the draft")
     retry = _command(SessionClient.retry, "try again")
     shell = _command(SessionClient.shell, "run a command")
     stop_shell = _command(SessionClient.stop_shell, "stop a command")

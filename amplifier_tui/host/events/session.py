@@ -41,6 +41,8 @@ class SessionOpened(HostEvent):
     examples: tuple[str, ...] = ()
     """Prompts the bundle suggests for an empty session."""
     branch: str = ""
+    draft: str = ""
+    """What was written and not sent when the session was left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,6 +40,13 @@ class TurnClient(Protocol):
         While a turn runs it steers that, at its next step.
         """
 
+    def keep_draft(self, text: str) -> None:
+        """Store what was written and not sent, for when the session is opened again.
+
+        It is in `SessionOpened.draft` then; the next turn takes it away. Secrets are taken out. A
+        session in which nothing was said is not stored, nor is its draft.
+        """
+
     def retry(self, *, without: str = "") -> None:
         """Go on with the prompt whose turn failed, which is in the conversation already.
 

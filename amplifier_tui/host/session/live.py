@@ -210,6 +210,7 @@ class LiveSession:
         self._prompts.turn_begins()
         self.session.coordinator.reset_turn()
         self.begun.setdefault(number, self.store.rows)
+        self.store.draft.save("")
         if not self._prompts.is_taken(prompt):
             self.store.journal.prompt(self.sender.redactor.text(prompt.text))
 

@@ -1,33 +1,35 @@
-"""`queue.json`: the prompts that wait, which neither a crash nor the end of the program takes."""
+"""What is not sent yet: the prompts that wait in `queue.json`, the draft in `draft.json`."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.jsonl import read_object, write_object
 
 logger = logging.getLogger(__name__)
 
 FILE_NAME: Final = "queue.json"
+DRAFT: Final = "draft.json"
 
 
-class QueueFile:
-    """Holds what waits; without anything there is no file.
+class _KeptFile:
+    """A small file with one field; where that is empty there is no file.
 
     Args:
         on_trouble: Gets the error when the disk does not take it, and None when it does again.
     """
 
+    FIELD: ClassVar[str]
+
     def __init__(self, path: Path, on_trouble: Callable[[Path, OSError | None], None]) -> None:
         self._path = path
         self._on_trouble = on_trouble
 
-    def save(self, prompts: Sequence[Mapping[str, Any]]) -> None:
-        """Replace what is stored."""
+    def _save(self, value: str | list[Mapping[str, Any]]) -> None:
         try:
-            if prompts:
-                write_object(self._path, {"prompts": list(prompts)}, mode=0o600)
+            if value:
+                write_object(self._path, {self.FIELD: value}, mode=0o600)
             else:
                 self._path.unlink(missing_ok=True)
         except OSError as error:
@@ -35,11 +37,39 @@ class QueueFile:
         else:
             self._on_trouble(self._path, None)
 
-    def load(self) -> list[Mapping[str, Any]]:
-        """Return what is stored; what can't be read is left out."""
+    def _load(self) -> Any:
         try:
-            found = read_object(self._path).get("prompts")
+            return read_object(self._path).get(self.FIELD)
         except (OSError, ValueError) as error:
             logger.warning("%s can't be read: %s", self._path, error)
-            return []
+            return None
+
+
+class QueueFile(_KeptFile):
+    """Holds what waits."""
+
+    FIELD = "prompts"
+
+    def save(self, prompts: Sequence[Mapping[str, Any]]) -> None:
+        """Replace what is stored."""
+        self._save(list(prompts))
+
+    def load(self) -> list[Mapping[str, Any]]:
+        """Return what is stored; what can't be read is left out."""
+        found = self._load()
         return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+class DraftFile(_KeptFile):
+    """Holds what was written and not sent when the session was left."""
+
+    FIELD = "text"
+
+    def save(self, text: str) -> None:
+        """Replace what is stored."""
+        self._save(text)
+
+    def load(self) -> str:
+        """Return what is stored; empty where there is nothing, or it can't be read."""
+        found = self._load()
+        return found if isinstance(found, str) else ""

@@ -28,7 +28,7 @@ from amplifier_tui.host.store.metadata import (
     called_by,
     now,
 )
-from amplifier_tui.host.store.queue_file import QueueFile
+from amplifier_tui.host.store.queue_file import DraftFile, QueueFile
 from amplifier_tui.host.store.replay import Replay, replay_of
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.sessions import LOCK_NAME, first_prompt, hold
@@ -84,6 +84,7 @@ class SessionStore:
         self.rewinds = Rewinds(folder / REWINDS)
         self.journal = Journal(folder / journal.FILE_NAME, self._trouble)
         self.queue = QueueFile(folder / queue_file.FILE_NAME, self._note_trouble)
+        self.draft = DraftFile(folder / queue_file.DRAFT, self._note_trouble)
         self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
 
     def open(self) -> None:

@@ -143,6 +143,13 @@ class PromptArea(Horizontal):
         if text and not self.input.text:
             self.input.set_draft(text)
 
+    def give_back(self, draft: str) -> None:
+        """Go on with a draft of an earlier time; beside another one it is next in the history."""
+        if self.input.text.strip():
+            self.input.past.add(draft)
+        else:
+            self.input.set_draft(draft)
+
     def close_popup(self) -> bool:
         """Close the completion popup; False when it was not open."""
         return self._completer is not None and self._completer.close()

@@ -33,6 +33,15 @@ class Draft(NamedTuple):
     pastes: Mapping[str, str] = MappingProxyType({})
     cursor: tuple[int, int] = (0, 0)
 
+    @property
+    def whole(self) -> str:
+        """The text as it would be sent."""
+        chips = Chips()
+        chips.texts |= self.pastes
+        text = chips.expand(self.text)
+        # What a label stands for is not seen: a paste that begins with `!` is words.
+        return f"\n{text}" if shell_draft(text) and not shell_draft(self.text) else text
+
 
 class PromptInput(TextArea, inherit_bindings=False):
     """A text area that sends on enter.
@@ -104,9 +113,7 @@ class PromptInput(TextArea, inherit_bindings=False):
     @property
     def draft(self) -> str:
         """The text as it would be sent."""
-        text = self.chips.expand(self.text)
-        # What a label stands for is not seen: a paste that begins with `!` is words.
-        return f"\n{text}" if shell_draft(text) and not shell_draft(self.text) else text
+        return Draft(self.text, self.chips.texts).whole
 
     def set_draft(self, text: str) -> None:
         """Replace the draft, undoably, with the cursor at its end; a long one becomes a chip."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.events import (
     ApprovalRequested,
     CancelRequested,
@@ -37,6 +37,7 @@ from amplifier_tui.ui.session.questions import AskDialogs
 from amplifier_tui.ui.session.trust import TrustDialogs
 from amplifier_tui.ui.state.conversation.entries import NO_MODEL
 from amplifier_tui.ui.state.formats import plural
+from amplifier_tui.ui.state.open_sessions import is_empty
 from amplifier_tui.ui.terminal import leave
 from amplifier_tui.ui.terminal.leave import Farewell
 from amplifier_tui.ui.widgets.messages import ActionWanted, ModelChosen, TerminalNeeded
@@ -191,6 +192,8 @@ class SessionLink:
         self._settled.set()
         if self.tab.shown:
             self._screen.prompt.set_root(Path(event.cwd))
+        if event.draft:
+            self.tab.when_shown(partial(self._screen.prompt.give_back, clean(event.draft)))
         self._send_early()
         if first and self._look_back:
             self._screen.run_worker(self._look_for_left_open(), group="left-open")
@@ -276,6 +279,12 @@ class SessionLink:
             self._client.steer(text)
         return True
 
+    @property
+    def keeps_drafts(self) -> bool:
+        """Whether what was written and not sent is stored with the session."""
+        facts = self._state.facts
+        return facts.opened and facts.held is None and not is_empty(self._state)
+
     def compact(self, instructions: str | None) -> None:
         """Compact the conversation; `stop` ends a summary that is being written."""
         self._compacting = True
@@ -305,9 +314,11 @@ class SessionLink:
         said = CancelRequested(session_id=self._state.facts.session_id, immediate=immediate)
         self.tab.show(self._state.apply([said]))
 
-    async def close(self, timeout: float) -> Farewell:
-        """Close the session in so many seconds and say what there is to say."""
+    async def close(self, timeout: float, draft: str = "") -> Farewell:
+        """Close the session in so many seconds and say what there is to say; keep its draft."""
         problem = ""
+        if self.keeps_drafts:
+            self._client.keep_draft(draft.strip())
         try:
             await asyncio.wait_for(asyncio.wrap_future(self._client.close()), timeout)
         except TimeoutError:

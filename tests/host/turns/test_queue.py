@@ -154,3 +154,24 @@ def test_what_waits_is_there_when_the_session_is_resumed_or_its_bundle_switched(
         "second",
         "third",
     ]
+
+
+def test_what_was_not_sent_comes_back_without_its_secrets_until_the_next_turn(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    first = drive()
+    name = project.bundle(script=saying("Hello."))
+    session = first.open(name).session_id
+    first.turn("one")
+    first.client.keep_draft("a thought, and ghp_0123456789abcdefghijABCDEFGHIJ012345")
+    first.close()
+    kept = project.folder_of(session) / "draft.json"
+    assert "ghp_" not in kept.read_text() and kept.stat().st_mode & 0o077 == 0
+    again = drive()
+    assert again.open(resume=session).draft == "a thought, and [REDACTED]"
+    again.turn("two")
+    assert not kept.exists()
+    again.client.keep_draft("")
+    again.close()
+    kept.write_text("[1")
+    assert drive().open(resume=session).draft == ""

@@ -76,6 +76,11 @@ class SessionCommands(PermissionCommands, WorkCommands):
         if self._live is not None:
             self._live.turns.queue.move(prompt_id, to)
 
+    async def keep_draft(self, text: str) -> None:
+        """Store what was written and not sent."""
+        if (live := self._live) is not None:
+            live.store.draft.save(live.sender.redactor.text(text))
+
     async def send_queued(self, prompt_id: str = "") -> None:
         """Send a waiting prompt now."""
         if self._live is not None:

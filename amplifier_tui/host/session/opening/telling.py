@@ -115,6 +115,7 @@ def session_opened(
         earlier=earlier,
         examples=tuple(str(text) for text in examples) if isinstance(examples, list) else (),
         branch=git_branch(parts.workspace),
+        draft=store.draft.load(),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from amplifier_tui.host.client import OpenRequest, SessionClient
     from amplifier_tui.ui.app.main_screen import MainScreen
+
+_log = logging.getLogger(__name__)
 
 MOST: Final = 9
 """Sessions of a window: each has a digit, and an engine thread of its own."""
@@ -135,18 +138,18 @@ class SessionTabs:
         """Close one of several sessions, in so many seconds at most, and show its neighbour."""
         at = self.links.index(link)
         self.links.remove(link)
-        words = "Closed."
+        words, draft = "Closed.", self._draft_of(link)
+        if draft.strip():
+            stays = link.keeps_drafts
+            words = f"Closed; its draft {'stays with it' if stays else 'is in the history'}."
+            if not stays:
+                self._screen.prompt.input.past.add(draft)
         if link is self._shown:
-            prompt = self._screen.prompt.input
-            if prompt.text.strip():
-                # A draft is never lost.
-                prompt.past.add(prompt.draft)
-                words = "Closed; its draft is in the history."
             self.show(self.links[min(at, len(self.links) - 1)])
         if link.tab.view is not None:
             link.tab.view.remove()
         self.changed()
-        farewell = await link.close(timeout)
+        farewell = await link.close(timeout, draft)
         again = f" {farewell.resume_command} opens it again." if farewell.resume_command else ""
         self._screen.say(f"{words}{again} {farewell.problem}".rstrip())
         self._screen.app.set_timer(0.5, pace.session_changed)
@@ -154,12 +157,27 @@ class SessionTabs:
     async def close_all(self, timeout: float) -> Farewell:
         """Close every session, all at once, and say what there is to say."""
         first = self._shown
-        others = [link for link in self.links if link is not first]
-        ended = await asyncio.gather(*(link.close(timeout) for link in (first, *others)))
+        links = (first, *(link for link in self.links if link is not first))
+        drafts = {link: self._draft_of(link) for link in links}
+        lost = [link for link in links if drafts[link].strip() and not link.keeps_drafts]
+        ended = await asyncio.gather(*(link.close(timeout, drafts[link]) for link in links))
+        await asyncio.to_thread(self._store, [(drafts[each], each) for each in lost])
         last, rest = ended[0], ended[1:]
         problems = " ".join(each.problem for each in ended if each.problem)
         also = tuple(each.resume_command for each in rest if each.resume_command)
         return last._replace(problem=problems, also=also)
+
+    def _draft_of(self, link: SessionLink) -> str:
+        prompt = self._screen.prompt.input
+        return prompt.draft if link is self._shown else link.tab.draft.whole
+
+    def _store(self, drafts: list[tuple[str, SessionLink]]) -> None:
+        """Put what no session keeps into the history of prompts. Blocking."""
+        for draft, link in drafts:
+            try:
+                self._screen.prompt.input.past.store(draft, link.tab.state.facts.cwd)
+            except OSError as error:
+                _log.warning("A draft is not kept: %s", error)
 
     def work(self) -> list[str]:
         """Return what runs, one line each, named where there is more than one session."""

@@ -1,0 +1,56 @@
+"""What was written and not sent is not lost when the program ends."""
+
+import json
+
+import pytest
+
+from amplifier_tui.host.events import TurnEnded, TurnStarted
+from amplifier_tui.paths import user_state_dir
+from tests.ui.driving import running
+from tests.ui.fake_client import SESSION, FakeClient, opened
+
+SAID = (
+    TurnStarted(session_id=SESSION, turn=1, prompt="p", replayed=True),
+    TurnEnded(session_id=SESSION, turn=1, status="success", replayed=True),
+)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_draft_stays_with_its_session(size: tuple[int, int]) -> None:
+    client = FakeClient()
+    async with running(client, size=size) as drive:
+        await drive.push(*SAID)
+        await drive.write("half a thought")
+        drive.app.quitting.quit_by_signal("SIGHUP")
+        await drive.until(lambda: client.named("close"))
+    assert client.named("keep_draft") == [("half a thought",)]
+    assert not (user_state_dir() / "history.jsonl").exists()
+    again = FakeClient(
+        on_open=[*SAID, opened(SESSION, resumed=True, draft="half a \x1b[1mthought")]
+    )
+    async with running(again, size=size) as drive:
+        assert drive.draft == "half a thought" and "half a thought" in drive.text()
+        await drive.push(opened(SESSION, resumed=True, draft="another"))
+        assert drive.draft == "half a thought"
+        await drive.press("up")
+        assert drive.draft == "another"
+
+
+async def test_the_draft_of_an_empty_session_is_in_the_history() -> None:
+    client = FakeClient()
+    async with running(client) as drive:
+        await drive.write("half a thought")
+        drive.app.quitting.quit_by_signal("SIGHUP")
+        await drive.until(lambda: client.named("close"))
+    assert not client.named("keep_draft")
+    (row,) = (user_state_dir() / "history.jsonl").read_text().splitlines()
+    assert json.loads(row)["text"] == "half a thought"
+
+
+async def test_a_draft_that_was_cleared_does_not_come_back() -> None:
+    client = FakeClient(on_open=[*SAID, opened(SESSION, resumed=True, draft="old")])
+    async with running(client) as drive:
+        drive.app.main.prompt.input.clear_draft()
+        drive.app.quitting.quit_by_signal("SIGHUP")
+        await drive.until(lambda: client.named("close"))
+    assert client.named("keep_draft") == [("",)]
