@@ -20,6 +20,7 @@ from amplifier_tui.ui.app.actions import (
     modules,
     permissions,
     program,
+    reading,
     session,
     setup,
     shell,
@@ -149,6 +150,12 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_undo = turn.undo
     action_redo = turn.redo
     action_show_diff = view.show_diff
+    action_find = reading.find
+    action_seek = reading.seek
+    action_last_answer = reading.last_answer
+    action_copy_code = reading.copy_code
+    action_page_entry = reading.page_entry
+    action_open_entry = reading.open_entry
     action_report = session.report
     action_export = session.export
     action_retry = turn.retry_last

@@ -292,7 +292,8 @@ class MainScreen(SessionScreen):
 
     def action_escape(self) -> None:
         """One meaning at a time: close what is open, go back to the prompt, stop the turn."""
-        if self.prompt.close_popup():
+        if self.prompt.close_popup() or self.close_find():
+            self.prompt.input.focus()
             return
         if self._state is not None and self._state.moment is not None:
             self._state.look_at(None)

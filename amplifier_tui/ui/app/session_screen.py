@@ -101,6 +101,7 @@ class SessionScreen(ConversationScreen):
         return True
 
     def _remove_agent(self) -> None:
+        self.close_find()
         if self.agent_view is not None:
             self.agent_view.remove()
             self.agent_view = None

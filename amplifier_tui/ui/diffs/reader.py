@@ -1,7 +1,6 @@
 """A text or a diff to be read: scrolled, searched, gone through change by change."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 
 from textual import events, on
@@ -15,6 +14,7 @@ from amplifier_tui.ui.diffs.lines import SPLIT_WIDTH, DiffLines
 from amplifier_tui.ui.diffs.rows import DiffRow, is_diff
 from amplifier_tui.ui.diffs.syntax import diff_syntax
 from amplifier_tui.ui.state.formats import plural
+from amplifier_tui.ui.transcript.layout.finder import pattern_of
 from amplifier_tui.ui.widgets.scroll_lines import Place, ScrollLines
 from amplifier_tui.ui.widgets.text_lines import LinePair, Spans, TextLine
 
@@ -197,8 +197,7 @@ class Reader(Vertical):
         self._at = 0
         if not self._query:
             return
-        case = 0 if self._query != self._query.lower() else re.IGNORECASE
-        wanted = re.compile(re.escape(self._query), case)
+        wanted = pattern_of(self._query)
         for number, line in enumerate(self.body.lines):
             for side, part in enumerate((line,) if isinstance(line, TextLine) else line):
                 if part is not None and len(self._places) < _MOST_FOUND:

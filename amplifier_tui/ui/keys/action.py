@@ -8,6 +8,7 @@ from amplifier_tui.ui.keys.help_words import HELP
 KeyScope = Literal[
     "screen",
     "prompt",
+    "find",
     "approval",
     "ask",
     "diff",
@@ -26,6 +27,7 @@ KeyScope = Literal[
 
 OVERLAPPING: tuple[frozenset[KeyScope], ...] = (
     frozenset(("screen", "prompt")),
+    frozenset(("screen", "find")),
     frozenset(("approval",)),
     frozenset(("ask",)),
     frozenset(("diff",)),

@@ -30,6 +30,12 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         scope="approval",
     ),
     *rows(
+        "Finding",
+        Action("find.next", "Next place", "find_step(1)", "enter,down"),
+        Action("find.previous", "Previous place", "find_step(-1)", "up"),
+        scope="find",
+    ),
+    *rows(
         "Questions",
         *(
             Action(f"ask.option_{n}", f"Choose option {n}", f"choose({n - 1})", str(n))

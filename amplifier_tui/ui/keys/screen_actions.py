@@ -238,6 +238,28 @@ _ROWS = (
         Action(
             "view.expand", "Expand or collapse details", "screen.expand", "ctrl+o", "o", "expand"
         ),
+        Action("view.find", "Find in the conversation", "app.find", "ctrl+f", "", "find", "words"),
+        Action(
+            "view.previous_prompt",
+            "To the previous prompt",
+            "app.seek('prompt', -1)",
+            "alt+up",
+            slash="previous-prompt",
+        ),
+        Action(
+            "view.next_prompt",
+            "To the next prompt",
+            "app.seek('prompt', 1)",
+            "alt+down",
+            slash="next-prompt",
+        ),
+        Action("view.error", "To the next error", "app.seek('error', 1)", slash="next-error"),
+        Action("view.answer", "To the last answer", "app.last_answer", slash="last-answer"),
+        Action(
+            "view.code", "Copy a code block", "app.copy_code", slash="copy-code", takes="number"
+        ),
+        Action("view.pager", "Read it in $PAGER", "app.page_entry", slash="pager"),
+        Action("view.editor", "Open it in $EDITOR", "app.open_entry", slash="open"),
         Action("view.diff", "Show a change in full", "app.show_diff", "", "D", "diff"),
         Action("view.copy", "Copy the last answer", "app.copy_answer", "", "y", "copy"),
         Action("view.plan", "Show the plan", "app.plan", "ctrl+t", "t", "plan,todo"),

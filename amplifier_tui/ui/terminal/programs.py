@@ -25,13 +25,7 @@ class EditorError(Exception):
 
 def editor_command() -> list[str]:
     """Return `$VISUAL`, `$EDITOR` or `vi`; raises EditorError where that is no command line."""
-    value = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    try:
-        # Words and quotes alone, no shell: nothing in it is expanded or run besides the editor.
-        command = shlex.split(value)
-    except ValueError as error:
-        raise EditorError(f"$EDITOR is not a command line: {error}.") from error
-    return command or ["vi"]
+    return _command("VISUAL", "EDITOR") or ["vi"]
 
 
 def edit_text(text: str, suffix: str = ".md") -> str:
@@ -45,21 +39,46 @@ def edit_text(text: str, suffix: str = ".md") -> str:
     command = editor_command()
     with tempfile.TemporaryDirectory(prefix="amplifier-") as folder:
         path = Path(folder) / f"text{suffix}"
-        path.write_text(text, "utf-8", "surrogatepass")
-        try:
-            status = run_in_terminal([*command, str(path)])
-        except OSError as error:
-            raise EditorError(
-                f"{command[0]} cannot be started ({error.strerror}); set $EDITOR."
-            ) from error
-        if status:
-            raise EditorError(f"{Path(command[0]).name} ended with status {status}.")
+        _show_file(command, path, text, "$EDITOR")
         try:
             return path.read_text("utf-8", errors="replace").rstrip("\n")
         except OSError as error:
             raise EditorError(
                 f"What {Path(command[0]).name} saved cannot be read ({error.strerror})."
             ) from error
+
+
+def page_text(text: str) -> None:
+    """Show `text` in `$PAGER`, or `less`; the caller has given the terminal back.
+
+    Raises:
+        EditorError: The pager is missing or failed.
+    """
+    command = _command("PAGER") or ["less"]
+    with tempfile.TemporaryDirectory(prefix="amplifier-") as folder:
+        _show_file(command, Path(folder) / "text.md", text, "$PAGER")
+
+
+def _command(*variables: str) -> list[str]:
+    """Return the words of the first of these variables that is set."""
+    value = next(filter(None, map(os.environ.get, variables)), "")
+    try:
+        # Words and quotes alone, no shell: nothing in it is expanded or run besides the program.
+        return shlex.split(value)
+    except ValueError as error:
+        raise EditorError(f"${variables[-1]} is not a command line: {error}.") from error
+
+
+def _show_file(command: list[str], path: Path, text: str, variable: str) -> None:
+    path.write_text(text, "utf-8", "surrogatepass")
+    try:
+        status = run_in_terminal([*command, str(path)])
+    except OSError as error:
+        raise EditorError(
+            f"{command[0]} cannot be started ({error.strerror}); set {variable}."
+        ) from error
+    if status:
+        raise EditorError(f"{Path(command[0]).name} ended with status {status}.")
 
 
 def tmux_passthrough(text: str) -> str:

@@ -123,6 +123,29 @@ class CursorView(DocumentView, can_focus=True):
         self._place(self._pager.scrolled(self._document.top(item)))
         return True
 
+    @property
+    def entries(self) -> list[ConversationEntry]:
+        """All entries, in their order on screen."""
+        return [piece.item.entry for piece in self._document.pieces if piece.is_first]
+
+    def seek(self, wanted: Callable[[ConversationEntry], bool], step: int) -> bool:
+        """Show the next (1) or previous (-1) entry of a kind; False when there is none that way.
+
+        From the entry with the cursor, where that is in sight, else from the end of the screen up,
+        or from its top down.
+        """
+        if not self._document.pieces:
+            return False
+        pager, found = self._pager, self._cursor.item
+        end = min(pager.row + pager.height, self._document.heights.total)
+        if found is not None and pager.row <= self._document.top(found) < end:
+            found = self._document.neighbour(found, step)
+        else:
+            found = self._document.item_at(pager.row if step > 0 else end - 1)
+        while found is not None and not wanted(found.entry):
+            found = self._document.neighbour(found, step)
+        return found is not None and self.show_entry(found.entry.key)
+
     def toggle(self, key: str) -> None:
         """Show or hide the details of an entry."""
         raise NotImplementedError

@@ -42,7 +42,7 @@ _CLASSES = frozenset(
             "syn-string",
             "syn-comment",
         ),
-        *("syn-number", "syn-name", "syn-type", "cursor", "pill"),
+        *("syn-number", "syn-name", "syn-type", "cursor", "pill", "found", "found-here"),
     )
 )
 
@@ -77,6 +77,9 @@ DocumentView {
     & > .transcript--cursor { background: $surface; }
     & > .transcript--pill { background: $panel; color: $foreground; text-style: bold; }
 
+    & > .transcript--found { background: $warning; color: $background; }
+    & > .transcript--found-here { background: $accent; color: $background; }
+
     & > .transcript--fence { background: $surface; color: $foreground; }
     & > .transcript--syn-keyword { background: $surface; color: $primary; }
     & > .transcript--syn-string { background: $surface; color: $success; }
@@ -93,7 +96,8 @@ DocumentView {
             color: $foreground; text-style: dim;
         }
         & > .transcript--cursor { text-style: reverse; }
-        & > .transcript--pill { text-style: reverse; }
+        & > .transcript--pill, & > .transcript--found-here { text-style: reverse; }
+        & > .transcript--found { text-style: reverse; }
     }
 }
 """

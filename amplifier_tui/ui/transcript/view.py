@@ -15,12 +15,12 @@ from amplifier_tui.ui.state.conversation.entries import (
     ErrorEntry,
 )
 from amplifier_tui.ui.transcript.arriving import Arrivals
-from amplifier_tui.ui.transcript.cursor_view import CursorView
 from amplifier_tui.ui.transcript.entries import cards
 from amplifier_tui.ui.transcript.entries.colours import paint
 from amplifier_tui.ui.transcript.entries.renderer import is_expandable
 from amplifier_tui.ui.transcript.entries.scene import WayTo
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
+from amplifier_tui.ui.transcript.searched_view import SearchedView
 from amplifier_tui.ui.transcript.ticker import Ticker
 from amplifier_tui.ui.widgets.messages import (
     ActionWanted,
@@ -33,7 +33,7 @@ _MEASURE_PERIOD = 1 / 20
 _MEASURE_SLICE = 0.004
 
 
-class TranscriptView(CursorView):
+class TranscriptView(SearchedView):
     """Draws the entries of a conversation and streams text into the last of them.
 
     Call `apply` with what changed. Text is data: nothing in it is parsed as markup, and control
@@ -70,6 +70,7 @@ class TranscriptView(CursorView):
                 self._pager.reset()
                 self._deselect()
             self._cursor.check()
+            self.look_again(change.entry.key for change in changes if change.entry is not None)
             self._settle()
             if self.has_focus and self._cursor.item is None:
                 self._cursor.land()
@@ -101,6 +102,12 @@ class TranscriptView(CursorView):
                 self._place(self._pager.hold(item, place))
             self.refresh()
             self._start_timers()
+
+    def unfold(self, item: DrawnEntry) -> None:
+        """Show the details of an item."""
+        self._arrivals.open(item, True)
+        self._settle()
+        self._start_timers()
 
     def toggle_all(self) -> None:
         """Show the details of all entries or, when all show them already, hide them."""

@@ -30,11 +30,12 @@ from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 from amplifier_tui.ui.dialogs.sheets import EventSheet
 from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
 from amplifier_tui.ui.keys.action import LEADER, Action
-from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, in_scope
 from amplifier_tui.ui.keys.keymap import Keymap, show_key
 from amplifier_tui.ui.keys.keymap_file import pane_actions
 from amplifier_tui.ui.panes.inspector import EventInspector
 from amplifier_tui.ui.panes.table import PANES
+from amplifier_tui.ui.transcript.find_bar import FindInput
 from amplifier_tui.ui.transcript.view import TranscriptView
 from amplifier_tui.ui.widgets.messages import InspectRequested
 from tests.ui.dialogs.test_imported import FOUND as IMPORTED
@@ -181,7 +182,7 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
         "decision": (None, "permissions.explain ls", DetailSheet),
         "servers": (None, "mcp.servers", ServerList),
     }
-    dialogs = {action.scope for action in ACTIONS} - {"screen", "prompt", "pane"}
+    dialogs = {action.scope for action in ACTIONS} - {"screen", "prompt", "pane", "find"}
     assert dialogs == openings.keys(), "say here how a new kind of dialog is opened"
     for scope in sorted(dialogs):
         async with running(FakeClient(foreign=(IMPORTED,)), size=SIZE) as drive:
@@ -220,3 +221,15 @@ async def test_every_key_of_the_conversation_and_the_panes(monkeypatch) -> None:
                         async with reach.expect(action, f"{key} in {kind.__name__}"):
                             await drive.press(key)
                         assert reach.at is widget
+
+
+async def test_every_key_of_the_line_in_which_one_finds(monkeypatch) -> None:
+    async with running() as drive:
+        reach = Reach(drive, monkeypatch)
+        await drive.press("ctrl+f")
+        field = drive.app.screen.query_one(FindInput)
+        for action in in_scope("find"):
+            for key in action.keys.split(","):
+                async with reach.expect(action, f"{key} in the line"):
+                    await drive.press(key)
+                assert reach.at is field

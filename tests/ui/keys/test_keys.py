@@ -57,6 +57,7 @@ def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
     from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
     from amplifier_tui.ui.prompt.prompt_input import PromptInput
+    from amplifier_tui.ui.transcript.find_bar import FindInput
 
     homes = {
         "prompt": PromptInput,
@@ -72,6 +73,7 @@ def test_every_action_runs_something_that_exists() -> None:
         "sessions": SessionPicker,
         "decision": DetailSheet,
         "servers": ServerList,
+        "find": FindInput,
     }
     for action in ACTIONS:
         namespace, _, name = action.run.split("(")[0].rpartition(".")

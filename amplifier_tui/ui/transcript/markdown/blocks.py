@@ -73,6 +73,12 @@ def siblings(tokens: Sequence["Token"]) -> list[Sequence["Token"]]:
     return groups
 
 
+def code_blocks(source: str) -> list[str]:
+    """Return what stands in the blocks of code of a clean text, wherever they are in it."""
+    tokens = parser().parse(source)
+    return [token.content for token in tokens if token.type in ("fence", "code_block")]
+
+
 def language_of(fence: "Token") -> str:
     """Return the language a fence names, or an empty string."""
     words = fence.info.split(maxsplit=1)

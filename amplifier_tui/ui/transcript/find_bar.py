@@ -1,0 +1,114 @@
+"""The line in which words to find in the conversation are written, below it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.transcript.searched_view import SearchedView
+
+if TYPE_CHECKING:
+    from amplifier_tui.ui.transcript.entries.scene import WayTo
+    from amplifier_tui.ui.transcript.layout.finder import FoundPlace
+
+
+class FindInput(Input):
+    """The field; its keys go through what was found."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("find")
+
+    class Stepped(Message):
+        """The next (1) or previous (-1) place is wanted."""
+
+        def __init__(self, direction: int) -> None:
+            super().__init__()
+            self.direction = direction
+
+    def action_find_step(self, direction: int) -> None:
+        """Show the next or previous place."""
+        self.post_message(self.Stepped(direction))
+
+
+class FindBar(Horizontal):
+    """Looks for words in a conversation while they are typed.
+
+    Args:
+        view: The conversation.
+        words: What to look for first.
+        keys: Names the keys in force.
+    """
+
+    DEFAULT_CSS = """
+    FindBar { height: 1; background: $panel; padding: 0 2; }
+    FindBar > #find-mark { width: auto; color: $text-muted; }
+    FindBar > FindInput { width: 1fr; height: 1; border: none; padding: 0; background: $panel; }
+    FindBar > #find-place { width: auto; color: $text-muted; }
+    """
+
+    def __init__(self, view: SearchedView, words: str, keys: WayTo) -> None:
+        super().__init__(id="find")
+        self._view = view
+        self._words = words
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        """Make the field, and what says how much was found."""
+        yield Static("find ", id="find-mark")
+        yield FindInput(self._words, placeholder="words of the conversation", id="find-words")
+        yield Static(id="find-place")
+
+    def on_mount(self) -> None:
+        """Take the keys, and look for what was given."""
+        self.query_one(FindInput).focus()
+        self._show(None)
+
+    def begin(self, words: str) -> None:
+        """Take the keys again; with words, look for those."""
+        field = self.query_one(FindInput)
+        if words:
+            field.value = words
+        field.focus()
+        field.select_all()
+
+    def show_place(self, place: FoundPlace) -> None:
+        """Say which of how many places is on screen."""
+        self._show(place)
+
+    def _show(self, place: FoundPlace | None) -> None:
+        words = Content()
+        if place is not None and self.query_one(FindInput).value:
+            more = "…" if place.searching else ""
+            words = Content(f"  {place.number} of {place.total:,}{more}")
+            if not place.total and not place.searching:
+                words = Content.styled("  not found", "$text-warning")
+        if self.app.size.width >= _ROOM:
+            way = self._keys
+            says = f"   {way('find.next')} next  {way('find.previous')} previous"
+            words = Content.assemble(words, f"{says}  {way('turn.back')} close")
+        self.query_one("#find-place", Static).update(words)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._view.find(event.value)
+
+    @on(FindInput.Stepped)
+    def _step(self, event: FindInput.Stepped) -> None:
+        event.stop()
+        self._view.find_step(event.direction)
+
+    def on_unmount(self) -> None:
+        """Take the marks away."""
+        self._view.end_find()
+
+
+_ROOM = 70
+"""Columns of the screen from which the keys are named."""

@@ -1,0 +1,95 @@
+"""Finding in the conversation, and going from place to place in it."""
+
+import pytest
+from textual.widgets import Static
+
+from amplifier_tui.ui.state.conversation.entries import EntryChange, TextEntry, ToolEntry, UserEntry
+from tests.ui.driving import Driver, running
+
+CODE = "First:\n\n```sh\nmake one\n```\n\nthen\n\n```sh\nmake two\n```\n"
+
+
+async def conversation(drive: Driver) -> None:
+    call = ToolEntry(key="c1", tool="bash", arguments={"command": "ls"}, output="a\nneedle two\n")
+    call.state = "ok"
+    failed = ToolEntry(key="c2", tool="bash", arguments={"command": "false"}, error="exit code 1")
+    failed.state = "failed"
+    entries = [
+        UserEntry(key="u1", text="find the needle"),
+        call,
+        TextEntry(key="t1", text="word\n\n" * 60),
+        UserEntry(key="u2", text="once more"),
+        failed,
+        TextEntry(key="t2", text=CODE),
+    ]
+    drive.app.main.transcript.apply([EntryChange(op="add", entry=entry) for entry in entries])
+    await drive.pilot.pause()
+
+
+def said(drive: Driver) -> str:
+    return str(drive.app.main.query_one("#find-place", Static).content)
+
+
+def shown(drive: Driver) -> str:
+    view = drive.app.main.transcript
+    return "\n".join(view.render_line(row).text for row in range(view.size.height))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_words_are_found_while_they_are_typed_also_in_folded_parts(
+    size: tuple[int, int],
+) -> None:
+    async with running(size=size) as drive:
+        await conversation(drive)
+        assert "find the needle" not in shown(drive)
+        await drive.press("ctrl+f", *"needle")
+        await drive.until(lambda: "of 2" in said(drive))
+        assert said(drive).strip().startswith("1 of 2")
+        assert "find the needle" in shown(drive)
+        assert "needle two" not in shown(drive)
+        await drive.press("enter")
+        assert said(drive).strip().startswith("2 of 2")
+        assert "needle two" in shown(drive)
+        await drive.press("up")
+        assert said(drive).strip().startswith("1 of 2")
+        await drive.press("escape")
+        assert not drive.app.main.query("#find")
+        assert drive.app.focused is drive.app.main.prompt.input
+
+
+async def test_what_is_not_there_is_said() -> None:
+    async with running() as drive:
+        await conversation(drive)
+        await drive.write("/find nowhere")
+        await drive.press("enter")
+        await drive.until(lambda: drive.app.main.query("#find-place"))
+        await drive.until(lambda: "not found" in said(drive))
+
+
+async def test_prompts_errors_and_the_last_answer_are_a_key_or_command_away() -> None:
+    async with running(size=(80, 24)) as drive:
+        await conversation(drive)
+        view = drive.app.main.transcript
+        await drive.press("alt+up")
+        assert view.cursor.key == "u2"
+        await drive.press("alt+up")
+        assert view.cursor.key == "u1"
+        await drive.press("alt+up")
+        assert view.cursor.key == "u1"
+        await drive.app.run_by_id("view.error")
+        assert view.cursor.key == "c2"
+        await drive.app.run_by_id("view.error")
+        assert view.cursor.key == "c2"
+        await drive.app.run_by_id("view.answer")
+        assert view.cursor.key == "t2"
+
+
+async def test_a_block_of_code_is_copied_by_its_number() -> None:
+    async with running() as drive:
+        await conversation(drive)
+        await drive.app.run_by_id("view.code")
+        assert drive.app.clipboard == "make two\n"
+        await drive.app.run_by_id("view.code", "1")
+        assert drive.app.clipboard == "make one\n"
+        await drive.app.run_by_id("view.code", "9")
+        assert drive.app.clipboard == "make one\n"
