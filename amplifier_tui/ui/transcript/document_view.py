@@ -78,7 +78,7 @@ DocumentView {
     & > .transcript--pill { background: $panel; color: $foreground; text-style: bold; }
 
     & > .transcript--found { background: $warning; color: $background; }
-    & > .transcript--found-here { background: $accent; color: $background; }
+    & > .transcript--found-here { background: $primary; color: $background; }
 
     & > .transcript--fence { background: $surface; color: $foreground; }
     & > .transcript--syn-keyword { background: $surface; color: $primary; }

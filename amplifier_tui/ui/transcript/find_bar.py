@@ -49,7 +49,7 @@ class FindBar(Horizontal):
     DEFAULT_CSS = """
     FindBar { height: 1; background: $panel; padding: 0 2; }
     FindBar > #find-mark { width: auto; color: $text-muted; }
-    FindBar > FindInput { width: 1fr; height: 1; border: none; padding: 0; background: $panel; }
+    FindBar > FindInput { width: 1fr; background: $panel; }
     FindBar > #find-place { width: auto; color: $text-muted; }
     """
 
@@ -62,7 +62,7 @@ class FindBar(Horizontal):
     def compose(self) -> ComposeResult:
         """Make the field, and what says how much was found."""
         yield Static("find ", id="find-mark")
-        yield FindInput(self._words, placeholder="words of the conversation", id="find-words")
+        yield FindInput(self._words, "words of the conversation", compact=True)
         yield Static(id="find-place")
 
     def on_mount(self) -> None:

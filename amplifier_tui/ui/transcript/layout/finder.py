@@ -51,6 +51,8 @@ class Finder:
         self._here: tuple[DrawnEntry, int] | None = None
         self._here_mark: tuple[Piece, int] | None = None
         self._marks: dict[Piece, tuple[list[StyledLine], dict[int, list[Mark]]]] = {}
+        self._total = self._at = 0
+        self._numbered = False
 
     @property
     def active(self) -> bool:
@@ -60,11 +62,9 @@ class Finder:
     @property
     def place(self) -> FoundPlace:
         """Which of how many one looks at."""
-        number = 0
-        if self._here is not None:
-            item, nth = self._here
-            number = nth + 1 + sum(self._counts[each] for each in self._found(before=item))
-        return FoundPlace(number, sum(self._counts.values()), bool(self._todo))
+        if not self._numbered and not self._todo:
+            self._number()
+        return FoundPlace(self._at, self._total, bool(self._todo))
 
     def search(self, words: str, top: int) -> None:
         """Begin to look for words, from the piece `top` on and then from the beginning."""
@@ -82,6 +82,8 @@ class Finder:
         self._todo.clear()
         self._counts.clear()
         self._marks.clear()
+        self._total = self._at = 0
+        self._numbered = False
 
     def look_again(self, keys: Iterable[str]) -> None:
         """Count anew the entries that came or changed."""
@@ -99,7 +101,9 @@ class Finder:
             del self._todo[item]
             count = len(self._pattern.findall(plain_text(item.entry)))
             if count:
+                self._total += count - self._counts.get(item, 0)
                 self._counts[item] = count
+                self._numbered = False
             else:
                 self._forget(item)
             if time.perf_counter() > deadline:
@@ -119,6 +123,7 @@ class Finder:
             ahead = (item for item in found if self._document.index(item.pieces[-1]) >= top)
             item = next(ahead, found[0]) if direction > 0 else found[-1]
             self._here = (item, 0 if direction > 0 else self._counts[item] - 1)
+            self._number()
             return True
         item, nth = self._here
         nth += direction
@@ -126,6 +131,7 @@ class Finder:
             item = found[(found.index(item) + direction) % len(found)]
             nth = 0 if direction > 0 else self._counts[item] - 1
         self._here = (item, nth)
+        self._number()
         return True
 
     @property
@@ -178,13 +184,21 @@ class Finder:
     def _found(self, before: DrawnEntry | None = None) -> list[DrawnEntry]:
         """Return the entries in which something was found, in their order on screen."""
         index = self._document.index
-        end = index(before.pieces[0]) if before is not None else None
-        placed = ((index(item.pieces[0]), number) for number, item in enumerate(self._counts))
-        items = list(self._counts)
-        return [items[number] for at, number in sorted(placed) if end is None or at < end]
+        placed = {item: index(item.pieces[0]) for item in self._counts}
+        end = placed.get(before) if before is not None else None
+        kept = placed if end is None else [item for item, at in placed.items() if at < end]
+        return sorted(kept, key=placed.__getitem__)
+
+    def _number(self) -> None:
+        """Find out which of all occurrences is looked at."""
+        self._at, self._numbered = 0, True
+        if self._here is not None:
+            item, nth = self._here
+            self._at = nth + 1 + sum(self._counts[each] for each in self._found(before=item))
 
     def _forget(self, item: DrawnEntry) -> None:
-        self._counts.pop(item, None)
+        self._total -= self._counts.pop(item, 0)
+        self._numbered = False
         if self.here is item:
             self._here = self._here_mark = None
 
