@@ -1,5 +1,7 @@
 """Which files and folders the tools of a session may touch."""
 
+import errno
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,7 +11,11 @@ from amplifier_tui.modules._shared.tool import ToolProblem
 def resolved(path: str | Path, root: Path) -> Path:
     """Return a path without links, from `root` if relative; a `ToolProblem` if it is unusable."""
     try:
-        return (root / Path(path).expanduser()).resolve()
+        found = (root / Path(path).expanduser()).resolve()
+        if found.is_symlink():
+            # From Python 3.13 on `resolve` leaves it in the path.
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        return found
     except (ValueError, RuntimeError, OSError) as error:
         # NUL, characters the file system can't encode, an unknown user's home, circular links.
         raise ToolProblem(
