@@ -343,3 +343,15 @@ def test_no_rule_lets_what_configures_programs_through(
     driver.open(name)
     driver.client.submit("go")
     assert len(finish(driver)) == 1
+
+
+def test_half_a_character_in_a_call_is_asked_about_and_said(
+    project: Project, driver: Driver
+) -> None:
+    name = project.bundle(script=calling({"bash": {"command": "touch a\ud800"}}), tools=TOOLS)
+    project.allow([])
+    driver.open(name)
+    driver.client.submit("go")
+    assert [request.tool for request in finish(driver, allow=True)] == ["bash"]
+    (ended,) = driver.of(ToolEnded)
+    assert "can't be started" in ended.error

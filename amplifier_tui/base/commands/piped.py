@@ -91,12 +91,18 @@ class PipedProcess(ProcessGroup):
         """Close its input, and end it and all it started. Takes about a second at most."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        # `wait` would also wait for others that hold its pipes.
-        for _ in range(_LOOKS):
-            if self.exit_code is not None:
-                break
-            await asyncio.sleep(_GRACE / _LOOKS)
-        await super().end()
-        watcher().forget_group(self.pid)
-        self._out.close()
-        self._complaints.close()
+        try:
+            # `wait` would also wait for others that hold its pipes.
+            for _ in range(_LOOKS):
+                if self.exit_code is not None:
+                    break
+                await asyncio.sleep(_GRACE / _LOOKS)
+            await super().end()
+        except BaseException:
+            # Cancelled: who ends it has forgotten it then.
+            self.kill()
+            raise
+        finally:
+            watcher().forget_group(self.pid)
+            self._out.close()
+            self._complaints.close()

@@ -351,7 +351,11 @@ _FREE: Final = frozenset(
     {"todo", "todo_read", "todo_write", "load_skill", "ask_user", "tool_search", "bash_job"}
     | AGENT_TOOLS
 )
-"""Tools that change nothing, or whose own calls are judged one by one."""
+"""Tools that change nothing, or whose own calls are judged one by one.
+
+Under these names there may be others, too: a call that gives one a command, an address or what to
+write is judged by that.
+"""
 
 
 def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) -> Act:
@@ -359,7 +363,7 @@ def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) ->
     judgement = description.judgement
     if any(place.configures for place in judgement.places) and description.kind != "read":
         return "look" if _only_reads(description) else "guarded"
-    if tool in _FREE:
+    if tool in _FREE and description.kind == "other":
         return "read"
     if tool == "memory":
         # Notes stay when the session ends.

@@ -38,7 +38,9 @@ def call_key(tool: str, arguments: Any) -> Key:
     """Return what is equal for equal calls."""
     if isinstance(arguments, Mapping) and _CALL_ID in arguments:
         arguments = {key: value for key, value in arguments.items() if key != _CALL_ID}
-    return tool, hashlib.sha256(arguments_text(arguments).encode()).hexdigest()
+    # Models write halves of characters, too.
+    text = arguments_text(arguments)
+    return tool, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,6 +192,9 @@ def judge_script(text: str, workspace: Path, folder: Path | None = None) -> Judg
     return JudgedScript(script, tuple(each), tuple(heres), whole)
 
 
+MOST_PLACES: Final = 1_000
+"""Files of one command that are looked at; what names more is neither harmless nor covered."""
+_MANY: Final = "names more files than are looked at"
 _PATTERN: Final = frozenset("*?[")
 _MOST_MATCHES: Final = 200
 
@@ -320,6 +323,7 @@ def _judge_run(run: ProgramRun, here: Whereabouts) -> Judgement:
 
 
 def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
+    near = far = 0
     changes = run.program in _CHANGES_ARGUMENTS
     arguments = list(zip(run.arguments, run.command.known[1:], strict=False))
     if run.program in ("chmod", "chown", "chgrp"):
@@ -332,6 +336,18 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
             word = word.removeprefix("of=") if word.startswith("of=") else ""
         if not _looks_like_path(word, changes):
             continue
+        if not known or word.startswith(("/", "~", ".")) or ".." in word or "/." in word:
+            far += 1
+            if far > MOST_PLACES:
+                # Among the rest there may be anything.
+                yield Judgement("critical" if changes else "high", (_MANY,))
+                return
+        else:
+            near += 1
+            if near == MOST_PLACES + 1:
+                yield Judgement("high", (_MANY,))
+            if near > MOST_PLACES:
+                continue
         place = here.locate(word if known else _fixed_part(word))
         if changes:
             yield _judge_change(run, place, known, word)

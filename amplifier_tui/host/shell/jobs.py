@@ -21,7 +21,8 @@ def job_changed(sender: Sender, lane: str, data: Mapping[str, Any]) -> JobChange
         **sender.stamp(lane),
         job_id=str(data.get("job_id") or ""),
         command=clean(str(data.get("command") or "")),
-        started=float(started) if isinstance(started, int | float) else 0.0,
+        # Whatever a module says: years that no clock shows are no time.
+        started=float(started) if isinstance(started, int | float) and 0 <= started < 1e11 else 0.0,
         running=data.get("ended") is not True,
         state=str(data.get("state") or ""),
         tail=clean(str(data.get("tail") or "")),

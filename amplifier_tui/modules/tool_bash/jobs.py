@@ -23,6 +23,8 @@ ENDED: Final = "job:ended"
 JOBS: Final = "shell.jobs"
 """Capability with the `Jobs` of a session."""
 
+_MOST_ENDED: Final = 50
+"""Jobs that have ended and are kept with what they printed."""
 _SAY_EVERY: Final = 1.0
 """Seconds between two pieces of progress."""
 
@@ -108,6 +110,7 @@ class Jobs:
     ) -> Job:
         """Follow a command that was started from here on."""
         self._count += 1
+        self._forget()
         job = self._jobs[f"job-{self._count}"] = Job(f"job-{self._count}", command, output)
         work = self._follow(job, process, confined)
         # It is no part of the call, nor of the turn, that began it.
@@ -169,6 +172,14 @@ class Jobs:
             context_injection_role="user",
             ephemeral=True,
         )
+
+    def _forget(self) -> None:
+        """Drop the oldest of those that have ended; first those the model knows of."""
+        ended = sorted(
+            (job for job in self._jobs.values() if job.ended), key=lambda job: not job.told
+        )
+        for job in ended[: max(0, len(ended) - _MOST_ENDED)]:
+            del self._jobs[job.job_id]
 
     def _running(self) -> list[Job]:
         return [job for job in self._jobs.values() if not job.ended]

@@ -1,8 +1,10 @@
 """What a server asks the user (elicitation), in the dialog of an agent's questions."""
 
 import math
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from itertools import islice
+from time import monotonic
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -19,6 +21,8 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.modules.tool_mcp.callbacks import AskUser
 
 MOST_FIELDS: Final = 12
+MOST_A_MINUTE: Final = 10
+"""How often a server may ask in a minute."""
 _TRIES: Final = 3
 Value = str | int | float | bool | list[str] | None
 
@@ -29,6 +33,26 @@ class Elicited:
 
     action: Literal["accept", "decline", "cancel"]
     content: dict[str, Value] | None = None
+
+
+class AskingLimit:
+    """Whether one server may ask again: a few times a minute, as people answer.
+
+    Args:
+        clock: Gives the time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._asked: deque[float] = deque(maxlen=MOST_A_MINUTE)
+
+    def take(self) -> bool:
+        """Whether it may ask now; then that counts."""
+        now = self._clock()
+        if len(self._asked) == MOST_A_MINUTE and now - self._asked[0] < 60:
+            return False
+        self._asked.append(now)
+        return True
 
 
 async def ask_form(server: str, message: str, schema: Any, ask: AskUser) -> Elicited:

@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from amplifier_tui.host.gate.describe import PAYLOAD_LIMIT, act_of, describe_call, read_subject
 from amplifier_tui.host.gate.gate import Gate
+from amplifier_tui.host.gate.guarded import call_key
+from amplifier_tui.host.gate.risk import MOST_PLACES
 from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.text import Rule
 
 
 def test_a_command_is_shown_in_full(tmp_path: Path) -> None:
@@ -211,3 +214,57 @@ def test_what_tools_of_mcp_servers_do_is_not_told_from_their_arguments(
     assert found.kind == "other"
     assert act_of(found, "mcp__files__read_file", arguments) == "other"
     assert all(value in found.payload for value in arguments.values())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"command": "touch x"},
+        {"file_path": "x", "content": "y"},
+        {"url": "https://example.com"},
+        {"patch": "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n"},
+    ],
+)
+@pytest.mark.parametrize("tool", ["task", "todo", "load_skill", "ask_user", "bash_job"])
+def test_a_tool_with_a_harmless_name_is_judged_by_what_it_is_given(
+    tool: str, arguments: dict[str, Any], tmp_path: Path
+) -> None:
+    assert act_of(describe_call(tool, arguments, tmp_path), tool, arguments) == "other"
+    for usual in ({"instruction": "Look"}, {"todos": []}, {"name": "deploy", "file": "a.md"}):
+        assert act_of(describe_call(tool, usual, tmp_path), tool, usual) == "read"
+
+
+@pytest.mark.parametrize(
+    ("command", "risk"),
+    [
+        ("rm {}", "high"),
+        ("rm {} /", "critical"),
+        ("rm {} ~", "critical"),
+        ("rm {} .", "critical"),
+        ("touch {}", "high"),
+        ("ls {}", "low"),
+    ],
+)
+def test_of_very_many_files_a_few_are_looked_at_and_no_rule_covers_them(
+    command: str, risk: str, tmp_path: Path
+) -> None:
+    names = " ".join(f"f{number}" for number in range(MOST_PLACES + 500))
+    found = describe_call("bash", {"command": command.format(names)}, tmp_path)
+    assert found.judgement.risk == risk
+    assert len(found.judgement.places) <= MOST_PLACES + 2
+    (part,) = found.parts
+    assert not part.reads
+    assert RuleBook((Rule("bash", f"{command.split()[0]} *", "allow"),)).match(found.parts) is None
+    few = describe_call("bash", {"command": command.format("f1")}, tmp_path)
+    assert few.parts[0].reads == (command == "ls {}")
+
+
+def test_many_far_places_are_taken_for_the_worst(tmp_path: Path) -> None:
+    names = " ".join(f"./f{number}" for number in range(MOST_PLACES + 1))
+    found = describe_call("bash", {"command": f"rm {names} --preserve-root"}, tmp_path)
+    assert found.judgement.risk == "critical"
+
+
+def test_half_a_character_makes_a_call_like_any_other() -> None:
+    keys = {call_key("bash", {"command": text}) for text in ("\ud800", "?", "\udfff", "\ufffd")}
+    assert len(keys) == 4

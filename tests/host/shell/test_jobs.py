@@ -1,8 +1,13 @@
 """The agent's commands in the background, seen and stopped by a front end."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from amplifier_tui.host.events import JobChanged, Notice, ToolEnded
+from amplifier_tui.host.events import MAIN_LANE, JobChanged, Notice, ToolEnded
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.shell.jobs import job_changed
 from tests.host.driving import Driver, Project, calling
 
 KEY = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -33,3 +38,10 @@ def test_a_job_is_followed_read_and_stopped_from_the_front_end(
     with pytest.raises(RuntimeError, match="No command runs in the background here"):
         driver.client.job_text("job-7").result(5)
     assert all(KEY not in str(event.to_json()) for event in driver.of(JobChanged))
+
+
+@pytest.mark.parametrize("started", [10**400, float("nan"), float("inf"), -5, "now", None])
+def test_a_start_that_is_no_time_is_none(started: Any) -> None:
+    stamp = {"session_id": "s", "agent": MAIN_LANE}
+    sender: Any = SimpleNamespace(redactor=Redactor({}), stamp=lambda lane: stamp)
+    assert job_changed(sender, MAIN_LANE, {"job_id": "j", "started": started}).started == 0.0

@@ -8,6 +8,7 @@ import pytest
 
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules.tool_bash import jobs
 from amplifier_tui.modules.tool_bash.jobs import JOBS, Jobs
 from tests.modules.tool_bash.support import Shell, alive, gone, kind
 
@@ -193,3 +194,21 @@ async def test_without_jobs_and_in_an_agent_nothing_of_them_is_offered(tmp_path:
         assert "run_in_background" not in shell.tool.input_schema["properties"]
         assert "not possible" in str((await shell.run("true", run_in_background=True)).output)
         await shell.close()
+
+
+async def test_of_those_that_have_ended_the_oldest_are_forgotten(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_MOST_ENDED", 2)
+    background = Background(shell)
+    await background.start("sleep 1000")
+    for number in range(2, 6):
+        await background.start(f"echo {number}")
+        await background.ended(f"job-{number}")
+    await background.job("read", "job-3")
+    await background.start("sleep 1000")
+    # What the model does not know of yet goes last.
+    assert [card["job_id"] for card in background.jobs.cards()] == [
+        *("job-6", "job-5", "job-4", "job-1"),
+    ]
+    assert kind(await background.job("read", "job-2")) == "not_found"

@@ -164,7 +164,7 @@ async def test_one_signs_in_in_the_browser_once(
     log = session.servers.statuses()[0].log
     await session.close()
 
-    (kept,) = (own_home / ".amplifier/mcp-tokens").iterdir()
+    (kept,) = (own_home / ".amplifier/mcp-tokens").glob("*.json")
     assert holds_secrets(kept)
     assert holds_users_secrets(kept)
     assert kept.stat().st_mode & 0o777 == 0o600

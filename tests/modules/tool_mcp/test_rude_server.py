@@ -11,10 +11,12 @@ import pytest
 import pytest_asyncio
 
 from amplifier_tui.base.capabilities.questions import (
+    MOST_QUESTIONS,
     QuestionAnswer,
     QuestionsOutcome,
     QuestionsReply,
 )
+from amplifier_tui.modules.tool_mcp import LOG_EVENT, elicitation
 from amplifier_tui.modules.tool_mcp import server as serving
 from tests.modules.tool_bash.support import gone
 from tests.modules.tool_mcp.support import ROOT, Session
@@ -119,6 +121,20 @@ async def test_what_the_user_does_not_answer_it_is_told(
     rude.replies = [QuestionsReply(outcome)]
     answer = json.loads(str((await rude.call("ask", "rude")).output))
     assert answer["action"] == action
+
+
+async def test_one_that_asks_too_often_is_told_that_the_user_cancelled(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elicitation, "MOST_A_MINUTE", 1)
+    session = await Session(tmp_path).mount({"rude": RUDE})
+    await session.until(lambda: "mcp__rude__echo" in session.tools)
+    session.replies = [QuestionsReply("declined")]
+    actions = [json.loads(str((await session.call("ask", "rude")).output)) for _ in range(3)]
+    assert [each["action"] for each in actions] == ["decline", "cancel", "cancel"]
+    assert len(session.asked) == MOST_QUESTIONS
+    assert "It asks the user too often: not asked." in session.words(LOG_EVENT, "text")
+    await session.close()
 
 
 async def test_a_tool_it_has_from_now_on_is_there(rude: Session) -> None:

@@ -23,6 +23,7 @@ from amplifier_tui.base.shell import covers as covers_command
 from amplifier_tui.host.gate.guarded import arguments_text
 from amplifier_tui.host.gate.modes import GROUPS
 from amplifier_tui.host.gate.risk import (
+    MOST_PLACES,
     Judgement,
     PathPlace,
     Whereabouts,
@@ -83,7 +84,7 @@ def command_parts(
 def _only_reads(command: ShellCommand, line: ShellLine, heres: Sequence[Whereabouts]) -> bool:
     """Whether it only reads inside the workspace, whichever `cd` before it may have failed."""
     places = read_places(replace(line, commands=(command,)))
-    if places is None or any(here.elsewhere for here in heres):
+    if places is None or len(places) > MOST_PLACES or any(here.elsewhere for here in heres):
         return False
     return all(here.holds(place) for here in heres for place in places)
 
@@ -182,6 +183,8 @@ def _continues(rule: Rule, part: Part) -> bool:
             word.partition("=")[2] if word.startswith("-") else word
             for word in command.words[len(begin) :]
         )
+    if len(places) > MOST_PLACES:
+        return False
     return not any("://" in place or here.locate(place).outside for place in places)
 
 

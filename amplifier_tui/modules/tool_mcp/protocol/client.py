@@ -16,7 +16,7 @@ from amplifier_tui import __version__
 from amplifier_tui.base.text import one_line
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules.tool_mcp.callbacks import ServerCallbacks
-from amplifier_tui.modules.tool_mcp.elicitation import Elicited, ask_form, ask_to_open
+from amplifier_tui.modules.tool_mcp.elicitation import AskingLimit, Elicited, ask_form, ask_to_open
 from amplifier_tui.modules.tool_mcp.listing import (
     MOST_OTHERS,
     MOST_TOOLS,
@@ -160,14 +160,19 @@ class ServerClient:
         return list(tools.values())
 
     async def _prompts(self) -> list[PromptInfo]:
-        page = await self._client.list_prompts()
-        found = []
-        for each in page.prompts[:MOST_OTHERS]:
-            arguments = sorted(each.arguments or (), key=lambda one: not one.required)
-            names = tuple(one.name for one in arguments)
-            needed = sum(1 for one in arguments if one.required)
-            found.append(PromptInfo(each.name, bounded(each.description), names, needed))
-        return found
+        found: list[PromptInfo] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await self._client.list_prompts(cursor=cursor)
+            for each in page.prompts:
+                arguments = sorted(each.arguments or (), key=lambda one: not one.required)
+                names = tuple(one.name for one in arguments)
+                needed = sum(1 for one in arguments if one.required)
+                found.append(PromptInfo(each.name, bounded(each.description), names, needed))
+            cursor = page.next_cursor
+            if not cursor or len(found) >= MOST_OTHERS:
+                break
+        return found[:MOST_OTHERS]
 
     async def _resources(self) -> list[ResourceInfo]:
         found: list[ResourceInfo] = []
@@ -193,6 +198,7 @@ async def connected(
     Raises:
         Exception: It can't be reached or does not speak the protocol; `reason` says it in words.
     """
+    limit = AskingLimit()
 
     async def logged(params: types.LoggingMessageNotificationParams) -> None:
         text = params.data if isinstance(params.data, str) else repr(params.data)[:2_000]
@@ -205,6 +211,9 @@ async def connected(
     async def elicit(
         context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult:
+        if not limit.take():
+            await callbacks.logged("warning", "It asks the user too often: not asked.")
+            return _elicit_result(Elicited("cancel"))
         return _elicit_result(await _ask(server, params, callbacks))
 
     client = Client(

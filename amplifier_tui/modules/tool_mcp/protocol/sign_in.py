@@ -16,6 +16,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from pydantic import AnyUrl, ValidationError
 
 from amplifier_tui.base.commands.environment import without_secrets
+from amplifier_tui.base.files import locked
 from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.base.text import one_line
 from amplifier_tui.modules._shared.session_paths import amplifier_home
@@ -69,7 +70,8 @@ class TokenFile:
 
     def _set(self, key: str, value: object) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_object(self.path, {**_read(self.path), key: value}, mode=0o600)
+        with locked(self.path):
+            write_object(self.path, {**_read(self.path), key: value}, mode=0o600)
 
 
 def _read(path: Path) -> dict[str, object]:
@@ -127,6 +129,10 @@ def _browse(url: str) -> None:
         )
 
 
+def _first(fields: dict[str, list[str]]) -> dict[str, str]:
+    return {name: values[0] for name, values in fields.items()}
+
+
 class _Browser:
     """The user's browser, which comes back to a port of this machine with what it got."""
 
@@ -136,6 +142,7 @@ class _Browser:
         self._callbacks = callbacks
         self._listener: asyncio.Server | None = None
         self._came: asyncio.Future[AuthorizationCodeResult] | None = None
+        self._state: str | None = None
 
     async def open(self, url: str) -> None:
         """Open an address, if the user wants that.
@@ -152,6 +159,7 @@ class _Browser:
         if not await may_sign_in(self._server, url, ask):
             raise OAuthFlowError("you did not sign in")
         self._came = asyncio.get_running_loop().create_future()
+        self._state = _first(parse_qs(urlsplit(url).query)).get("state")
         try:
             self._listener = await asyncio.start_server(self._answer, "127.0.0.1", self.port)
         except OSError as error:
@@ -195,7 +203,10 @@ class _Browser:
     def _came_back(self, fields: dict[str, list[str]]) -> None:
         if self._came is None or self._came.done():
             return
-        given = {name: values[0] for name, values in fields.items()}
+        given = _first(fields)
+        if self._state is not None and given.get("state") != self._state:
+            # Any page can send a browser here; the one that is waited for knows the state.
+            return
         if given.get("code"):
             result = AuthorizationCodeResult(
                 code=given["code"], state=given.get("state"), iss=given.get("iss")
