@@ -29,6 +29,7 @@ class Bench:
 
 BENCHES = (
     Bench("first_paint", "From the command to the first frame, key and session"),
+    Bench("one_step", "One prompt without a screen"),
     Bench("key_echo", "From a key to its letter on the screen"),
     Bench("transcript_stream", "A long conversation while an answer streams"),
     Bench("event_log", "The event log"),
