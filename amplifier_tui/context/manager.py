@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 
+MessageWatcher = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+
+
 class SessionContextManager:
     """Keeps the conversation and shows the model as much of it as fits.
 
@@ -46,23 +49,25 @@ class SessionContextManager:
             self.ledger, policy or BudgetPolicy(), ContextEvents(hooks, name), tools, planner
         )
         self.on_reset: Callable[[], None] | None = None
-        self._watcher: Callable[[Mapping[str, Any]], bool] | None = None
+        self._watcher: MessageWatcher | None = None
 
     async def add_message(self, message: dict[str, Any]) -> None:
         """Add a copy of a message; ``ValueError`` without a role."""
         check_message(message)
-        if self._watcher is None or self._watcher(message):
-            await self._add(message)
+        taken = message if self._watcher is None else self._watcher(message)
+        if taken is not None:
+            await self._add(taken)
 
-    async def _add(self, message: dict[str, Any]) -> None:
+    async def _add(self, message: Mapping[str, Any]) -> None:
         entry = self.ledger.append(message)
         if entry.role == "assistant":
             self.view.meter.settled()
 
-    def watch_messages(self, watcher: Callable[[Mapping[str, Any]], bool]) -> None:
-        """Call ``watcher`` with each message before it is added; it returns whether to add it.
+    def watch_messages(self, watcher: MessageWatcher) -> None:
+        """Call ``watcher`` with each message before it is added.
 
-        What it raises, `add_message` raises.
+        It returns the message to add, or None where none is to be; what it raises, `add_message`
+        raises.
         """
         self._watcher = watcher
 

@@ -63,7 +63,7 @@ class Client:
     def open(self, request: OpenRequest) -> None:
         self._put(self._opened)
 
-    def submit(self, prompt: str) -> None:
+    def submit(self, prompt: str, attachments: tuple[str, ...] = ()) -> None:
         self._put(STARTED, *self._sent)
 
     def decide(self, request_id: str, decision: Decision) -> None:

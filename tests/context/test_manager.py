@@ -232,11 +232,11 @@ async def test_a_watcher_sees_each_message_first_and_may_leave_it_out() -> None:
     context = SessionContextManager()
     seen: list[tuple[str, int]] = []
 
-    def watch(message: Mapping[str, Any]) -> bool:
+    def watch(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
         seen.append((message["content"], len(context.ledger.entries)))
         if message["content"] == "stop":
             raise RuntimeError("stopped")
-        return message["content"] != "again"
+        return message if message["content"] != "again" else None
 
     context.watch_messages(watch)
     await context.add_message({"role": "user", "content": "one"})

@@ -18,6 +18,10 @@ STORE: Final = {
     "header": "Store",
     "options": [{"label": "SQLite", "description": "one file"}, {"label": "Postgres"}],
 }
+PIXEL: Final = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAA"
+    "AABJRU5ErkJggg=="
+)
 PIPELINE: Final[dict[str, Any]] = {
     "context": "context-pipeline",
     "context_config": {"providers": []},
@@ -234,6 +238,12 @@ CONVERSATIONS: Final = (
         bundle={"script": saying("{{prompt}}"), "tools": ("tool-skills",)},
         skills={"deploy": "Bring it to $ARGUMENTS."},
         files={"b.txt": "from disk\n"},
+    ),
+    Conversation(
+        name="an image, and one that is none",
+        bundle={"script": saying("I see.")},
+        attached=(f"data:image/png;base64,{PIXEL}", "data:image/png;base64,bm90aGluZw=="),
+        not_through={"screen": "a prompt there has no images yet"},
     ),
     Conversation(
         name="a list of what there is to do",

@@ -104,7 +104,12 @@ async def _hold(editor: ActingEditor, stage: Stage, resume: str) -> None:
     conversation = stage.conversation
     for prompt in conversation.again if resume else conversation.prompts:
         try:
-            await editor.say(editor.session, prompt)
+            await editor.say(editor.session, prompt, *map(_image, conversation.attached))
         except agents.RequestError as error:
             editor.failures.append(str(error))
     await asyncio.gather(*editor.doing)
+
+
+def _image(url: str) -> schema.ImageContentBlock:
+    kind, _, data = url.removeprefix("data:").partition(";base64,")
+    return schema.ImageContentBlock(type="image", data=data, mime_type=kind)

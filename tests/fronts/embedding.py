@@ -38,7 +38,7 @@ def do(client: Any, act: Act) -> bool:
     """Do what the user does; returns whether the session goes on."""
     match act.kind:
         case "prompt":
-            client.submit(act.what)
+            client.submit(act.what, act.attached)
         case "steer":
             client.steer(act.what)
         case "queue":

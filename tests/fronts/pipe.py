@@ -60,7 +60,7 @@ def _write(out: int, into: int, player: Player, held: Held) -> None:
 def _line(act: Act) -> Row:
     match act.kind:
         case "prompt" | "queue":
-            return {"type": "prompt", "text": act.what}
+            return {"type": "prompt", "text": act.what, "attachments": list(act.attached)}
         case "steer":
             return {"type": "steer", "text": act.what}
         case "stop":

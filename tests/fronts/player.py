@@ -43,6 +43,7 @@ class Conversation:
         at_question: The turn is stopped where something is asked for the first time.
         turns: How many turns there will be, where it is not one for each prompt.
         again: Prompts for the session in a second life.
+        attached: To each prompt: images as `data:` addresses.
         files: In the project, before it begins.
         skills: Of the user: name and text.
         limit: Of the session.
@@ -59,6 +60,7 @@ class Conversation:
     at_question: tuple[str, ...] = ()
     turns: int = 0
     again: tuple[str, ...] = ()
+    attached: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     skills: Mapping[str, str] = field(default_factory=dict)
     mode: Mode | Literal[""] = ""
@@ -78,12 +80,14 @@ class Act:
     Attributes:
         kind: `prompt`, `steer`, `queue`, `stop`, `decide`, `answer`, `limit`, `plan` or `leave`.
         what: The words, the answer, or `now`.
+        attached: To a prompt.
         asked: The event that it answers.
     """
 
     kind: str
     what: Any = ""
     asked: Any = None
+    attached: tuple[str, ...] = ()
 
 
 class Player:
@@ -154,7 +158,7 @@ class Player:
         if not self._prompts or self._unanswered > 0:
             return []
         self._unanswered += 1
-        return [Act("prompt", self._prompts.popleft())]
+        return [Act("prompt", self._prompts.popleft(), attached=self._conversation.attached)]
 
     def _asked(self, kind: str, event: Any) -> list[Act]:
         if self._at_question:

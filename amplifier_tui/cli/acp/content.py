@@ -11,10 +11,10 @@ from amplifier_tui.base.text import one_line
 
 
 def prompt_of(blocks: Sequence[Any]) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a prompt and the paths of the files that belong to it.
+    """Return the text of a prompt and what is attached to it: paths, and images as addresses.
 
-    What an editor embeds goes into the text, with its address, as it may differ from what is on
-    disk. An address that is no file is named.
+    Text that an editor embeds goes into the text, with its address, as it may differ from what is
+    on disk. An address that is no file is named.
 
     Raises:
         ValueError: Something can't be sent to a model, in words.
@@ -25,6 +25,10 @@ def prompt_of(blocks: Sequence[Any]) -> tuple[str, tuple[str, ...]]:
         match block:
             case schema.TextContentBlock():
                 texts.append(block.text)
+            case schema.ImageContentBlock():
+                files.append(f"data:{one_line(block.mime_type, 40)};base64,{block.data}")
+            case schema.EmbeddedResourceContentBlock(resource=schema.BlobResourceContents() as it):
+                files.append(f"data:{one_line(it.mime_type or 'x/x', 40)};base64,{it.blob}")
             case schema.ResourceContentBlock():
                 path = path_of(block.uri)
                 if path is None:
@@ -35,7 +39,9 @@ def prompt_of(blocks: Sequence[Any]) -> tuple[str, tuple[str, ...]]:
                 label = one_line(it.uri).replace('"', "'")
                 texts.append(f'<context_file paths="{label}">\n{it.text}\n</context_file>')
             case _:
-                raise ValueError(f"A prompt can't have {block.type} here; send text and files")
+                raise ValueError(
+                    f"A prompt can't have {block.type} here; send text, images and files"
+                )
     return "\n\n".join(text for text in texts if text.strip()), tuple(files)
 
 

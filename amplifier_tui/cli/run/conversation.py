@@ -109,9 +109,9 @@ class RunConversation:
                     # A steering message that the turn did not live to see.
                     self._client.send_queued()
 
-    def _send(self, prompt: str) -> None:
+    def _send(self, prompt: str, attachments: tuple[str, ...] = ()) -> None:
         self._sent += 1
-        self._client.submit(prompt)
+        self._client.submit(prompt, attachments)
 
     def _do(self, line: "Line") -> None:
         client = self._client
@@ -120,7 +120,9 @@ class RunConversation:
         match line.type:
             case "steer" if self.running:
                 client.steer(line.text)
-            case "prompt" | "steer":
+            case "prompt":
+                self._send(line.text, line.attachments)
+            case "steer":
                 self._send(line.text)
             case "carry_out":
                 # Where there is no plan that is said, and nothing begins.

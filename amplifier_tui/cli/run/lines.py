@@ -16,10 +16,14 @@ class _Line(BaseModel):
 
 
 class PromptLine(_Line):
-    """A prompt. While a turn runs it waits for the end of that."""
+    """A prompt. While a turn runs it waits for the end of that.
+
+    Its attachments are paths of files, or images as `data:` addresses.
+    """
 
     type: Literal["prompt"]
     text: str = Field(min_length=1)
+    attachments: tuple[str, ...] = ()
 
 
 class SteerLine(_Line):

@@ -11,7 +11,8 @@ class TurnClient(Protocol):
         """Send a prompt. While a turn runs it is queued.
 
         Args:
-            attachments: Paths of files, absolute or in the session's working directory.
+            attachments: Paths of files, absolute or in the session's working directory, or images
+                as `data:` addresses. Images and PDFs are shown to the model.
             prompt_id: What it is called in `QueueChanged` and `TurnStarted`; empty for any name.
         """
 

@@ -36,8 +36,8 @@ from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.state import StateKeeper
 from amplifier_tui.host.turns.closing import answer_dangling_calls, keep_partial_answer
-from amplifier_tui.host.turns.commands import PromptCommands
 from amplifier_tui.host.turns.control import TurnControl
+from amplifier_tui.host.turns.prompt.commands import PromptCommands
 from amplifier_tui.host.turns.prompts import Prompt, PromptPath
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.running import Outcome, TurnParts

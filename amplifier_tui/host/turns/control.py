@@ -21,6 +21,7 @@ from amplifier_tui.host.events import (
     TurnStarted,
 )
 from amplifier_tui.host.turns.abandoned import TICKET, Ticket, end_children, guard, own_children
+from amplifier_tui.host.turns.prompt.attachments import shown
 from amplifier_tui.host.turns.prompts import Prompt, Steering
 from amplifier_tui.host.turns.queue import WaitingPrompts
 from amplifier_tui.host.turns.running import Outcome, RunningTurn, TurnHandle, TurnParts
@@ -173,7 +174,7 @@ class TurnControl:
                 **self._sender.stamp(),
                 turn=number,
                 prompt=self._sender.redactor.text(prompt.text),
-                attachments=prompt.attachments,
+                attachments=tuple(map(shown, prompt.attachments)),
                 prompt_id=prompt.prompt_id,
             )
         )

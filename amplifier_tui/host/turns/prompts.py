@@ -9,22 +9,19 @@ from uuid import uuid4
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
-from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.host.turns.closing import mend_broken_answer
-from amplifier_tui.host.turns.commands import PromptCommands
+from amplifier_tui.host.turns.prompt.attachments import read_attachments, shown
+from amplifier_tui.host.turns.prompt.commands import PromptCommands
+from amplifier_tui.host.turns.prompt.resources import mentioned_resources
 from amplifier_tui.host.turns.recorder import ContextRecorder
-from amplifier_tui.host.turns.resources import mentioned_resources
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.hooks.results import injections_of, projection
 from amplifier_tui.kernel.models import ContextInjection, HookResult
-
-ATTACHMENT_LIMIT: Final = 512 * 1024
-"""Bytes of an attached file that goes along."""
 
 
 class PromptDeniedError(Exception):
@@ -37,7 +34,8 @@ class Prompt:
 
     Attributes:
         text: As typed.
-        attachments: Paths of files, absolute or in the session's working directory.
+        attachments: Paths of files, absolute or in the session's working directory, or images
+            as `data:` addresses.
         again: Whether its turn failed and is gone on with.
         prompt_id: Names it while it waits.
     """
@@ -46,22 +44,6 @@ class Prompt:
     attachments: tuple[str, ...] = ()
     again: bool = False
     prompt_id: str = field(default_factory=lambda: uuid4().hex[:12], compare=False)
-
-
-def _read(workspace: Path, name: str) -> tuple[str | None, str]:
-    try:
-        path = workspace / Path(name).expanduser()
-        if holds_users_secrets(path):
-            return None, "it holds keys or the program's own state, which no model gets"
-        if not path.is_file():
-            return None, "no such file"
-        if path.stat().st_size > ATTACHMENT_LIMIT:
-            return None, f"larger than {ATTACHMENT_LIMIT // 1024} KiB"
-        return path.read_text(encoding="utf-8-sig"), ""
-    except UnicodeDecodeError:
-        return None, "not a text file"
-    except (OSError, ValueError, RuntimeError) as error:
-        return None, str(getattr(error, "strerror", None) or error)
 
 
 _SUBMIT: Final = "prompt:submit"
@@ -152,8 +134,13 @@ class PromptPath:
             self._recorder.expect_again()
             return self._recorder.sent
         commands = [event.command_id for event in self._shell.waiting]
-        text = await self._announce(self._shell.with_output(await self._with_files(prompt)))
-        self._recorder.expect(text, prompt.text, prompt.attachments, commands)
+        attached = await asyncio.to_thread(read_attachments, self._workspace, prompt.attachments)
+        for problem in attached.problems:
+            self._sender.notice("warning", f"Not attached: {problem}")
+        with_files = await self._with_files(prompt, attached.texts)
+        text = await self._announce(self._shell.with_output(with_files))
+        names = tuple(map(shown, prompt.attachments))
+        self._recorder.expect(text, prompt.text, names, commands, attached.images)
         return text
 
     def with_output(self, text: str) -> str:
@@ -165,7 +152,7 @@ class PromptPath:
         self._recorder.expect_also(sent, text, commands=commands)
         return sent
 
-    async def _with_files(self, prompt: Prompt) -> str:
+    async def _with_files(self, prompt: Prompt, attached: list[str]) -> str:
         """Return the prompt with the files it mentions, and those attached to it, before it."""
         try:
             expanded = await self._commands.expanded(prompt.text)
@@ -184,14 +171,7 @@ class PromptPath:
             self._sender.notice("warning", message)
 
         blocks = await mentioned_resources(prompt.text, self._coordinator, warn)
-        for name in prompt.attachments:
-            content, problem = await asyncio.to_thread(_read, self._workspace, name)
-            if content is None:
-                self._sender.notice("warning", f"Not attached: {name}: {problem}")
-            else:
-                label = name.replace('"', "'").replace("\n", " ")
-                blocks.append(f'<context_file paths="{label}">\n{content}\n</context_file>')
-        return "\n\n".join((*blocks, text))
+        return "\n\n".join((*blocks, *attached, text))
 
     async def _announce(self, text: str) -> str:
         """Emit `prompt:submit`; returns the prompt as the hooks left it."""

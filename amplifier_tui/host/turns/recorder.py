@@ -55,6 +55,8 @@ class ContextRecorder:
         self._known = 0
         self._typed: dict[str, dict[str, Any]] = {}
         self._repeated: str | None = None
+        self._images: list[Mapping[str, Any]] = []
+        """Of the prompt that is expected."""
         self.sent = ""
         self.taken = False
         self.watches = False
@@ -66,11 +68,19 @@ class ContextRecorder:
         typed: str,
         attachments: tuple[str, ...] = (),
         commands: Sequence[str] = (),
+        images: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """Announce the prompt of a turn."""
+        """Announce the prompt of a turn.
+
+        Args:
+            images: Blocks that become part of the message, where the context can be watched.
+        """
         self.sent, self.taken, self._repeated = sent, False, None
         self._typed.clear()
+        self._images = list(images)
         self.expect_also(sent, typed, attachments, commands)
+        if images:
+            self._typed.setdefault(sent, {})[PROMPT_KEY] = typed
 
     def expect_also(
         self,
@@ -146,9 +156,8 @@ class ContextRecorder:
             return False
 
         async def add_message(message: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
-            if not self._take(message):
-                return None
-            return await awaited(original(message, *args, **kwargs))
+            taken = self._take(message)
+            return None if taken is None else await awaited(original(taken, *args, **kwargs))
 
         try:
             context.add_message = add_message
@@ -156,8 +165,8 @@ class ContextRecorder:
             return False
         return bool(context.add_message is add_message)
 
-    def _take(self, message: Mapping[str, Any]) -> bool:
-        """Record a message that is about to be added; whether it is to be.
+    def _take(self, message: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Record a message that is about to be added; return it as it is to be, None for not.
 
         Raises:
             asyncio.CancelledError: It is of an abandoned turn.
@@ -165,10 +174,9 @@ class ContextRecorder:
         if is_abandoned():
             raise asyncio.CancelledError("the turn was abandoned")
         if self._is_repeated(message):
-            return False
+            return None
         # First on disk: what is in memory is on disk, also when the call is cancelled.
-        self._record(message)
-        return True
+        return self._record(message)
 
     async def _step(self, event: str, data: dict[str, Any]) -> None:
         if not is_abandoned():
@@ -185,10 +193,16 @@ class ContextRecorder:
         self._repeated = None
         return True
 
-    def _record(self, message: Mapping[str, Any]) -> None:
+    def _record(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Keep a message as a row; returns it with the images that belong to it."""
         extra = None
         if message.get("role") == "user":
             text = text_of(message.get("content"))
-            self.taken = self.taken or text == self.sent
+            if text == self.sent:
+                self.taken, images, self._images = True, self._images, []
+                if images:
+                    content = [{"type": "text", "text": text}, *images]
+                    message = {**message, "content": content}
             extra = self._typed.pop(text, None)
         self._store.add_row(message, extra)
+        return message

@@ -91,7 +91,7 @@ class PersistentContextManager(SessionContextManager):
         # leaves none.
         self._unwritten = memories
 
-    async def _add(self, message: dict[str, Any]) -> None:
+    async def _add(self, message: Mapping[str, Any]) -> None:
         """Add a message; it is in the file when this returns, or if the disk fails, later."""
         async with self._writing:
             await super()._add(message)

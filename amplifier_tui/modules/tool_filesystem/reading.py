@@ -4,7 +4,6 @@ What can't be read is a `ToolProblem`.
 """
 
 import asyncio
-import base64
 import io
 import os
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
 
+from amplifier_tui.base.files import images
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import printable
 from amplifier_tui.kernel import events
@@ -134,45 +134,25 @@ def _count(file: BinaryIO, seen: int) -> int | None:
     return None
 
 
-MAX_IMAGE_BYTES: Final = 3_700_000
-"""Most bytes of an image or a PDF: in base64 it stays below the 5 MB that APIs accept."""
-
-_SIGNATURES: Final[tuple[tuple[bytes, str], ...]] = (
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-    (b"%PDF-", "application/pdf"),
-)
-
-
-def media_type(path: Path) -> str | None:
+def image_type(path: Path) -> str | None:
     """Return the type of an image or a PDF by its first bytes; None for any other file."""
     with open_file(path) as file:
-        head = file.read(16)
-    for signature, kind in _SIGNATURES:
-        if head.startswith(signature):
-            return kind
-    return "image/webp" if head[:4] == b"RIFF" and head[8:12] == b"WEBP" else None
+        return images.media_type(file.read(images.HEAD))
 
 
 def read_image(path: Path, kind: str, shown: str) -> ToolResult:
     """Return an image or a PDF as a tool's result, unless it is too large."""
     with open_file(path) as file:
-        data = file.read(MAX_IMAGE_BYTES + 1)
-    if len(data) > MAX_IMAGE_BYTES:
+        data = file.read(images.MAX_BYTES + 1)
+    if len(data) > images.MAX_BYTES:
         raise ToolProblem(
-            f"{shown} is larger than {MAX_IMAGE_BYTES} bytes, too large to be looked at. "
+            f"{shown} is larger than {images.MAX_BYTES} bytes, too large to be looked at. "
             "Make a smaller copy of it first.",
             "too_large",
         )
     line = f"{shown}: {kind}, {len(data)} bytes."
-    source = {
-        "type": "base64",
-        "media_type": kind,
-        "data": base64.b64encode(data).decode("ascii"),
-    }
-    return ToolResult(output=line, content=[TextBlock(text=line), ImageBlock(source=source)])
+    image = ImageBlock(source=images.image_source(data, kind))
+    return ToolResult(output=line, content=[TextBlock(text=line), image])
 
 
 _MAX_ENTRIES: Final = 500
@@ -250,7 +230,7 @@ class ReadFileTool(FileTool):
             return ToolResult(output=listing), {"bytes": len(listing.encode()), "folder": True}
         if not path.exists():
             raise missing(path, shown)
-        kind = media_type(path)
+        kind = image_type(path)
         if kind is not None:
             if not self._settings.images:
                 raise ToolProblem(f"{shown} is {kind}; this session shows none.", "binary")

@@ -79,10 +79,10 @@ class TestEditor:
     def text(self, kind: type[Any] = schema.AgentMessageChunk) -> str:
         return "".join(update.content.text for update in self.of(kind))
 
-    async def say(self, session_id: str, text: str) -> schema.PromptResponse:
+    async def say(self, session_id: str, text: str, *more: Any) -> schema.PromptResponse:
         block = schema.TextContentBlock(type="text", text=text)
         async with asyncio.timeout(30):
-            return await self.agent.prompt(session_id=session_id, prompt=[block])
+            return await self.agent.prompt(session_id=session_id, prompt=[block, *more])
 
     async def leave(self) -> None:
         """Close the socket, as an editor that quits, and wait for the agent's end."""

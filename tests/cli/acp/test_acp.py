@@ -147,9 +147,9 @@ async def test_files_and_text_of_the_editor_go_along(project: Project, connect: 
     sent = transcript.read_text()
     for text in ("see", "(https://example.org/x)", "not saved yet", "from disk"):
         assert text in sent
-    image = schema.ImageContentBlock(type="image", data="AAAA", mime_type="image/png")
-    with pytest.raises(RequestError, match="can't have image"):
-        await editor.agent.prompt(session_id=session, prompt=[image])
+    sound = schema.AudioContentBlock(type="audio", data="AAAA", mime_type="audio/wav")
+    with pytest.raises(RequestError, match="can't have audio"):
+        await editor.agent.prompt(session_id=session, prompt=[sound])
 
 
 async def test_questions_of_the_agent_are_a_form(project: Project, connect: Connect) -> None:

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from amplifier_tui.base.capabilities.mcp import CAPABILITY, ServerStatus
-from amplifier_tui.host.turns.resources import offered_resources
+from amplifier_tui.host.turns.prompt.resources import offered_resources
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 

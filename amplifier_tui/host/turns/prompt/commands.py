@@ -9,7 +9,7 @@ from amplifier_tui.base.prompt_commands import CHANNEL, COMMANDS_CHANGED, Prompt
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import CommandCard, CommandsChanged
 from amplifier_tui.host.stream.sender import Sender
-from amplifier_tui.host.turns.resources import offered_resources
+from amplifier_tui.host.turns.prompt.resources import offered_resources
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 _TYPED: Final = re.compile(r"/([\w-]+(?::[\w-]+)?)(?:\s+|\Z)(.*)", re.DOTALL)

@@ -1,0 +1,50 @@
+"""Images and PDFs that a model may look at: known by their first bytes, bounded, as blocks."""
+
+import base64
+import binascii
+import re
+from typing import Any, Final
+
+MAX_BYTES: Final = 3_700_000
+"""Most bytes of an image or a PDF: in base64 it stays below the 5 MB that APIs accept."""
+HEAD: Final = 16
+"""Bytes that say what a file is."""
+
+_SIGNATURES: Final[tuple[tuple[bytes, str], ...]] = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"%PDF-", "application/pdf"),
+)
+_URL: Final = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
+
+
+def media_type(head: bytes) -> str | None:
+    """Return the type of an image or a PDF by its first bytes; None for anything else."""
+    for signature, kind in _SIGNATURES:
+        if head.startswith(signature):
+            return kind
+    return "image/webp" if head[:4] == b"RIFF" and head[8:12] == b"WEBP" else None
+
+
+def image_source(data: bytes, kind: str) -> dict[str, Any]:
+    """Return the source of an image's block in a message."""
+    return {"type": "base64", "media_type": kind, "data": base64.b64encode(data).decode("ascii")}
+
+
+def is_data_url(text: str) -> bool:
+    """Whether a text is a file written out as an address."""
+    return _URL.match(text) is not None
+
+
+def data_of(url: str) -> bytes:
+    """Return the bytes of a `data:` address.
+
+    Raises:
+        ValueError: They can't be read.
+    """
+    try:
+        return base64.b64decode(url.partition(",")[2], validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"its base64 can't be read: {error}") from error

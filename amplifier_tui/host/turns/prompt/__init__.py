@@ -1,0 +1,1 @@
+"""What a prompt brings along, and what stands for it."""

@@ -1,0 +1,93 @@
+"""What is attached to a prompt: text of files, and images."""
+
+from dataclasses import field
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.files import images
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
+
+ATTACHMENT_LIMIT: Final = 512 * 1024
+"""Bytes of an attached file of text that goes along."""
+MOST_IMAGES: Final = 10
+"""Images and PDFs of one prompt."""
+
+
+@dataclass(slots=True)
+class Attached:
+    """What goes along with a prompt.
+
+    Attributes:
+        texts: Files, each in its tags.
+        images: Blocks of a message.
+        problems: What does not go along, and why.
+    """
+
+    texts: list[str] = field(default_factory=list)
+    images: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def shown(name: str) -> str:
+    """Return what an attachment is called: its path, or what kind of image it is."""
+    if not images.is_data_url(name):
+        return name
+    head, _, data = name.partition(";")
+    return f"{head.removeprefix('data:')}, about {len(data) * 3 // 4096} KiB"
+
+
+def read_attachments(workspace: Path, names: tuple[str, ...]) -> Attached:
+    """Read what is attached; what can't be read is named.
+
+    Args:
+        workspace: Where relative paths begin.
+        names: Paths, or images as `data:` addresses.
+    """
+    attached = Attached()
+    for name in names:
+        try:
+            data = _data(workspace, name)
+            kind = images.media_type(data[: images.HEAD])
+            if kind is not None:
+                _add_image(attached, data, kind)
+            elif images.is_data_url(name):
+                raise ValueError("no image")
+            else:
+                _add_text(attached, data, name)
+        except UnicodeDecodeError:
+            attached.problems.append(f"{name}: not a text file")
+        except (OSError, ValueError, RuntimeError) as error:
+            why = getattr(error, "strerror", None) or error
+            attached.problems.append(f"{shown(name)}: {why}")
+    return attached
+
+
+def _data(workspace: Path, name: str) -> bytes:
+    if images.is_data_url(name):
+        if len(name) > 2 * images.MAX_BYTES:
+            raise ValueError(f"larger than {images.MAX_BYTES} bytes")
+        return images.data_of(name)
+    path = workspace / Path(name).expanduser()
+    if holds_users_secrets(path):
+        raise ValueError("it holds keys or the program's own state, which no model gets")
+    if not path.is_file():
+        raise ValueError("no such file")
+    with path.open("rb") as file:
+        return file.read(images.MAX_BYTES + 1)
+
+
+def _add_image(attached: Attached, data: bytes, kind: str) -> None:
+    if len(data) > images.MAX_BYTES:
+        raise ValueError(f"larger than {images.MAX_BYTES} bytes")
+    if len(attached.images) == MOST_IMAGES:
+        raise ValueError(f"more than {MOST_IMAGES} images")
+    attached.images.append({"type": "image", "source": images.image_source(data, kind)})
+
+
+def _add_text(attached: Attached, data: bytes, name: str) -> None:
+    if len(data) > ATTACHMENT_LIMIT:
+        raise ValueError(f"larger than {ATTACHMENT_LIMIT // 1024} KiB")
+    label = name.replace('"', "'").replace("\n", " ")
+    text = data.decode("utf-8-sig")
+    attached.texts.append(f'<context_file paths="{label}">\n{text}\n</context_file>')
