@@ -262,7 +262,8 @@ class Reader(Vertical):
         syntax = await asyncio.to_thread(
             diff_syntax, rows, wanted=lambda: self.is_attached and rows is self._rows
         )
-        if rows is not self._rows or not syntax:
+        # While it is closed, what it has in it goes first.
+        if rows is not self._rows or not syntax or not self.query(ScrollLines):
             return
         self._syntax = syntax
         if split == self.split:

@@ -1,11 +1,15 @@
 """What is to be allowed, read: searched, gone through, side by side, with the whole screen."""
 
+import threading
+from typing import Any
+
 import pytest
 
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ToolEnded, ToolStarted
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
+from amplifier_tui.ui.diffs import reader as reading
 from amplifier_tui.ui.diffs.reader import Reader
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
@@ -154,3 +158,23 @@ async def test_changes_that_are_one_with_all_lines_around_them_are_shown_as_one(
         await drive.dialog(DiffSheet)
         await drive.press("n", "n", "w")
         assert "change 1 of 1" in drive.text()
+
+
+async def test_colours_that_come_while_it_is_closed_have_nowhere_to_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = threading.Event()
+
+    def slow(*_: Any, **__: Any) -> dict[int, Any]:
+        found.wait(10)
+        return {0: ()}
+
+    monkeypatch.setattr(reading, "diff_syntax", slow)
+    async with running() as drive:
+        reader = await asked(drive)
+        reader._begin_to_colour()
+        await reader.body.remove()
+        found.set()
+        (worker,) = [each for each in reader.workers if each.group == "colour"]
+        await worker.wait()
+        await drive.press("escape")
