@@ -1,6 +1,7 @@
 """What goes along with a prompt."""
 
 import base64
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,7 @@ def test_of_many_images_the_first_ten_go_along(tmp_path: Path) -> None:
 def test_an_image_reaches_the_model_and_is_there_after_a_resume(
     project: Project, drive: type[Driver], server: LoopbackServer
 ) -> None:
+    import_module("anthropic.resources.messages")  # It takes seconds, of which none count here.
     server.script.add("A pixel.", "Still one.")
     name = project.bundle(providers=[claude(server)], tools=())
     first: Driver = drive()
