@@ -227,5 +227,31 @@ def test_the_columns_of_a_row_give_way_one_after_the_other() -> None:
         " app       main   1 turn  $12.00  1 h ago",
         "docs  fix/retry  2 turns   $0.50  2 h ago",
     ]
-    assert right(50) == [" app   1 turn  1 h ago", "docs  2 turns  2 h ago"]
+    assert right(66) == [" app      main   1 turn  1 h ago", "docs  fix/ret…  2 turns  2 h ago"]
+    assert right(50) == [" app      main  1 h ago", "docs  fix/ret…  2 h ago"]
+    assert right(30) == [" app  1 h ago", "docs  2 h ago"]
     assert right(20) == ["1 h ago", "2 h ago"]
+
+
+def test_a_branch_and_a_bundle_that_all_sessions_have_tell_none_from_another() -> None:
+    cards = {name: card(n, branch="main", bundle="coding") for n, name in enumerate("ab", 1)}
+    assert rows_at(cards, 160) == [" 1 turn  1 h ago", "2 turns  2 h ago"]
+    cards["c"] = card(3, branch="長い枝" * 4, bundle="coding")
+    assert rows_at(cards, 60)[2] == " 長い枝…  3 turns  3 h ago"
+
+
+def test_two_folders_of_one_name_are_told_apart_and_one_folder_is_not_said() -> None:
+    places = ("/work/app", "/old/app", "/work/docs", "")
+    cards = {str(n): card(n, cwd=cwd) for n, cwd in enumerate(places, 1)}
+
+    def folders(*keys: str) -> list[str]:
+        rows = session_rows({key: cards[key] for key in keys}, Shown(160, folders=True))
+        return [row.right.plain.partition("turn")[0].strip(" 1234") for row in rows]
+
+    assert folders("1", "2", "3", "4") == ["work/app", "old/app", "docs", "folder unknown"]
+    assert folders("1", "3") == ["app", "docs"]
+    assert folders("1") == [""]
+
+
+def rows_at(cards: dict[str, SessionCard], width: int) -> list[str]:
+    return [row.right.plain for row in session_rows(cards, Shown(width))]

@@ -1,5 +1,6 @@
 """How a stored session is shown: on a row, and in full beside the list."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 from time import time
@@ -12,11 +13,16 @@ from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import SessionCard, SessionDetails
 from amplifier_tui.ui.state.formats import ago, money, plural, short_model
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
+from amplifier_tui.ui.widgets.styled import fit
 
 _LABEL = 9
 """Cells of the first column of the facts."""
 _LONGEST = 4_000
 _GAP = "  "
+_BRANCH = 1
+"""The place of its column."""
+_LEAVE = ((2, 0), (3, 0), (_BRANCH, 12), (5, 0), (_BRANCH, 8), (4, 0), (_BRANCH, 0), (0, 0))
+"""Which columns become how narrow where there is no room, in this order; the age stays."""
 
 
 class Shown(NamedTuple):
@@ -57,12 +63,15 @@ def _called(card: SessionCard) -> Content:
 
 
 def _columns(cards: Sequence[SessionCard], shown: Shown) -> list[str]:
-    """Return what stands at the right of each row: the columns that half of it has room for."""
+    """Return what stands at the right of each row: the columns that half of it has room for.
+
+    A folder, branch or bundle that all have tells none from the others, and is left out.
+    """
     now = time()
     columns = [
-        [_folder(card) if shown.folders else "" for card in cards],
-        [one_line(card.branch, 20) for card in cards],
-        [one_line(card.bundle, 24) for card in cards],
+        _if_several(_folders(cards) if shown.folders else [""] * len(cards)),
+        _if_several([one_line(card.branch, 20) for card in cards]),
+        _if_several([one_line(card.bundle, 24) for card in cards]),
         [plural(card.agent_count, "agent") if card.agent_count else "" for card in cards],
         [plural(card.turns, "turn") for card in cards],
         [money(card.cost) for card in cards],
@@ -73,32 +82,49 @@ def _columns(cards: Sequence[SessionCard], shown: Shown) -> list[str]:
     ]
     widths = [max(map(cell_len, column), default=0) for column in columns]
     room = max(shown.width - 2, 0) // 2
-    # What is left out first, where there is no room; the age stays.
-    for place in (2, 3, 1, 5, 4, 0):
+    for place, most in _LEAVE:
         if sum(width + len(_GAP) for width in widths if width) - len(_GAP) <= room:
             break
-        widths[place] = 0
+        widths[place] = min(widths[place], most)
     kept = [
-        [f"{' ' * (width - cell_len(text))}{text}" for text in column]
+        [_at_right(text, width) for text in column]
         for column, width in zip(columns, widths, strict=True)
         if width
     ]
     return [_GAP.join(row) for row in zip(*kept, strict=True)]
 
 
+def _at_right(text: str, width: int) -> str:
+    text = fit(text, width)
+    return f"{' ' * (width - cell_len(text))}{text}"
+
+
+def _if_several(texts: list[str]) -> list[str]:
+    return texts if len(set(texts)) > 1 else [""] * len(texts)
+
+
 def _joined(parts: Sequence[str]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _folder(card: SessionCard) -> str:
-    return one_line(PurePath(card.cwd).name, 20) if card.cwd else "folder unknown"
+def _folders(cards: Sequence[SessionCard]) -> list[str]:
+    """Return the names of the folders; of two with one name also what they are in."""
+    places = {card.cwd: PurePath(card.cwd) for card in cards}
+    alike = Counter(place.name for place in places.values())
+    names = {
+        cwd: place.name
+        if alike[place.name] == 1
+        else f"{one_line(place.parent.name, 8)}/{place.name}"
+        for cwd, place in places.items()
+    }
+    return [one_line(names[card.cwd], 20) if card.cwd else "folder unknown" for card in cards]
 
 
 def facts_line(card: SessionCard) -> str:
     """Return what the row may have no room for, on one line."""
     parts = (
-        one_line(card.cwd, 60) or "folder unknown",
         one_line(card.branch, 30),
+        one_line(card.cwd, 60) or "folder unknown",
         one_line(card.bundle, 30),
         short_model(one_line(card.model, 40)),
         money(card.cost),
