@@ -1,5 +1,6 @@
 """A change, on the whole screen."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
@@ -15,7 +16,7 @@ from amplifier_tui.ui.dialogs.approval_words import change_counts, diff_rows
 from amplifier_tui.ui.dialogs.parts.reading import ReadingSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.diffs.reader import Reader
-from amplifier_tui.ui.diffs.rows import counted_lines
+from amplifier_tui.ui.diffs.rows import DiffRow, counted_lines
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.messages import CopyRequested
@@ -27,6 +28,7 @@ class DiffSheet(ReadingSheet[None]):
     Args:
         title: What made it, or what it is about.
         made: The change was made, or else it would be.
+        rows: What `diff_rows` makes of the diff, where that was done already.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("diff")
@@ -40,19 +42,26 @@ class DiffSheet(ReadingSheet[None]):
     """
 
     def __init__(
-        self, title: str, diff: str, client: SessionClient, keymap: Keymap, *, made: bool = True
+        self,
+        title: str,
+        diff: str,
+        client: SessionClient,
+        keymap: Keymap,
+        *,
+        made: bool = True,
+        rows: Sequence[DiffRow] = (),
     ) -> None:
         super().__init__()
         self.set_up_reading(diff, client, keymap, made=made)
         self._title = title
+        self._rows = rows or diff_rows(diff)
 
     def _content(self) -> ComposeResult:
         """Make the head, the diff and the keys."""
-        rows = diff_rows(self._diff)
         with Horizontal(id="diff-head"):
             yield Static(Content(one_line(self._title, 60)), id="diff-title")
-            yield Static(change_counts(counted_lines(rows)), id="diff-count")
-        yield Reader(rows)
+            yield Static(change_counts(counted_lines(self._rows)), id="diff-count")
+        yield Reader(self._rows)
         yield KeyRow()
 
     def _foot(self) -> int:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.host.session.places.merging import merge_worktree
 from amplifier_tui.host.session.places.worktrees import (
     WorktreeError,
     find_worktree,
@@ -129,6 +130,19 @@ def test_no_program_of_the_repository_runs(repository: Path, tmp_path: Path) -> 
     with pytest.raises(WorktreeError, match="names filters"):
         remove_worktree(path)
     assert not ran.exists() and path.exists()
+
+
+def test_a_repository_whose_files_are_elsewhere_is_refused(
+    repository: Path, tmp_path: Path
+) -> None:
+    made = Path(make_worktree(repository, "made").path)
+    commit(made)
+    (tmp_path / "home").mkdir()
+    git(repository, "config", "core.worktree", str(tmp_path / "home"))
+    for attempt in (lambda: make_worktree(repository, "fix"), lambda: merge_worktree(made)):
+        with pytest.raises(WorktreeError, match=r"core\.worktree puts the files"):
+            attempt()
+    assert not list((tmp_path / "home").iterdir())
 
 
 @pytest.mark.parametrize("where", ["gitdir:**/worktrees/**", "onbranch:amplifier/**"])

@@ -63,7 +63,7 @@ def test_what_became_of_it_is_said_in_one_line() -> None:
     )
 
 
-@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (40, 12)])
 async def test_a_session_is_exported_by_keys_alone(size: tuple[int, int]) -> None:
     client = FakeClient(points=POINTS)
     async with running(client, size=size) as driver:

@@ -49,13 +49,16 @@ async def test_a_session_whose_folder_cannot_be_looked_at_is_said_to_be_gone(fol
         assert len(client.named("open")) == before
 
 
-async def test_all_that_were_left_open_come_back_side_by_side(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_all_that_were_left_open_come_back_side_by_side(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
     cards = [
         *(SessionCard(session_id=f"s{n}", title=f"Work {n}", cwd=str(tmp_path)) for n in (7, 8, 9)),
         SessionCard(session_id="s10", title="Gone", cwd=str(tmp_path / "gone")),
     ]
     client = FakeClient(left=tuple(cards))
-    async with running(client, size=(80, 24)) as drive:
+    async with running(client, size=size) as drive:
         await drive.app.run_by_id("session.left_open")
         await drive.dialog(LeftOpenPicker)
         await drive.until(lambda: "Work 7" in drive.text())

@@ -49,8 +49,11 @@ def talk(name: str, rows: int = 60) -> tuple[HostEvent, ...]:
     return turn(1, f"about {name}"), ended("b1", text), turn_ended()
 
 
-async def test_to_and_fro_each_session_keeps_draft_place_and_conversation() -> None:
-    async with running(size=(80, 24)) as drive:
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_to_and_fro_each_session_keeps_draft_place_and_conversation(
+    size: tuple[int, int],
+) -> None:
+    async with running(size=size) as drive:
         app = drive.app
         await drive.push(*talk("apples"))
         assert app.main.transcript is not None

@@ -31,8 +31,11 @@ def said(drive: Driver) -> str:
     return "\n".join(each.notice.text for each in drive.app.state.notices.history)
 
 
-async def test_it_is_opened_beside_named_on_the_strip_kept_and_removed() -> None:
-    async with running(FakeClient(made=CARD), size=(80, 24)) as drive:
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_it_is_opened_beside_named_on_the_strip_kept_and_removed(
+    size: tuple[int, int],
+) -> None:
+    async with running(FakeClient(made=CARD), size=size) as drive:
         await say(drive, "/worktree")
         await drive.dialog(AskLine)
         await drive.press(*"fix", "enter")

@@ -96,6 +96,7 @@ def merge_worktree(folder: Path) -> WorktreeMerge:
     if not card.original:
         raise WorktreeError("The repository has no checkout to merge into: use git merge yourself")
     original = Path(card.original)
+    place_of(original)
     _refuse_programs(folder, original)
     into = ask_git(original, "symbolic-ref", "--quiet", "--short", "HEAD")
     if not into:

@@ -138,13 +138,16 @@ def place_of(folder: Path) -> CheckoutPlace:
     """Return where a folder is in its repository.
 
     Raises:
-        WorktreeError: It is in none that has files checked out.
+        WorktreeError: It is in none that has files checked out, or has them elsewhere.
     """
     asked = ("--show-toplevel", "--git-dir", "--git-common-dir")
     found = ask_git(folder, "rev-parse", "--path-format=absolute", *asked)
     if found is None or len(paths := found.split("\n")) != len(asked):
         raise WorktreeError(f"{folder} is in no git repository with files checked out")
-    return CheckoutPlace(*(Path(path).resolve() for path in paths))
+    place = CheckoutPlace(*(Path(path).resolve() for path in paths))
+    if not folder.resolve().is_relative_to(place.top):
+        raise WorktreeError(f"core.worktree puts the files of {folder} elsewhere: use git yourself")
+    return place
 
 
 def refuse_filters(folder: Path) -> None:

@@ -32,7 +32,7 @@ def worktree(app: SessionApp, client: SessionClient, state: SessionState, words:
         app.run_worker(_answered(app, client.worktree(), partial(_leave, app)))
     elif words == "diff":
         show = partial(_show_diff, app, client, state.facts.branch)
-        app.run_worker(_answered(app, client.worktree_diff(), show), group="diff", exclusive=True)
+        app.run_worker(_answered(app, client.worktree_diff(), show))
     elif words in ("merge", "remove") and state.activity.work:
         does = "is merged" if words == "merge" else "goes"
         app.say(f"Something runs in this session: stop it before its worktree {does}.", "warning")
@@ -63,9 +63,14 @@ def _show_diff(app: SessionApp, client: SessionClient, branch: str, diff: str) -
     if not diff:
         app.say("Nothing was changed in this worktree.")
         return
+    from amplifier_tui.ui.dialogs.approval_words import diff_rows
     from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
 
-    app.push_screen(DiffSheet(branch, diff, client, app.keymap))
+    async def show() -> None:
+        rows = await asyncio.to_thread(diff_rows, diff)
+        app.push_screen(DiffSheet(branch, diff, client, app.keymap, rows=rows))
+
+    app.run_worker(show(), group="diff", exclusive=True)
 
 
 def _merge(app: SessionApp, client: SessionClient, card: WorktreeCard) -> None:
