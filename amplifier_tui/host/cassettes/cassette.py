@@ -220,6 +220,14 @@ class TapedModules(CassettePart):
     modules: dict[str, str]
 
 
+class TapedFiles(CassettePart):
+    """What real tools changed in the workspace: digests by path, empty for what is gone."""
+
+    kind: Literal["files"] = "files"
+    id: Id = "files"
+    files: dict[str, str]
+
+
 TapedRow = Annotated[
     TapedPrompt
     | TapedSteer
@@ -233,7 +241,8 @@ TapedRow = Annotated[
     | TapedSystem
     | TapedTools
     | TapedRequest
-    | TapedModules,
+    | TapedModules
+    | TapedFiles,
     Field(discriminator="kind"),
 ]
 ROW: Final[TypeAdapter[TapedRow]] = TypeAdapter(TapedRow)

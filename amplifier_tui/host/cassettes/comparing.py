@@ -11,6 +11,7 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedCall,
     TapedCompaction,
     TapedEnd,
+    TapedFiles,
     TapedHook,
     TapedModules,
     TapedRequest,
@@ -82,6 +83,8 @@ class _Comparison:
         match row:
             case TapedModules():
                 yield from _mapping("modules", "module", old, new, "modules")
+            case TapedFiles() if old is not None and new is not None:
+                yield from _mapping("workspace", "file", old, new, "files")
             case TapedAnswer() if old is None or new is None:
                 gone = "an answer" if new is None else NONE
                 yield CassetteDifference(

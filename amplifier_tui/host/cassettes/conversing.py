@@ -18,6 +18,7 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedCall,
     TapedCompaction,
     TapedEnd,
+    TapedFiles,
     TapedModules,
     TapedPrompt,
     TapedSide,
@@ -112,7 +113,9 @@ def play(cassette: Cassette, order: ReplayOrder, client: SessionClient) -> Repla
         except CassetteError as error:
             raise ReplayError(f"No turn began: {run.failure or error}") from error
         mounted = TapedModules(modules=dict(sorted(run.modules.items())))
-        rows = (mounted, *replayed(playback.requests, found.rows))
+        changed = playback.changed()
+        files = (TapedFiles(files=changed),) if changed is not None else ()
+        rows = (mounted, *replayed(playback.requests, found.rows), *files)
         return Replayed(
             found.model_copy(update={"rows": tuple(rows)}),
             playback.missed,
@@ -125,7 +128,7 @@ def baseline(was: Cassette, now: Cassette) -> Cassette:
     """Return a cassette that expects what came of playing it.
 
     What only the recorded session can know stays: results, changed files, times, what was decided
-    and what was said on the side.
+    and what was said on the side; and what real tools left, where they did not run now.
     """
     calls = {each.id: each for each in was.of(TapedCall)}
     seconds = {each.id: each.seconds for each in was.of(TapedEnd)}
@@ -137,7 +140,8 @@ def baseline(was: Cassette, now: Cassette) -> Cassette:
             rows.append(_kept(calls[row.id], row))
         elif not isinstance(row, TapedSide):
             rows.append(row)
-    return was.model_copy(update={"rows": (*rows, *was.of(TapedSide))})
+    files = () if any(now.of(TapedFiles)) else was.of(TapedFiles)
+    return was.model_copy(update={"rows": (*rows, *was.of(TapedSide), *files)})
 
 
 def _kept(was: TapedCall, now: TapedCall) -> TapedCall:

@@ -6,7 +6,6 @@ from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from shutil import copytree, ignore_patterns
 from typing import Any, Final, Literal, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -25,6 +24,12 @@ from amplifier_tui.host.cassettes.cassette import (
 )
 from amplifier_tui.host.cassettes.names import RunNames, digest, run_names, texts_changed
 from amplifier_tui.host.cassettes.provider import PlayedProvider
+from amplifier_tui.host.cassettes.workspace import (
+    Digests,
+    changed_files,
+    copy_workspace,
+    digests_of,
+)
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX
 from amplifier_tui.host.gate.modes import AGENT_TOOLS
@@ -103,6 +108,7 @@ class Playback:
         self._template = workspace
         self._place = folder
         self._workspace: Path | None = None
+        self._files: Digests = {}
         self.turn = 0
         self.requests: list[CassettePart] = []
         self.missed: list[str] = []
@@ -130,9 +136,9 @@ class Playback:
             # What a bundle brings has been copied for this session.
             if self._template is not None or folder == project:
                 scratch = self.folder.with_name("workspace")
-                copytree(self._template or folder, scratch, symlinks=True, ignore=_left_out)
-                folder = scratch.resolve()
+                folder = copy_workspace(self._template or folder, scratch)
             self._workspace = folder
+            self._files = digests_of(folder)
         self._place = folder
         self.names = run_names(str(folder), str(project), self.folder)
         return folder
@@ -143,6 +149,12 @@ class Playback:
         resolver = coordinator.get_capability("mention_resolver")
         if resolver is not None:
             coordinator.register_capability("mention_resolver", _ConfinedMentions(resolver))
+
+    def changed(self) -> Digests | None:
+        """Return what real tools have changed in the workspace; None where tools are not real."""
+        if self._workspace is None:
+            return None
+        return changed_files(self._files, digests_of(self._workspace))
 
     def attachments(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the files of the workspace among those that were attached to a prompt."""
@@ -338,17 +350,6 @@ class Playback:
             return OUTSIDE_SANDBOX in (schema.get("properties") or {})
         places = [locate(path, root) for path in subject.paths]
         return not any(place.outside or place.secret for place in places)
-
-
-_SKIPPED: Final = ignore_patterns("__pycache__", "*.pyc", ".venv", "node_modules")
-
-
-def _left_out(folder: str, names: list[str]) -> set[str]:
-    """Return what is not copied: what is made anew, and what leads to another repository."""
-    found: set[str] = _SKIPPED(folder, names)
-    if (Path(folder) / ".git").is_file():
-        found.add(".git")
-    return found
 
 
 def _fault(tool: str, fault: TapedFault, message: str) -> Exception:

@@ -96,6 +96,7 @@ class SessionRecorder:
         self._line: Data = {}
         """The prompt of the turn."""
         self._compactions = 0
+        self._asked = False
         self._runs: dict[str, int] = defaultdict(int)
         self._typed: list[Mapping[str, Any]] = []
         self._steered: deque[str] = deque()
@@ -121,6 +122,8 @@ class SessionRecorder:
                 f"{self._folder.name} has no event log of this program with a turn in it"
             )
         self._stop_open()
+        if self._asked and not any(row["kind"] == "answer" for row in self._rows):
+            raise CassetteError(f"{self._folder.name}: its loop does not tell what was answered")
         modes = [str(row["mode"]) for row in self._rows if row.get("mode")]
         header = CassetteHeader(
             program=__version__,
@@ -182,6 +185,7 @@ class SessionRecorder:
                 if STEER_HOOK in judged and self._steered:
                     self._add("steer", lane.place, text=self._steered.popleft())
             case "llm:request":
+                self._asked = True
                 self._said[str(data.get("request_id"))] = []
             case "llm:stream_block_delta":
                 said = self._said.get(str(data.get("request_id")))

@@ -1,5 +1,6 @@
 """What happens in a session beside prompts and answers is played again as well."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import ApprovalRequested, BlockDelta, Compacted, TurnEnded
 from amplifier_tui.host.gate.rules.file import user_rules_path
 from amplifier_tui.host.redaction import Redactor
-from tests.host.asking import CONTEXT
+from tests.host.asking import CONTEXT, chat, claude
 from tests.host.driving import Driver, Project, calling, saying
 from tests.sandbox import needs_sandbox
+from tests.servers import LoopbackServer, Thinking, ToolUse, reply
 
 
 def recorded(project: Project, session: str) -> Cassette:
@@ -97,16 +99,46 @@ def test_what_went_wrong_goes_wrong_again(
     assert not played(project, recorded(project, session))
 
 
-def test_a_compaction_by_hand_comes_after_the_same_turn(project: Project, driver: Driver) -> None:
+@pytest.mark.parametrize("provider", [claude, chat], ids=["Anthropic", "OpenAI"])
+def test_what_a_vendor_answered_is_played_without_its_server(
+    project: Project,
+    driver: Driver,
+    server: LoopbackServer,
+    provider: Callable[[LoopbackServer], dict[str, Any]],
+) -> None:
+    name = project.bundle(providers=[provider(server)])
+    server.script.add(
+        reply(Thinking("Let me see."), "I look.", ToolUse("echo", {"text": "here"})),
+        reply("It is here."),
+    )
+    session = driver.open(name).session_id
+    assert driver.turn("where?").status == "success"
+    driver.close()
+    cassette = recorded(project, session)
+    server.stop()
+    asked = len(server.requests)
+    assert not played(project, cassette)
+    assert len(server.requests) == asked
+    texts = [str(each.content) for each in cassette.of(TapedAnswer)]
+    assert "I look." in texts[0] and "It is here." in texts[1]
+
+
+@pytest.mark.parametrize("instructions", [None, "Keep names."], ids=["by rule", "a summary"])
+def test_a_compaction_by_hand_comes_after_the_same_turn(
+    project: Project, driver: Driver, instructions: str | None
+) -> None:
     name = project.bundle(
-        script=calling({"echo": {"text": "x" * 20_000}}),
+        script=[
+            {**calling({"echo": {"text": "x" * 20_000}}), "when": {"tools": ["echo"]}},
+            saying("Something was said."),
+        ],
         context=CONTEXT,
         context_config={"providers": [], "target": 0.1},
     )
     session = driver.open(name).session_id
     for number in range(3):
         driver.turn(f"prompt {number}")
-    driver.client.compact()
+    driver.client.compact(instructions)
     driver.wait(Compacted)
     driver.turn("and then")
     driver.close()

@@ -12,6 +12,7 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedCompaction,
 )
 from amplifier_tui.host.cassettes.comparing import differences
+from amplifier_tui.host.cassettes.conversing import baseline
 from tests.host.cassettes.taped import INSTRUCTION, TapedProject, recorded, taped
 from tests.host.driving import MODULES
 from tests.sandbox import needs_sandbox
@@ -35,7 +36,7 @@ def edited(kind: type[Any], name: str, **changes: Any) -> Cassette:
     return cassette.model_copy(update={"rows": tuple(rows)})
 
 
-def answer(name: str, **changes: str) -> Cassette:
+def answer(name: str, **changes: Any) -> Cassette:
     """Return the short session with other words of the model."""
     taped_answer = next(each for each in taped().of(TapedAnswer) if each.id == name)
     content = [{**block, **changes} for block in taped_answer.content]
@@ -138,6 +139,22 @@ def test_real_tools_in_the_same_workspace_make_no_difference(made: TapedProject)
     assert not made.found(taped(), "real")
 
 
+@needs_sandbox
+def test_what_a_command_leaves_in_the_workspace_is_compared_once_it_is_known(
+    made: TapedProject,
+) -> None:
+    known = baseline(taped(), made.play(taped(), "real").cassette)
+    assert not made.found(known, "real") and not made.found(known)
+    other = answer("3.1", input={"command": "touch y"})
+    lines = [row for row in other.rows if row.kind != "files"]
+    files = [row for row in known.rows if row.kind == "files"]
+    found = made.found(known.model_copy(update={"rows": (*lines, *files)}), "real")
+    assert found[-2:] == [
+        "workspace: file: x 0 bytes → x nothing",
+        "workspace: file: y nothing → y 0 bytes",
+    ]
+
+
 def test_other_words_of_the_model_are_found_where_they_are_read_again(made: TapedProject) -> None:
     found = made.found(answer("2.2", text="Something else."))
     assert found[0] == (
@@ -149,7 +166,7 @@ def test_other_words_of_the_model_are_found_where_they_are_read_again(made: Tape
 
 
 def test_a_call_with_other_arguments_is_named_with_both(made: TapedProject) -> None:
-    found = made.found(answer("1.1", input={"file_path": "other.txt"}))  # type: ignore[arg-type]
+    found = made.found(answer("1.1", input={"file_path": "other.txt"}))
     assert found[0] == (
         "turn 1, call 1.1.1 (read_file): arguments: "
         '“{"file_path": "notes.txt"}” → “{"file_path": "other.txt"}”'
