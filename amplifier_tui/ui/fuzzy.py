@@ -7,10 +7,12 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _STARTS = frozenset("/\\_-. :@")
+_SPREAD = 8
+"""Letters of a text over which those of a word may be scattered, and four for each of them."""
 
 
 def match(query: str, text: str) -> tuple[float, tuple[int, ...]] | None:
-    """Match each word of `query` as a subsequence of `text`, case folded.
+    """Match each word of `query` in `text`, case folded: as it is, or its letters not far apart.
 
     Returns the score (higher is better; 0 for an empty query) and the positions that matched,
     ascending, or None.
@@ -43,19 +45,44 @@ def _match_word(word: str, folded: str, text: str) -> tuple[float, tuple[int, ..
         bonus = 24.0 if _starts(text, best) else 12.0
         score = bonus + len(word) * 8 - len(text) * 0.02
         return score, tuple(range(best, best + len(word)))
-    spots: list[int] = []
+    nearest: tuple[float, tuple[int, ...]] | None = None
+    at = folded.find(word[0]) if _has_letters(word, folded) else -1
+    while at >= 0:
+        found = _from(word, folded, text, at) if _starts(text, at) else None
+        if found is not None and (nearest is None or found > nearest):
+            nearest = found
+        at = folded.find(word[0], at + 1)
+    return nearest
+
+
+def _has_letters(word: str, folded: str) -> bool:
+    """Say whether all letters are there in their order: most texts are done with after that."""
     at = -1
-    score = 0.0
-    for character in word:
-        after = at + 1
-        at = folded.find(character, after)
-        if at < 0:
+    return all((at := folded.find(character, at + 1)) >= 0 for character in word)
+
+
+def _from(word: str, folded: str, text: str, first: int) -> tuple[float, tuple[int, ...]] | None:
+    """Match letters that stand apart, the first one at a place; None where they are far apart.
+
+    Else three letters would be found in nearly every sentence.
+    """
+    spots = [first]
+    score, loose = 5.0, 0
+    for character in word[1:]:
+        last = spots[-1]
+        at = folded.find(character, last + 1)
+        # A letter follows, begins a word, or is in the word of the one before.
+        while at > last + 1 and not (_starts(text, at) or _STARTS.isdisjoint(text[last:at])):
+            at = folded.find(character, at + 1)
+        if at < 0 or at - first > _SPREAD + 4 * len(word):
             return None
-        score += 6.0 if at == after and spots else 1.0
-        if _starts(text, at):
-            score += 4.0
+        follows, starts = at == last + 1, _starts(text, at)
+        score += 6.0 * follows + 4.0 * starts
+        loose += not (follows or starts)
         spots.append(at)
-    return score - (spots[-1] - spots[0]) * 0.1 - len(text) * 0.02, tuple(spots)
+    if loose > len(word) // 2:
+        return None
+    return score + loose - (spots[-1] - first) * 0.1 - len(text) * 0.02, tuple(spots)
 
 
 def _starts(text: str, at: int) -> bool:

@@ -88,6 +88,20 @@ def test_an_empty_query_keeps_the_order() -> None:
     assert rank("", ["b", "a", "c"], str, limit=2) == ["b", "a"]
 
 
+def test_letters_that_only_happen_to_be_in_a_sentence_are_no_match() -> None:
+    bundles = [
+        "demo A scripted agent in a sample project; no key, nothing is sent anywhere",
+        "research Reads the web broadly and answers with sources",
+        "local A bundle for Ollama, running on this machine",
+        "broken",
+    ]
+    assert rank("bro", bundles, str) == ["broken", bundles[1]]
+    assert match("rtry", "src/parcels/retry.py") is not None
+    assert match("cmplt", "completion") is not None
+    assert match("spt", "src/parcels/tests") is not None
+    assert match("zzz", "az bz cz") is None
+
+
 # --- completion ------------------------------------------------------------------------------
 
 
