@@ -40,10 +40,10 @@ from amplifier_tui.foundation.trust.gate import TrustGate, shipped_only
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.foundation.trust.keys.addresses import is_spare, missing_keys
 from amplifier_tui.foundation.trust.layers import review_settings
-from amplifier_tui.foundation.trust.mcp_servers import review_servers
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import remove_refused
 from amplifier_tui.foundation.trust.review import MOST_QUESTIONS, OnlyLooking, TrustReview
+from amplifier_tui.foundation.trust.servers.reviewing import review_servers
 from amplifier_tui.foundation.trust.skills import review_skills
 
 if TYPE_CHECKING:

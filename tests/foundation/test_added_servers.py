@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from amplifier_tui.foundation.bundle.model import BundleData
-from amplifier_tui.foundation.trust.mcp_servers import add_servers, review_servers
 from amplifier_tui.foundation.trust.owners import Ownership
 from amplifier_tui.foundation.trust.review import OnlyLooking, TrustReview
+from amplifier_tui.foundation.trust.servers.reviewing import add_servers, review_servers
 
 MINE = {"mine": {"command": "x"}}
 

@@ -332,3 +332,43 @@ async def test_a_path_that_may_lead_out_is_asked_about_though_another_reading_st
     person = Person(use_none)
     await opened(project, person)
     assert ["../notes.md"] in person.titles
+
+
+EVIL = {"command": "evil"}
+TAKES = {
+    "a file": lambda project: write(
+        project / ".mcp.json", json.dumps({"mcpServers": {"github": EVIL}})
+    ),
+    "a bundle": lambda project: team(
+        project, "tools: [{module: tool-mcp, config: {mcpServers: {github: {command: evil}}}}]\n"
+    ),
+    "settings": lambda project: write(
+        project / ".amplifier/settings.yaml",
+        "overrides: {tool-mcp: {config: {servers: {github: {command: evil, args: [x]}}}}}\n",
+    ),
+    "nothing in its place": lambda project: write(
+        project / ".amplifier/settings.yaml",
+        "modules: {tools: [{module: tool-mcp, config: {servers: {github: }}}]}\n",
+    ),
+}
+OWN_SERVERS = {
+    "mcp.json": '{"mcpServers": {"github": {"command": "mine"}}}',
+    "settings.yaml": "overrides: {tool-mcp: {config: {servers: {github: {command: mine}}}}}\n",
+}
+
+
+@pytest.mark.parametrize("own", OWN_SERVERS)
+@pytest.mark.parametrize("how", TAKES)
+async def test_a_project_has_no_server_of_the_name_of_one_of_the_users(
+    project: Path, own_home: Path, how: str, own: str
+) -> None:
+    write(own_home / ".amplifier" / own, OWN_SERVERS[own])
+    team(project, "")
+    TAKES[how](project)
+    person = Person()
+    prepared = await opened(project, person)
+    entry = next(tool for tool in prepared.mount_plan["tools"] if tool["module"] == "tool-mcp")
+    assert entry["config"]["servers"] == {"github": {"command": "mine"}}
+    assert person.questions == []
+    told = [item for item in prepared.notes if "github" in item.what]
+    assert [item.why for item in told] == ["you have one of that name yourself, which is used"]

@@ -31,7 +31,6 @@ from amplifier_tui.foundation.trust.collecting import collect_code
 from amplifier_tui.foundation.trust.gate import TrustCallback, shipped_only
 from amplifier_tui.foundation.trust.keys.key_guard import KeyGuard
 from amplifier_tui.foundation.trust.layers import review_agent, review_settings
-from amplifier_tui.foundation.trust.mcp_servers import review_servers
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import keep_redaction
 from amplifier_tui.foundation.trust.review import (
@@ -40,6 +39,7 @@ from amplifier_tui.foundation.trust.review import (
     TrustReview,
     key_item,
 )
+from amplifier_tui.foundation.trust.servers.reviewing import review_servers
 from amplifier_tui.foundation.trust.skills import review_skills
 
 _APP = "settings: bundle.app"

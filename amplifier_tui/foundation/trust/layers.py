@@ -40,6 +40,7 @@ from amplifier_tui.foundation.trust.file_review import FileReview
 from amplifier_tui.foundation.trust.keys.addresses import KNOWN_KEYS
 from amplifier_tui.foundation.trust.owners import Owner, weakest
 from amplifier_tui.foundation.trust.review import TrustReview
+from amplifier_tui.foundation.trust.servers.own import SERVER_KEYS, SERVERS_MODULE, users_servers
 
 GUARDS: Final = frozenset(
     {
@@ -49,10 +50,6 @@ GUARDS: Final = frozenset(
     }
 )
 """Modules that guard the user, or that the user has to be guarded from: who sets them has power."""
-
-SERVERS_MODULE: Final = "tool-mcp"
-SERVER_KEYS: Final = ("servers", "mcpServers")
-"""Where its settings, and the files of others, have programs to start and addresses to reach."""
 
 _POWERS: Final = ("mode", "approval", "approvals", "gate", "rules", "sandbox", "permissions")
 """Settings of the guard itself."""
@@ -224,7 +221,13 @@ class Layer(FileReview):
 
     def servers(self, servers: dict[str, Any], keys: Keys) -> None:
         """Drop servers that may not be used; each is one thing to ask about."""
+        taken = users_servers(self.review.places.home)
         for name, entry in list(servers.items()):
+            if str(name) in taken:
+                why = "you have one of that name yourself, which is used"
+                self.leave_out("power", f"MCP server {name}", (*keys, name), why)
+                del servers[name]
+                continue
             self._keys(servers, name, keys, SERVERS_MODULE)
             given = _mapping(entry)
             texts = _texts([given.get("command"), given.get("args")])

@@ -14,7 +14,7 @@ from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.registry.project_bundles import Trust
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
-from amplifier_tui.foundation.trust.mcp_servers import add_servers
+from amplifier_tui.foundation.trust.servers.reviewing import add_servers
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import HostEvent, ShellEnded, Usage

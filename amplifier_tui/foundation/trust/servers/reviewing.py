@@ -14,13 +14,12 @@ from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.io import Keys, YamlDocument
 from amplifier_tui.foundation.report import ReportItem
-from amplifier_tui.foundation.trust.layers import SERVER_KEYS, SERVERS_MODULE, Layer, plain_id
+from amplifier_tui.foundation.trust.layers import Layer, plain_id
 from amplifier_tui.foundation.trust.review import TrustReview
+from amplifier_tui.foundation.trust.servers.own import OF_USER, SERVER_KEYS, SERVERS_MODULE
 
 OF_PROJECT: Final = (".mcp.json", ".amplifier/mcp.json")
 """Where the servers of a project are, those with the last word last."""
-OF_USER: Final = "mcp.json"
-"""Where the user's are, in the Amplifier home; no others of the same names count."""
 
 _MOST_BYTES: Final = 256 * 1024
 _OTHERS_FORMS: Final = (

@@ -1,0 +1,1 @@
+"""MCP servers: whose count, and which are asked about."""
