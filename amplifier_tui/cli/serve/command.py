@@ -97,6 +97,8 @@ async def _run(host: str, port: int, keep: bool, command: list[str]) -> None:
     await server.start(port)
     try:
         click.echo(f"Open {server.address}")
+        if host in ("0.0.0.0", "::"):
+            click.echo("From another machine, put an address of this one in its place.")
         click.echo("Whoever has this address can do here what you can do. Ctrl+C stops serving.")
         click.echo(_KEPT if keep else _ENDED)
         await stop.wait()

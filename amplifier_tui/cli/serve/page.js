@@ -3,6 +3,7 @@
 
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
+const SHOWN_ELSEWHERE = 4000;
 const NARROW = 600;
 const KEYS = [
   ["esc", "\x1b"],
@@ -19,8 +20,9 @@ const terminal = document.getElementById("terminal");
 let line = null;
 
 function endWords(code) {
-  if (code === NORMAL) return "The program has ended here. Its session is on disk: /resume opens it.";
-  if (code === GOING_AWAY) return "The server has ended. The session is on disk: /resume opens it.";
+  if (code === NORMAL) return "The program has ended here. Sessions stay on disk: /resume opens them.";
+  if (code === GOING_AWAY) return "The server has ended. Sessions stay on disk: /resume opens them.";
+  if (code === SHOWN_ELSEWHERE) return "It is shown in another tab now.";
   return "The connection is lost, or no more programs may be started.";
 }
 
@@ -60,6 +62,12 @@ window.WebSocket = class extends Socket {
 // The program asks before it opens an address; the terminal would open any that is clicked on.
 const open = window.open.bind(window);
 window.open = (address, target) => (address ? open(address, target, "noopener,noreferrer") : null);
+
+// What is printed may ask for the clipboard, which is the user's alone; pasting needs no such
+// question. Pages that are neither encrypted nor of this machine have no clipboard at all.
+const deaf = { readText: async () => "", writeText: async () => {} };
+if (navigator.clipboard) navigator.clipboard.readText = deaf.readText;
+else Object.defineProperty(navigator, "clipboard", { value: deaf });
 
 // The browser pastes; the terminal would send the key.
 document.addEventListener(

@@ -20,6 +20,9 @@ from amplifier_tui.ui.terminal.browser_page import PAGE_VARIABLE
 LONGEST_END: Final = 10.0
 """Seconds the program gets to store its session; it gives up by itself a little earlier."""
 
+SHOWN_ELSEWHERE: Final = 4000
+"""Code with which a page is closed whose program shows on another one; `page.js` knows it."""
+
 _READ: Final = 64 * 1024
 _LONGEST_ADDRESS: Final = 8 * 1024
 _LAST_WORDS: Final = 0.5
@@ -50,7 +53,7 @@ class ShowingPage(Protocol):
     async def send_json(self, data: object) -> None:
         """Send a message of the terminal in the page."""
 
-    async def close(self) -> object:
+    async def close(self, *, code: int = 1000) -> object:
         """Say that the program shows here no more."""
 
 
@@ -121,11 +124,8 @@ class ServedProgram(ProcessGroup):
         Raises:
             ConnectionError: The page has gone.
         """
-        before, self.page = self.page, None
-        if before is not None:
-            await before.close()
+        before, self.page = self.page, page
         await page.send_bytes(self._modes.restored())
-        self.page = page
         if self._shown and (columns, rows) == self._size:
             # A program draws all of its screen again only for another size.
             self.resize(columns, rows - 1)
@@ -135,6 +135,9 @@ class ServedProgram(ProcessGroup):
                     await self._drawn.wait()
         self._shown = True
         self.resize(columns, rows)
+        if before is not None:
+            # Last: it may be one that hears nothing any more.
+            await before.close(code=SHOWN_ELSEWHERE)
 
     async def write(self, data: bytes) -> None:
         """Type something; waits while the program does not read. Nothing happens at its end."""

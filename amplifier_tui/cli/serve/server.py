@@ -27,6 +27,7 @@ _log = logging.getLogger(__name__)
 
 _HERE: Final = Path(__file__).parent
 _HEARTBEAT: Final = 15.0
+_GOODBYE: Final = 2.0
 _HEADERS: Final = {
     "Cache-Control": "no-store",
     # The address is the key: it goes nowhere.
@@ -65,6 +66,10 @@ class BrowserServer:
         self._local = local
         self._keep = keep
         self._programs: dict[str, ServedProgram] = {}
+        """By the page that shows it, or showed it last; the one that was left last comes last."""
+        self._sockets: dict[str, web.WebSocketResponse] = {}
+        """Of the pages that show a program."""
+        self._ending: set[ServedProgram] = set()
         self._choosing = asyncio.Lock()
         app = web.Application(middlewares=[self._guard])
         app.add_routes(
@@ -78,8 +83,13 @@ class BrowserServer:
         )
         app.on_response_prepare.append(_add_headers)
         app.on_shutdown.append(self._end_programs)
-        # No access log: it would keep the token on disk.
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=LONGEST_END + 2)
+        # No access log: it would keep the token on disk. So would what is said of broken requests.
+        self._runner = web.AppRunner(
+            app,
+            access_log=None,
+            logger=logging.Logger("requests", logging.CRITICAL + 1),
+            shutdown_timeout=LONGEST_END + 2,
+        )
 
     async def start(self, port: int) -> None:
         """Listen; port 0 takes a free one.
@@ -100,17 +110,25 @@ class BrowserServer:
 
     @property
     def address(self) -> str:
-        """What a browser opens."""
-        host = f"[{self._host}]" if ":" in self._host else self._host
+        """What a browser on this machine opens."""
+        anywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+        host = anywhere.get(self._host, self._host)
+        host = f"[{host}]" if ":" in host else host
         return f"http://{host}:{self._runner.addresses[0][1]}/{self._token}/"
 
     # --- who is let in ---------------------------------------------------------------------
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
-        if self._knows_token(request) and self._is_ours(request):
+        if not self._knows_token(request) or not self._is_ours(request):
+            return web.Response(status=403, text="Forbidden\n")
+        try:
             return await handler(request)
-        return web.Response(status=403, text="Forbidden\n")
+        except web.HTTPException:
+            raise
+        except Exception:
+            _log.exception("a request can't be answered")
+            return web.Response(status=500, text="This did not work; the log says why.\n")
 
     def _knows_token(self, request: web.Request) -> bool:
         given = request.path.removeprefix("/").partition("/")[0]
@@ -159,16 +177,19 @@ class BrowserServer:
         return web.FileResponse(_HERE / "page.js")
 
     async def _talk(self, request: web.Request) -> web.StreamResponse:
+        page = request.match_info["page"]
         size = _side(request.query.get("width"), 80), _side(request.query.get("height"), 24)
+        socket = web.WebSocketResponse(heartbeat=_HEARTBEAT, timeout=_GOODBYE)
         try:
             async with self._choosing:
-                program = await self._program_for(request.match_info["page"], size)
+                program = await self._program_for(page, size)
+                if program is None:
+                    return web.Response(status=503, text=f"{MOST_PROGRAMS} programs run already.\n")
+                self._programs[page] = program
+                self._sockets[page] = socket
         except OSError as error:
             _log.exception("a visitor's program can't be started")
             return web.Response(status=503, text=f"{error.strerror}\n")
-        if program is None:
-            return web.Response(status=503, text=f"{MOST_PROGRAMS} programs run already.\n")
-        socket = web.WebSocketResponse(heartbeat=_HEARTBEAT)
         try:
             await socket.prepare(request)
             await program.show_on(socket, *size)
@@ -176,50 +197,49 @@ class BrowserServer:
         except ConnectionError:
             _log.info("a page went while its program was shown on it")
         finally:
-            await self._leave(program, socket)
+            await self._leave(page, socket)
         return socket
 
     async def _program_for(self, page: str, size: tuple[int, int]) -> ServedProgram | None:
         """Return the program that a page showed before, one that is shown nowhere, or a new one.
 
-        The one that was left last comes first. None when there are too many.
+        None when there are too many.
 
         Raises:
             OSError: It can't be started.
         """
-        running = {key: program for key, program in self._programs.items() if not program.ended}
-        left = [key for key, program in running.items() if program.page is None]
-        if page in running:
-            program = running.pop(page)
-        elif left:
-            program = running.pop(left[-1])
-        elif len(running) >= MOST_PROGRAMS:
+        ended = [key for key, program in self._programs.items() if program.ended]
+        for key in ended:
+            del self._programs[key]
+        left = [key for key in self._programs if key not in self._sockets]
+        if page in self._programs:
+            return self._programs[page]
+        if left:
+            return self._programs.pop(left[-1])
+        if len(self._programs) + len(self._ending) >= MOST_PROGRAMS:
             return None
-        else:
-            program = await ServedProgram.start(self._command, *size)
-        self._programs = {**running, page: program}
-        return program
+        return await ServedProgram.start(self._command, *size)
 
-    async def _leave(self, program: ServedProgram, socket: web.WebSocketResponse) -> None:
-        """A page has gone: end its program, unless that is kept or shows elsewhere by now."""
-        if program.page not in (None, socket):
+    async def _leave(self, page: str, socket: web.WebSocketResponse) -> None:
+        """A page has gone: end its program, unless that is kept or the page came again."""
+        if self._sockets.get(page) is not socket:
+            return
+        del self._sockets[page]
+        program = self._programs.pop(page, None)
+        if program is None:
             return
         program.page = None
-        key = next((key for key, one in self._programs.items() if one is program), None)
-        if key is not None:
-            del self._programs[key]
-            if self._keep:
-                # The last one is what the next page shows.
-                self._programs[key] = program
-        if not self._keep:
-            await program.end()
+        if self._keep:
+            self._programs[page] = program
+            return
+        self._ending.add(program)
+        await program.end()
+        self._ending.discard(program)
 
     async def _end_programs(self, app: web.Application) -> None:
-        programs = [program for program in self._programs.values() if not program.ended]
-        for program in programs:
-            if isinstance(program.page, web.WebSocketResponse):
-                await program.page.close(code=WSCloseCode.GOING_AWAY)
-        await asyncio.gather(*(program.end() for program in programs))
+        going = [socket.close(code=WSCloseCode.GOING_AWAY) for socket in self._sockets.values()]
+        programs = {*self._programs.values(), *self._ending}
+        await asyncio.gather(*going, *(program.end() for program in programs))
 
 
 async def _listen(socket: web.WebSocketResponse, program: ServedProgram) -> None:

@@ -108,3 +108,16 @@ def test_a_folder_of_the_project_is_not_taken_for_the_program(tmp_path: Path) ->
     assert python == sys.executable
     done = subprocess.run([*started, "--version"], cwd=tmp_path, capture_output=True, check=False)
     assert (done.returncode, b"the project" in done.stderr) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("::1", "[::1]"), ("::", "[::1]")],
+)
+async def test_the_address_that_is_printed_opens_on_this_machine(host: str, address: str) -> None:
+    server = BrowserServer(["true"], "t", host, local=False, keep=False)
+    await server.start(0)
+    try:
+        assert re.fullmatch(rf"http://{re.escape(address)}:\d+/t/", server.address)
+    finally:
+        await server.close()

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import WSServerHandshakeError
 
 from amplifier_tui.cli.serve import server as serving
-from amplifier_tui.cli.serve.program import ServedProgram, TerminalModes
+from amplifier_tui.cli.serve.program import SHOWN_ELSEWHERE, ServedProgram, TerminalModes
 from amplifier_tui.ui.terminal.browser_page import PAGE_VARIABLE
 from tests.cli.serve.pages import PATIENCE, TOKEN, Visits
 
@@ -95,6 +95,37 @@ async def test_a_page_of_another_site_reaches_no_program(headers: dict[str, str]
         assert refused.value.status == 403
 
 
+@pytest.mark.parametrize(
+    "request_line",
+    [f"GET /{TOKEN}/ HTTP/9.9", f"G\1T /{TOKEN}/ HTTP/1.1", f"GET /{TOKEN}/\0 HTTP/1.1",
+     f"GET / HTTP/1.1\r\nbad header {TOKEN}"],
+)  # fmt: skip
+async def test_a_broken_request_does_not_bring_the_token_into_the_log(
+    caplog: pytest.LogCaptureFixture, request_line: str
+) -> None:
+    async with Visits.to() as visits:
+        host, _, port = visits.origin.removeprefix("http://").partition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(f"{request_line}\r\n\r\n".encode())
+        assert b" 400 " in await reader.readline()
+        writer.close()
+    assert TOKEN not in caplog.text
+
+
+async def test_a_fault_of_the_server_is_logged_without_the_token(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("no page today")
+
+    async with Visits.to() as visits:
+        monkeypatch.setattr(serving.web, "FileResponse", broken)
+        async with visits.browser.get(visits.server.address) as answer:
+            assert answer.status == 500
+    assert "no page today" in caplog.text
+    assert TOKEN not in caplog.text
+
+
 # --- a page and its program --------------------------------------------------------------------
 
 
@@ -179,6 +210,15 @@ async def test_every_page_has_a_program_of_its_own_which_ends_with_it(tmp_path: 
     assert len(list(tmp_path.iterdir())) == 2
 
 
+async def test_pages_that_open_at_the_same_time_share_no_program() -> None:
+    async with Visits.to(["/bin/sh", "-c", "read x; echo $$.; cat"], keep=True) as visits:
+        pages = await asyncio.gather(*(visits.page(number) for number in range(5)))
+        for page in pages:
+            await page.type("\n")
+            await page.shows(".")
+        assert not any(page.socket.closed for page in pages)
+
+
 async def test_a_program_that_can_not_be_started_is_no_end_of_the_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -234,13 +274,16 @@ async def test_a_program_that_draws_while_no_page_is_open_is_not_held_up(tmp_pat
         await until_ended(tmp_path / "done")
 
 
-async def test_a_tab_has_its_own_program_again_also_when_its_line_was_cut_unnoticed() -> None:
-    async with Visits.to(keep=True) as visits:
+@pytest.mark.parametrize("keep", [False, True])
+async def test_a_tab_has_its_own_program_again_also_when_its_line_was_cut_unnoticed(
+    keep: bool,
+) -> None:
+    async with Visits.to(keep=keep) as visits:
         first, second = [await visits.page(number) for number in (1, 2)]
         await first.type("first\n")
         await first.shows("got first")
         again = await visits.page(1)
-        assert await first.closed() == 1000
+        assert await first.closed() == SHOWN_ELSEWHERE
         await again.type("again\n")
         await again.shows("got again")
         await second.type("second\n")
