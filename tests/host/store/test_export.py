@@ -139,7 +139,7 @@ def test_an_export_begins_with_the_turn_that_was_asked_for(tmp_path: Path) -> No
 def test_rows_that_cannot_be_read_are_counted_and_the_rest_is_there(
     tmp_path: Path, form: ExportForm
 ) -> None:
-    deep = '{"role": "user", "content": ' + "[" * 5_000 + "]" * 5_000 + "}"
+    deep = '{"role": "user", "content": ' + "[" * 100_000 + "]" * 100_000 + "}"
     rows = [
         {"role": "user", "content": "first"},
         "{torn",

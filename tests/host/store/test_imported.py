@@ -194,7 +194,7 @@ def test_rows_of_any_content_are_read_and_are_harmless(
 
 
 def test_rows_that_are_nested_deeply_or_very_long_are_noted(home: Path) -> None:
-    deep = '{"type": "user", "message": {"content": ' + "[" * 3_000 + "]" * 3_000 + "}}"
+    deep = '{"type": "user", "message": {"content": ' + "[" * 100_000 + "]" * 100_000 + "}}"
     nested: Any = "leaf"
     for _ in range(300):
         nested = {"a": nested}
