@@ -83,17 +83,18 @@ def load_roles(path: Path) -> Roles:
     """
     import yaml
 
+    where = f"{path.parent.name}/{path.name}"
     try:
         text = path.read_text("utf-8")
         # The C loader is eight times faster; it is missing where PyYAML was built without libyaml.
         data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (OSError, UnicodeDecodeError) as error:
-        raise ThemeError(f"{path}: cannot be read: {error}") from error
+        raise ThemeError(f"{where}: cannot be read: {error}") from error
     except yaml.YAMLError as error:
-        raise ThemeError(f"{path}: {' '.join(str(error).split())}") from error
-    roles = check_roles(data, str(path))
+        raise ThemeError(f"{where}: {' '.join(str(error).split())}") from error
+    roles = check_roles(data, where)
     if roles["name"] != path.stem:
-        raise ThemeError(f"{path}: name is {roles['name']!r}, but the file is {path.name}")
+        raise ThemeError(f"{where}: name is {roles['name']!r}, but the file is {path.name}")
     return roles
 
 

@@ -9,6 +9,7 @@ from amplifier_tui.foundation.report import ReportItem, summary
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
+    Failed,
     HostEvent,
     ModuleMounted,
     Notice,
@@ -123,6 +124,19 @@ def test_what_the_user_refused_is_reported_with_the_way_back(
     item = report(driver)["hooks-other"]
     assert (item.kind, item.part) == ("refused", "hook")
     assert "you refused its code" in item.why and "trust add" in item.remedy
+
+
+def test_a_session_that_was_refused_its_loop_says_that_and_not_that_the_bundle_is_wrong(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    loop = f"module: loop-other\n    source: {MODULES / 'amplifier-module-loop-plain'}"
+    changed(project, ("module: loop-streaming", loop))
+    driver = drive(LocalClient())
+    driver.client.open(OpenRequest(cwd=project.folder, bundle="test"))
+    driver.answer_trust(use=False)
+    failed = driver.wait(Failed)
+    assert failed.message.startswith("The session can't run without its orchestrator loop-other")
+    assert "you refused its code" in failed.message and "trust add" in failed.remedy
 
 
 def test_a_built_in_module_in_place_of_a_source_is_reported_as_replaced(

@@ -13,6 +13,7 @@ from amplifier_tui.host.session.places.workspaces import (
     scratch_root,
     template_of,
 )
+from tests.host.driving import Driver, Project
 
 
 def plan(template: object) -> dict[str, object]:
@@ -79,3 +80,12 @@ def test_the_branch_is_read_without_running_git(tmp_path: Path) -> None:
     assert git_branch(worktree) == "012345678"
     (worktree / ".git").write_bytes(b"\xff")
     assert git_branch(worktree) == ""
+
+
+def test_the_template_of_an_included_bundle_is_beside_that_one(
+    project: Project, driver: Driver
+) -> None:
+    (project.bundles / "mine.yaml").write_text("bundle: {name: mine}\nincludes: [demo]\n")
+    opened = driver.open("mine")
+    assert (Path(opened.cwd) / "parcels" / "rates.py").is_file()
+    assert not Path(opened.cwd).is_relative_to(project.folder)

@@ -21,6 +21,7 @@ from amplifier_tui.foundation.checks.opening import (
     report_prepared,
     where,
 )
+from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.settings.settings import BUILT_IN
@@ -237,6 +238,14 @@ def say_refused(refused: Iterable[RefusedModule], sender: Sender) -> None:
                 refused=True,
             )
         )
+
+
+def check_runs(refused: Iterable[RefusedModule]) -> None:
+    """Raise `BundleError` where a session was refused what it can't run without."""
+    for each in refused:
+        if each.kind in _FATAL and not each.agent:
+            message = f"The session can't run without its {each.kind} {each.module_id}, and it"
+            raise BundleError(f"{message} is not used: {each.reason}", remedy=each.remedy)
 
 
 def leave_out_disabled(plan: dict[str, Any], facts: ModuleFacts, sender: Sender) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from amplifier_tui.foundation.bundle.model import BundleData, is_settings_origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.host.events import Level
 from amplifier_tui.host.requests import SessionPlayback
@@ -39,6 +40,15 @@ async def working_folder(
     return await asyncio.to_thread(playback.begin, folder, cwd)
 
 
+def _folder_of_template(bundle: BundleData) -> Path | None:
+    """Return the folder of the bundle that names the template, which may be an included one."""
+    origins = bundle.origins.get("session:workspace", [])
+    origin = origins[-1] if origins else None
+    if origin is None or origin.path is None or is_settings_origin(origin):
+        return bundle.base_path
+    return origin.path.parent
+
+
 async def _folder_of(
     prepared: PreparedBundle,
     store: SessionStore,
@@ -49,7 +59,7 @@ async def _folder_of(
 ) -> Path:
     """Return the user's folder, or a copy below `root` of what the bundle brings."""
     try:
-        template = template_of(prepared.mount_plan, prepared.bundle.base_path)
+        template = template_of(prepared.mount_plan, _folder_of_template(prepared.bundle))
     except WorkspaceError as error:
         say("warning", f"{error}; working in {cwd}", prepared.bundle.name)
         return cwd
