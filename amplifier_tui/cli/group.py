@@ -76,13 +76,13 @@ def launch_options() -> list[click.Parameter]:
     return found
 
 
-def _start(demo: bool, trust: bool, **values: str | None) -> int:
-    """Start the screen, unless a command follows."""
+def _start(demo: bool, trust: bool, plain: bool, **values: str | None) -> int:
+    """Start the screen, or the line mode, unless a command follows."""
     context = click.get_current_context()
     if context.invoked_subcommand is not None:
         return 0
     texts = {name: text or "" for name, text in values.items()}
-    return launch(LaunchOptions(demo=demo, trust=trust, **texts))
+    return launch(LaunchOptions(demo=demo, trust=trust, plain=plain, **texts))
 
 
 def build() -> click.Group:

@@ -57,6 +57,7 @@ OPTIONS: tuple[LaunchOption, ...] = (
     LaunchOption("--mode", "Begin in this mode: plan, ask or edits.", "MODE"),
     LaunchOption("--max-cost", "Ask before a session costs more than so many dollars.", "DOLLARS"),
     LaunchOption("--theme", "Use this theme for this run.", "NAME"),
+    LaunchOption("--plain", "Say everything in lines: for screen readers and dumb terminals."),
 )
 
 
@@ -71,6 +72,7 @@ class LaunchOptions(NamedTuple):
     mode: str = ""
     max_cost: str = ""
     trust: bool = False
+    plain: bool = False
 
 
 def parse_launch(arguments: list[str]) -> LaunchOptions | None:
@@ -107,6 +109,7 @@ def parse_launch(arguments: list[str]) -> LaunchOptions | None:
         mode=found.get("mode", ""),
         max_cost=found.get("max_cost", ""),
         trust="trust" in found,
+        plain="plain" in found,
     )
 
 
@@ -134,11 +137,18 @@ def launch(options: LaunchOptions) -> int:
     mistake = mistake_in(options)
     if mistake:
         return _refuse(mistake)
-    if not _has_terminal():
-        return _refuse("amplifier-tui needs a terminal on its input and error output")
+    plain = options.plain or bool(os.environ.get("ACCESSIBLE"))
+    if not (plain or _has_terminal()):
+        return _refuse("amplifier-tui needs a terminal on its input and error output, or --plain")
     if options.trust:
         said = "--trust: everything a project or a stranger brings counts in this run."
         print(said, file=sys.stderr)
+    if plain or os.environ.get("TERM") == "dumb":
+        if sys.__stdin__ is None or sys.__stdout__ is None or sys.__stderr__ is None:
+            return _refuse("--plain needs standard input, output and error output to be open")
+        from amplifier_tui.cli.plain.start import run_plain
+
+        return run_plain(lambda printed: _connect(options, printed))
     from amplifier_tui.ui.app import pace
     from amplifier_tui.ui.app.preferences import Preferences
     from amplifier_tui.ui.terminal import guard as terminal
@@ -166,7 +176,7 @@ def launch(options: LaunchOptions) -> int:
     printed.take()
     try:
         app = AmplifierApp(
-            lambda: _connect(options, guard, printed), theme=options.theme, guard=guard
+            lambda: _connect(options, printed, guard), theme=options.theme, guard=guard
         )
         app.page = page
         terminal.save_title()
@@ -186,15 +196,16 @@ def launch(options: LaunchOptions) -> int:
 
 
 def _connect(
-    options: LaunchOptions, guard: TerminalGuard, printed: DescriptorCapture
+    options: LaunchOptions, printed: DescriptorCapture, guard: TerminalGuard | None = None
 ) -> tuple[SessionClient, OpenRequest]:
-    """Make the client. Runs in a thread, after the first frame."""
+    """Make the client. Runs in a thread, after the first frame of a screen."""
     from amplifier_tui.cli.logs import log_to_file
     from amplifier_tui.host.client import OpenRequest, SpendLimit
     from amplifier_tui.host.door.local_client import LocalClient
 
     log_to_file()
-    guard.watch()
+    if guard is not None:
+        guard.watch()
     request = OpenRequest(
         cwd=Path.cwd(),
         bundle=options.bundle,

@@ -55,7 +55,7 @@ def program(options: LaunchOptions) -> list[str]:
 
 def _serve(host: str, port: int, keep: bool, demo: bool, trust: bool, **values: str | None) -> int:
     texts = {name: text or "" for name, text in values.items()}
-    options = LaunchOptions(demo=demo, trust=trust, **texts)
+    options = LaunchOptions(demo=demo, trust=trust, plain=False, **texts)
     mistake = mistake_in(options)
     if not mistake and options.cwd and not Path(options.cwd).expanduser().is_dir():
         mistake = f"--cwd {options.cwd}: no such directory"
@@ -125,7 +125,7 @@ serve = click.Command(
             help="Listen on this port; 0 takes a free one.",
         ),
         click.Option(["--keep"], is_flag=True, help="Let a session go on when its page is closed."),
-        *launch_options(),
+        *(option for option in launch_options() if option.name != "plain"),
     ],
     callback=_serve,
     help=_HELP,

@@ -1,0 +1,184 @@
+"""What a session asks of the user, as numbered questions that answer through the client."""
+
+from functools import partial
+from typing import Final
+
+from amplifier_tui.cli.plain.choices import Next, NumberedChoice, NumberedQuestion, Words
+from amplifier_tui.host.client import (
+    Decision,
+    QuestionAnswer,
+    QuestionsReply,
+    Remember,
+    SessionClient,
+    TrustDecision,
+)
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    ApprovalRequested,
+    LimitAsked,
+    QuestionsAsked,
+    Scope,
+    TrustAsked,
+)
+
+_SCOPES: Final[dict[Scope, str]] = {
+    "once": "Allow just now",
+    "session": "Allow, and also later in this session",
+    "project": "Allow, and also later in this project",
+    "always": "Allow, and also later everywhere",
+}
+_TRUST_HEADS: Final = {
+    "code": "Code that would be fetched, installed and run",
+    "skills": "Instructions the model may follow, and their scripts",
+    "power": "Setting of what guards you",
+    "files": "File outside of the project",
+    "keys": "Would get a key",
+}
+_NOBODY: Final = "nobody can be asked"
+
+
+def approval(client: SessionClient, asked: ApprovalRequested) -> NumberedQuestion:
+    """Ask about a tool call, with all of what would be done and why it is asked."""
+
+    def decide(allow: bool, scope: Scope = "once", reason: str = "") -> Next:
+        client.decide(asked.request_id, Decision(allow=allow, scope=scope, reason=reason))
+        return None
+
+    def question(
+        lines: list[str], *choices: NumberedChoice, words: Words | None = None
+    ) -> NumberedQuestion:
+        give_up = partial(decide, False, reason=_NOBODY)
+        return NumberedQuestion(
+            lines, choices, request_id=asked.request_id, given_up=give_up, words=words
+        )
+
+    deny = NumberedChoice("Deny", partial(decide, False))
+
+    def allow(scope: Scope) -> Next:
+        if asked.risk != "critical":
+            return decide(True, scope)
+        sure = NumberedChoice("Allow it all the same", partial(decide, True, scope))
+        return question(["The risk is critical."], deny, sure)
+
+    def reasoned() -> Next:
+        return question(["Why not?"], words=lambda text: decide(False, reason=text))
+
+    choices = [
+        NumberedChoice(
+            _SCOPES[scope] + (f": {asked.rule}" if scope != "once" else ""),
+            partial(allow, scope),
+        )
+        for scope in asked.scopes
+    ]
+    choices += [deny, NumberedChoice("Deny, and say why", reasoned)]
+    return question(_approval_lines(asked), *choices)
+
+
+def _approval_lines(asked: ApprovalRequested) -> list[str]:
+    who = "" if asked.agent == MAIN_LANE else " (a sub-agent)"
+    reasons = f": {', '.join(asked.reasons)}" if asked.reasons else ""
+    lines = [f"Approval: {asked.action}{who}", asked.prompt]
+    lines += [f"  {line}" for line in asked.payload.splitlines()]
+    lines += asked.diff.splitlines()
+    lines += [
+        f"In {asked.cwd}" if asked.cwd else "",
+        f"Touches {', '.join(asked.paths)}" if asked.paths else "",
+        "Outside of the workspace" if asked.outside else "",
+        f"It would fail: {asked.problem}" if asked.problem else "",
+        f"Asked because: {asked.why}" if asked.why else "",
+        f"Risk: {asked.risk}{reasons}",
+    ]
+    if asked.timeout is not None:
+        lines.append(f"Without an answer within {asked.timeout:g} seconds: {asked.default}")
+    return [line for line in lines if line.strip()]
+
+
+def from_agent(
+    client: SessionClient, asked: QuestionsAsked, given: tuple[QuestionAnswer, ...] = ()
+) -> NumberedQuestion:
+    """Ask the first thing an agent asks that has no answer yet; the others follow."""
+    question = asked.questions[len(given)]
+
+    def then(answer: QuestionAnswer) -> Next:
+        answers = (*given, answer)
+        if len(answers) < len(asked.questions):
+            return from_agent(client, asked, answers)
+        client.answer_questions(asked.request_id, QuestionsReply("answered", answers))
+        return None
+
+    def choose(*chosen: int) -> Next:
+        return then(QuestionAnswer(chosen))
+
+    choices = [
+        NumberedChoice(
+            f"{option.label}: {option.description}" if option.description else option.label,
+            partial(choose, number),
+        )
+        for number, option in enumerate(question.options)
+    ]
+    return NumberedQuestion(
+        [f"The agent asks: {question.question}"],
+        choices,
+        request_id=asked.request_id,
+        given_up=partial(client.answer_questions, asked.request_id, QuestionsReply("unavailable")),
+        words=lambda text: then(QuestionAnswer(text=text)),
+        several=choose if question.multi_select else None,
+    )
+
+
+def limit(client: SessionClient, asked: LimitAsked) -> NumberedQuestion:
+    """Ask about a request that may pass the session's limit."""
+    most = f"${asked.cost}" if asked.cost else f"{asked.tokens} tokens"
+    used = f"${asked.used_cost or 0}" if asked.cost else f"{asked.used_tokens} tokens"
+
+    def answer(go: bool) -> Next:
+        client.answer_limit(asked.request_id, go=go)
+        return None
+
+    return NumberedQuestion(
+        [f"The next request may pass the limit of {most}; used are {used}."],
+        [
+            NumberedChoice("Let it go, this once", partial(answer, True)),
+            NumberedChoice("Stop the turn", partial(answer, False)),
+        ],
+        request_id=asked.request_id,
+        given_up=partial(answer, False),
+    )
+
+
+def trust(client: SessionClient, asked: TrustAsked) -> NumberedQuestion:
+    """Ask what of a project's or a stranger's may count: all, some or none."""
+
+    def decide(
+        accepted: frozenset[str] = frozenset(), remember: Remember = "run", cancel: bool = False
+    ) -> Next:
+        decision = TrustDecision(accepted=accepted, remember=remember, cancelled=cancel)
+        client.answer_trust(asked.request_id, decision)
+        return None
+
+    def question(lines: list[str], *choices: NumberedChoice) -> NumberedQuestion:
+        return NumberedQuestion(lines, choices, request_id=asked.request_id, given_up=decide)
+
+    def one_by_one(at: int, accepted: frozenset[str]) -> Next:
+        if at == len(asked.items):
+            return decide(accepted, "session")
+        item = asked.items[at]
+        return question(
+            [f"{at + 1} of {len(asked.items)}: {item.title}"],
+            NumberedChoice("Use it", partial(one_by_one, at + 1, accepted | {item.key})),
+            NumberedChoice("Leave it out", partial(one_by_one, at + 1, accepted)),
+        )
+
+    lines = [asked.title]
+    for item in asked.items:
+        lines.append(f"{_TRUST_HEADS[item.group]}: {item.title}")
+        lines += [f"  {text}" for text in (item.detail, item.where) if text]
+    every = frozenset(item.key for item in asked.items)
+    return question(
+        lines,
+        NumberedChoice("Open without any of it", decide),
+        NumberedChoice("Use all of it in this session", partial(decide, every, "session")),
+        NumberedChoice("Use all of it, also later", partial(decide, every, "always")),
+        NumberedChoice("Choose one by one, for this session", partial(one_by_one, 0, frozenset())),
+        NumberedChoice("Do not open", partial(decide, cancel=True)),
+    )

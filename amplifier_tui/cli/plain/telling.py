@@ -1,0 +1,132 @@
+"""What happens in a session, said in lines: answers, tool calls, sub-agents, notices."""
+
+import json
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, Final
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.cli.plain.lines import StreamedAnswer
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    BlockDelta,
+    BlockEnded,
+    BlockStarted,
+    Compacted,
+    HostEvent,
+    LaneClosed,
+    LaneOpened,
+    Notice,
+    OpeningReported,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+
+_LONG: Final = 3.0
+"""Seconds after which it is said that a tool runs."""
+_LONGEST: Final = 1_000
+_HEADS: Final = {"warning": "Warning: ", "error": "Error: "}
+_SUBJECTS: Final = ("command", "file_path", "path", "pattern", "query", "url", "task", "agent")
+
+
+class EventTeller:
+    """Says what happens, each thing once.
+
+    Args:
+        say: Writes a line.
+    """
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._answers: dict[str, StreamedAnswer] = {}
+        self._tools: dict[str, tuple[ToolStarted, float]] = {}
+        self._agents: dict[str, str] = {}
+        self._retold: dict[str, str] = {}
+
+    def tell(self, event: HostEvent) -> None:
+        """Say what an event tells; most tell nothing."""
+        match event:
+            case Notice():
+                source = event.source.removeprefix("hook:")
+                said = f"{_HEADS.get(event.level, '')}{one_line(event.text, _LONGEST)}"
+                self._say(f"{said} ({source})" if source else said)
+            case OpeningReported():
+                for item in event.items:
+                    said = f"{item.kind}: {item.what}: {item.why} {item.remedy}"
+                    self._say(one_line(said, _LONGEST))
+            case Compacted():
+                self._say("The conversation was compacted.")
+            case LaneOpened():
+                self._agents[event.lane] = one_line(event.name, 60)
+                self._say(f"Agent {event.name} works: {one_line(event.instruction, 200)}")
+            case LaneClosed():
+                self._say(f"Agent {self._agents.get(event.lane, '')} has ended: {event.status}.")
+            case BlockStarted() | BlockDelta() | BlockEnded() if event.agent == MAIN_LANE:
+                self._stream(event)
+            case ToolStarted():
+                self._tools[event.call_id] = (event, monotonic())
+            case ToolEnded():
+                self._tool_ended(event)
+            case TurnEnded():
+                self._answers.clear()
+                self._tools.clear()
+
+    def say_what_takes_long(self) -> None:
+        """Say, once, of every call that runs for some time that it does."""
+        now = monotonic()
+        for key, (call, since) in self._tools.items():
+            if now - since >= _LONG:
+                self._say(f"{self._named(call)}: still runs")
+                self._tools[key] = (call, float("inf"))
+
+    def keep(self, event: HostEvent) -> None:
+        """Keep the last prompt and answer of what is retold of a stored session."""
+        if isinstance(event, TurnStarted):
+            self._retold = {"You wrote": event.prompt}
+        elif isinstance(event, BlockEnded) and event.kind == "text" and event.agent == MAIN_LANE:
+            self._retold["The answer was"] = event.text
+
+    def retell(self) -> None:
+        """Say what was kept."""
+        for head, text in self._retold.items():
+            self._say(f"{head}: {text}")
+        self._retold = {}
+
+    def _stream(self, event: BlockStarted | BlockDelta | BlockEnded) -> None:
+        key = event.block_id
+        if isinstance(event, BlockDelta):
+            if key in self._answers:
+                self._answers[key].more(event.text)
+        elif event.kind != "text":
+            return
+        elif isinstance(event, BlockStarted):
+            self._answers[key] = StreamedAnswer(self._say)
+        elif not event.discarded:
+            self._answers.setdefault(key, StreamedAnswer(self._say)).end(event.text)
+        elif self._answers.pop(key, None) is not None:
+            self._say("The answer was cut off and begins again.")
+
+    def _tool_ended(self, event: ToolEnded) -> None:
+        if event.ok:
+            state = event.summary or "done"
+        elif event.denied:
+            state = f"refused: {event.error}"
+        else:
+            state = "stopped" if event.interrupted else f"failed: {event.error}"
+        started, _ = self._tools.pop(event.call_id, (None, 0.0))
+        what = self._named(started) if started is not None else f"Tool {event.tool}"
+        self._say(one_line(f"{what}: {state}", 400))
+
+    def _named(self, call: ToolStarted) -> str:
+        agent = self._agents.get(call.agent, "")
+        kind = f"{agent}, tool" if agent else "Tool"
+        return f"{kind} {call.tool} {_subject(call.arguments)}".rstrip()
+
+
+def _subject(arguments: dict[str, Any]) -> str:
+    """Return what a call is about, in a few words."""
+    first = next((arguments[name] for name in _SUBJECTS if arguments.get(name)), arguments)
+    text = first if isinstance(first, str) else json.dumps(first, ensure_ascii=False, default=str)
+    return one_line(text, 120) if first else ""

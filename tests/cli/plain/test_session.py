@@ -1,0 +1,179 @@
+"""The line mode: what happens is said once, in order, without anything that moves the cursor."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.cli.plain.lines import StreamedAnswer
+from amplifier_tui.host.client import ModelCard, OpenRequest, SessionCard
+from amplifier_tui.host.events import Failed, LaneOpened, Notice, SessionClosed
+from tests.cli.plain.scripted import ScriptedClient, make_session, said
+from tests.ui.state.make import (
+    delta,
+    ended,
+    make,
+    opened,
+    started,
+    tool,
+    tool_ended,
+    turn,
+    turn_ended,
+)
+
+EVIL = "red \x1b[31mand\x1b[0m \x1b]52;c;eA==\x07 \u202eback"
+
+
+def test_a_turn_is_said_in_lines_as_it_happens() -> None:
+    events = [
+        turn(),
+        started("a"),
+        delta("a", "First, I "),
+        delta("a", "look.\nThen"),
+        ended("a", "First, I look.\nThen I say."),
+        ended("a", "First, I look.\nThen I say."),
+        tool("c", arguments={"command": "ls  -la"}),
+        tool_ended("c", summary="3 lines"),
+        tool("d", arguments={"command": "rm x"}),
+        tool_ended("d", ok=False, denied=True, error="not today"),
+        make(Notice, level="warning", text="slow", source="hook:watch"),
+        turn_ended(),
+    ]
+    closing = make(SessionClosed, resume_command="amplifier-tui --resume s1")
+    client = ScriptedClient(batches=[events], closing=closing)
+    lines = said(client, "go\n").splitlines()
+    assert client.named("submit") == [("go",)]
+    assert lines[1:] == [
+        "Opened in /home/u/src/app.",
+        "Bundle coding, model claude-sonnet-4-5, mode ask.",
+        "First, I look.",
+        "Then I say.",
+        "Tool bash ls -la: 3 lines",
+        "Tool bash rm x: refused: not today",
+        "Warning: slow (watch)",
+        "Resume with: amplifier-tui --resume s1 --plain",
+    ]
+
+
+def test_an_answer_that_begins_again_or_reads_otherwise_is_said_anew() -> None:
+    words: list[str] = []
+    answer = StreamedAnswer(words.append)
+    answer.more("one\ntw")
+    answer.end("other")
+    assert words == ["one", "The answer reads otherwise now:", "other"]
+    events = [
+        turn(),
+        started("a"),
+        delta("a", "half\n"),
+        ended("a", "", discarded=True),
+        started("b"),
+        ended("b", "whole"),
+        turn_ended(),
+    ]
+    text = said(ScriptedClient(batches=[events]), "go\n")
+    assert "half\nThe answer was cut off and begins again.\nwhole\n" in text
+
+
+def test_nothing_that_is_said_moves_the_cursor() -> None:
+    events = [
+        turn(),
+        started("a"),
+        delta("a", EVIL),
+        ended("a", EVIL),
+        make(LaneOpened, lane="l", name=EVIL, instruction=EVIL),
+        tool("c", EVIL, agent="l", arguments={"command": EVIL}),
+        tool_ended("c", EVIL, ok=False, error=EVIL),
+        make(Notice, level="error", text=EVIL, source=EVIL),
+        turn_ended(),
+    ]
+    text = said(ScriptedClient(batches=[events], on_open=[opened(title=EVIL)]), "go\n")
+    assert not set(text) & {"\x1b", "\x07", "\u202e", "\r"}
+    assert "red and" in text
+
+
+@pytest.mark.parametrize(("encoding", "shown"), [("ascii", "caf? ?"), ("latin-1", "café ?")])
+def test_what_the_locale_cannot_write_is_replaced(encoding: str, shown: str) -> None:
+    events = [turn(), ended("a", "café ✓"), turn_ended()]
+    assert shown in said(ScriptedClient(batches=[events]), "go\n", encoding=encoding)
+
+
+def test_at_a_terminal_what_is_written_while_a_turn_runs_steers_it() -> None:
+    client = ScriptedClient(batches=[[turn()], [turn_ended()]])
+    said(client, "one\\\nmore\ntwo\n", person=True)
+    assert client.named("submit") == [("one\nmore",)]
+    assert client.named("steer") == [("two",)]
+
+
+def test_without_a_person_the_next_prompt_waits_for_the_end_of_the_turn() -> None:
+    client = ScriptedClient(batches=[[turn(1), turn_ended(1)], [turn(2), turn_ended(2)]])
+    said(client, "one\ntwo\n")
+    assert client.named("submit") == [("one",), ("two",)] and not client.named("steer")
+
+
+def test_ctrl_c_stops_the_turn_and_again_at_once_and_at_rest_ends() -> None:
+    client = ScriptedClient(batches=[[turn()]])
+    session, raw = make_session(client, "go\n", person=True)
+    client.on_submit = lambda: (session.interrupt(), session.interrupt())[-1]
+    presses = iter([[turn_ended(status="cancelled")]])
+
+    def interrupt(immediate: bool = False) -> None:
+        client.calls.append(("interrupt", immediate))
+        if immediate:
+            client.push(*next(presses))
+
+    vars(client)["interrupt"] = interrupt
+    assert session.run(OpenRequest(cwd=Path("/src"))) == 0
+    assert client.named("interrupt") == [(False,), (True,)]
+    text = raw.getvalue().decode()
+    assert "Stopping.\nStopping at once.\n" in text and "ended: cancelled" in text
+
+
+def test_a_session_that_cannot_be_opened_is_said_with_what_to_do() -> None:
+    failed = make(Failed, kind="bundle", message="There is no x.", remedy="Name another.")
+    text = said(ScriptedClient(on_open=[failed]), "go\n", status=1)
+    assert "Error: There is no x. Name another.\n" in text
+
+
+def test_of_a_stored_session_the_last_prompt_and_answer_are_said() -> None:
+    retold = [turn(1, "first", replayed=True), ended("a", "one", replayed=True)]
+    retold += [turn(2, "second", replayed=True), ended("b", "two", replayed=True)]
+    client = ScriptedClient(on_open=[opened(resumed=True), *retold])
+    text = said(client, "")
+    assert "Resumed in /src.\n" in text
+    assert text.count("You wrote") == 1 and "You wrote: second\nThe answer was: two\n" in text
+
+
+def test_commands_do_what_they_say() -> None:
+    cards = (ModelCard(provider="a", model="big", current=True), ModelCard(provider="b", model="x"))
+    stored = (SessionCard(session_id="abc", title="Earlier", turns=3),)
+    client = ScriptedClient(offered=cards, stored=stored)
+    typed = "/help\n/mode plan\n/mode\n4\n/mode auto\n5\n/model\n2\n/model c\n/sessions\n1\n"
+    text = said(client, typed)
+    assert "/status  Say which" in text and "auto: writes and runs commands unasked" in text
+    assert client.named("set_mode") == [("plan",), ("auto",)]
+    assert client.named("switch_model") == [("x", "b"), ("c", "")]
+    assert "  1  Earlier, 3 turns\n" in text
+    assert client.named("resume") == [("abc",)]
+
+
+def test_a_slash_that_is_no_command_goes_to_the_session() -> None:
+    client = ScriptedClient(batches=[[turn(), turn_ended()]])
+    said(client, "/review all\n")
+    assert client.named("submit") == [("/review all",)]
+
+
+def test_an_answer_of_the_engine_that_fails_is_said() -> None:
+    assert "Error: broken\n" in said(ScriptedClient(offered=RuntimeError("broken")), "/model\n")
+
+
+def test_an_output_that_nobody_reads_any_more_ends_the_program() -> None:
+    client = ScriptedClient(batches=[[turn()]])
+    session, _ = make_session(client, "go\n")
+
+    class Gone(io.TextIOWrapper):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    vars(session._writer)["_stream"] = Gone(io.BytesIO(), encoding="utf-8")
+    assert session.run(OpenRequest(cwd=Path("/src"))) == 0
+    assert client.named("close")
