@@ -24,7 +24,7 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedSide,
 )
 from amplifier_tui.host.cassettes.names import texts_changed
-from amplifier_tui.host.cassettes.playing import Playback, ToolsFrom, replayed
+from amplifier_tui.host.cassettes.playing import Playback, ToolsFrom
 from amplifier_tui.host.cassettes.recording import SessionRecorder
 from amplifier_tui.host.client import (
     Decision,
@@ -115,7 +115,7 @@ def play(cassette: Cassette, order: ReplayOrder, client: SessionClient) -> Repla
         mounted = TapedModules(modules=dict(sorted(run.modules.items())))
         changed = playback.changed()
         files = (TapedFiles(files=changed),) if changed is not None else ()
-        rows = (mounted, *replayed(playback.requests, found.rows), *files)
+        rows = (mounted, *playback.requests.among(found.rows), *files)
         return Replayed(
             found.model_copy(update={"rows": tuple(rows)}),
             playback.missed,

@@ -1,29 +1,24 @@
 """A session whose providers and tools answer from a cassette."""
 
 import asyncio
-import json
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
-    CassettePart,
     TapedAnswer,
     TapedCall,
     TapedFault,
-    TapedRequest,
     TapedSide,
     TapedSteer,
-    TapedSystem,
-    TapedTools,
 )
-from amplifier_tui.host.cassettes.names import RunNames, digest, run_names, texts_changed
+from amplifier_tui.host.cassettes.names import RunNames, run_names, texts_changed
 from amplifier_tui.host.cassettes.provider import PlayedProvider
+from amplifier_tui.host.cassettes.requests import RequestNotes, SeenMessage
 from amplifier_tui.host.cassettes.workspace import (
     Digests,
     changed_files,
@@ -33,32 +28,20 @@ from amplifier_tui.host.cassettes.workspace import (
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX
 from amplifier_tui.host.gate.modes import AGENT_TOOLS
-from amplifier_tui.host.messages import text_of
 from amplifier_tui.host.stand_in import StandIn
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.correlation import current_tool_call_id
-from amplifier_tui.kernel.message_models import ChatRequest, Message
+from amplifier_tui.kernel.message_models import ChatRequest
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import Grant, current_grant, granted
 
 ToolsFrom = Literal["cassette", "real"]
 
-_TOLD: Final = 20_000
-"""Characters of a text that are kept of what a request tells the model."""
 _REAL: Final = frozenset({"command", "read", "write", "edit", "patch"})
 _NEVER_RAN: Final = frozenset({"denied", "stopped", "invalid_arguments", "unknown_tool"})
 """Why a loop ends calls without having run them."""
 _NO_RESULT: Final = "The cassette holds no result of this call."
-
-
-class _SeenMessage(NamedTuple):
-    """A message of a request. The same one comes again with every later request."""
-
-    message: Message
-    text: str
-    digest: str
-    tokens: int
 
 
 @dataclass(slots=True)
@@ -76,7 +59,7 @@ class _PlayedLane:
     turn: int = 0
     answers: int = 0
     last: str = ""
-    before: list[_SeenMessage] = field(default_factory=list)
+    before: list[SeenMessage] = field(default_factory=list)
 
 
 class Playback:
@@ -110,7 +93,7 @@ class Playback:
         self._workspace: Path | None = None
         self._files: Digests = {}
         self.turn = 0
-        self.requests: list[CassettePart] = []
+        self.requests = RequestNotes()
         self.missed: list[str] = []
         self.steer: Callable[[str], object] = lambda _: None
         self.interrupt: Callable[[], object] = lambda: None
@@ -124,7 +107,6 @@ class Playback:
             self._sides[side.id.rpartition("s")[0]].append(side.text)
         self._lanes: dict[str, _PlayedLane] = {}
         self._runs: dict[str, int] = defaultdict(int)
-        self._shown: set[tuple[str, str]] = set()
 
     def begin(self, folder: Path, project: Path) -> Path:
         """Return where the session works; where tools are real, that is always a copy.
@@ -168,19 +150,19 @@ class Playback:
 
     async def stand_in(self, session: AmplifierSession, lane: str) -> None:
         """Answer the requests of a session, from before its first module is mounted."""
-        place = self._lanes.setdefault(lane, _PlayedLane())
-        if lane != MAIN_LANE:
+        if lane == MAIN_LANE:
+            self._lanes[lane] = _PlayedLane()
+        else:
             call = current_tool_call_id() or f"{self.turn}.a"
             self._runs[call] += 1
             number = self._runs[call]
             run = f"{call}#{number}" if number > 1 else call
             self.names.agent(lane, run)
-            self._lanes[lane] = place = _PlayedLane(run=f"{run}/", turn=self.turn)
+            self._lanes[lane] = _PlayedLane(run=f"{run}/", turn=self.turn)
         session.config["providers"] = []
         for name, facts in self._providers.items():
             played = PlayedProvider(name, facts, session.coordinator, self, lane)
             await session.coordinator.mount("providers", played, name=name)
-        place.before.clear()
 
     # --- requests --------------------------------------------------------------------------
 
@@ -195,7 +177,8 @@ class Playback:
             place.turn, place.answers, place.run = self.turn, 0, f"{self.turn}."
         place.answers += 1
         name = f"{place.run}{place.answers}"
-        self._note(name, place, request)
+        place.before = self.requests.note(name, request, place.before, place.last, self.names)
+        place.last = name
         found = self._answers.get(name)
         if found is None:
             self.missed.append(name)
@@ -232,72 +215,6 @@ class Playback:
         """Stop the turn, as it was stopped here; does not return."""
         self.interrupt()
         await asyncio.Event().wait()
-
-    def _note(self, name: str, place: _PlayedLane, request: ChatRequest) -> None:
-        """Keep what a request holds that the one before it did not."""
-        seen = self._seen(place.before, request.messages)
-        system = [each.text for each in seen if each.message.role in ("system", "developer")]
-        others = [each for each in seen if each.message.role not in ("system", "developer")]
-        earlier = [
-            each for each in place.before if each.message.role not in ("system", "developer")
-        ]
-        place.before = seen
-        shared = min(len(earlier), len(others))
-        pairs = enumerate(zip(earlier, others, strict=False))
-        known = next((at for at, (old, new) in pairs if old.digest != new.digest), shared)
-        told: list[str] = []
-        digests: dict[str, str] = {}
-        fresh = others[known:]
-        # What is left of a conversation that was made smaller can't be told from its places.
-        only = sum(each.message.role == "assistant" for each in fresh) == 1 and place.last
-        for number, each in enumerate(fresh, start=known + 1):
-            match each.message.role:
-                case "user":
-                    told.append(each.text[:_TOLD])
-                case "tool":
-                    digests[str(each.message.tool_call_id)] = each.digest
-                case _:
-                    digests[only or f"message {number}"] = each.digest
-        place.last = name
-        prompt = "\n\n".join(system)
-        offered = {
-            tool.name: digest([self._hidden_json(tool.model_dump(mode="json"))])
-            for tool in request.tools or ()
-        }
-        self.requests.append(
-            TapedRequest(
-                id=name,
-                system=self._once(TapedSystem, prompt, {"text": prompt}),
-                tools=self._once(TapedTools, json.dumps(offered), {"tools": offered}),
-                told=told,
-                seen=digests,
-                tokens=sum(each.tokens for each in seen),
-            )
-        )
-
-    def _seen(self, before: list[_SeenMessage], messages: Sequence[Message]) -> list[_SeenMessage]:
-        """Return the messages of a request; what is known of them is not worked out again."""
-        found: list[_SeenMessage] = []
-        for number, message in enumerate(messages):
-            if number < len(before) and before[number].message is message:
-                found.append(before[number])
-                continue
-            text = self.names.hidden(_said(message))
-            found.append(
-                _SeenMessage(message, text, digest([message.role, text]), text_tokens(text))
-            )
-        return found
-
-    def _hidden_json(self, data: Any) -> str:
-        return self.names.hidden(json.dumps(data, sort_keys=True))
-
-    def _once(self, kind: type[TapedSystem | TapedTools], text: str, fields: Any) -> str:
-        """Keep what many requests have in common, and return its id."""
-        name = digest([text])
-        if (kind.__name__, name) not in self._shown:
-            self._shown.add((kind.__name__, name))
-            self.requests.append(kind(id=name, **fields))
-        return name
 
     # --- tools -----------------------------------------------------------------------------
 
@@ -368,31 +285,3 @@ class _ConfinedMentions(StandIn):
         """Return the file a mention names, if such a text may name it."""
         found: Path | None = self._other.resolve_confined(mention)
         return found
-
-
-def _said(message: Message) -> str:
-    """Return a message as text: everything a model sees of it."""
-    content = message.content
-    if isinstance(content, str):
-        return content
-    blocks = [block.model_dump(mode="json", exclude_none=True) for block in content]
-    if all(block.get("type") == "text" for block in blocks):
-        return text_of(blocks)
-    return json.dumps(blocks, ensure_ascii=False, sort_keys=True)
-
-
-def replayed(requests: Iterable[CassettePart], rows: Iterable[Any]) -> list[Any]:
-    """Return the rows of a replay with what its requests held before the answers to them."""
-    waiting = list(requests)
-    found: list[Any] = []
-    for row in rows:
-        if isinstance(row, TapedAnswer):
-            at = next((n for n, each in enumerate(waiting) if _is_of(each, row.id)), -1)
-            found += waiting[: at + 1]
-            del waiting[: at + 1]
-        found.append(row)
-    return [*found, *waiting]
-
-
-def _is_of(part: CassettePart, name: str) -> bool:
-    return isinstance(part, TapedRequest) and part.id == name

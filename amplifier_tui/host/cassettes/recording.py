@@ -1,14 +1,16 @@
 """From a stored session to a cassette: its event log, and what was noted beside it."""
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from amplifier_tui import __version__
-from amplifier_tui.base.jsonl import StoredRows, each_row
+from amplifier_tui.base.jsonl import each_row
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.cassettes.cassette import (
     ROW,
@@ -18,22 +20,17 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedModel,
 )
 from amplifier_tui.host.cassettes.names import run_names, texts_changed
+from amplifier_tui.host.cassettes.notes import SessionNotes
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.modes import read_mode
 from amplifier_tui.host.messages import (
-    commands_of,
-    is_from_hook,
-    metadata_of,
     text_of,
-    typed_prompt,
 )
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.event_log import FILE_NAME
 from amplifier_tui.host.store.export.masking import Masking
-from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.metadata import now, read_metadata
 from amplifier_tui.host.store.replay import STEER_HOOK
-from amplifier_tui.host.store.turns.outcomes import DISPLAY
 
 _OF_CALLS: Final = frozenset({"tool:pre", "tool:post", "tool:error"})
 _NUMBERS: Final = ("messages_removed", "messages_truncated", "messages_summarized", "reason")
@@ -47,13 +44,14 @@ class _Lane:
 
     Attributes:
         run: What its ids begin with: the turn, or the call that runs the agent and a slash.
+        begun: When calls began, by the ids they have in the log.
         calls: The lines of the calls by the ids they have in the log.
         ended: Requests that were answered on `llm:response` and not yet by the loop.
     """
 
     run: str = ""
     answers: int = 0
-    runs: int = 0
+    begun: dict[str, float] = field(default_factory=dict)
     calls: dict[str, Data] = field(default_factory=dict)
     asked: bool = False
     ended: list[str] = field(default_factory=list)
@@ -80,6 +78,7 @@ class SessionRecorder:
         self._masking = Masking(redactor)
         self._card = read_metadata(folder)
         self._names = run_names(self._card.working_dir, self._card.project_dir, folder)
+        self._notes = SessionNotes(folder)
         self._lanes: dict[str, _Lane] = defaultdict(_Lane)
         self._rows: list[Data] = []
         self._turn = 0
@@ -90,16 +89,11 @@ class SessionRecorder:
         self._sides: dict[str, int] = defaultdict(int)
         self._budget: Data = {}
         self._models: dict[str, Data] = {}
-        self._decisions: dict[tuple[str, str], deque[Data]] = defaultdict(deque)
-        self._spawned: dict[str, deque[Data]] = defaultdict(deque)
-        self._agents: dict[str, Data] = {}
         self._line: Data = {}
         """The prompt of the turn."""
         self._compactions = 0
         self._asked = False
         self._runs: dict[str, int] = defaultdict(int)
-        self._typed: list[Mapping[str, Any]] = []
-        self._steered: deque[str] = deque()
         self.secrets = 0
 
     def record(self) -> Cassette:
@@ -109,7 +103,6 @@ class SessionRecorder:
             CassetteError: It has no event log of this program, or one that was cut short.
             OSError: It can't be read.
         """
-        self._read_notes()
         found = False
         for number, row in each_row(self._folder / FILE_NAME):
             data = None if row is None else row.get("data")
@@ -133,30 +126,12 @@ class SessionRecorder:
             providers={name: TapedModel(**facts) for name, facts in self._models.items()},
         )
         hidden = (texts_changed(row, self._names.hidden) for row in self._rows)
-        rows = tuple(ROW.validate_python(self._masking.values(row)) for row in hidden)
+        try:
+            rows = tuple(ROW.validate_python(self._masking.values(row)) for row in hidden)
+        except ValidationError as error:
+            raise CassetteError(f"{self._folder.name}: {error}") from error
         self.secrets = self._masking.count
         return Cassette.model_construct(header=header, rows=rows)
-
-    def _read_notes(self) -> None:
-        """Read what the log does not say: decisions, agents, and what the user typed."""
-        for _, noted in StoredRows(self._folder / DISPLAY).read():
-            approval, event = noted.get("approval"), noted.get("event")
-            if isinstance(approval, dict) and approval.get("type") == "ApprovalResolved":
-                key = str(approval.get("agent") or MAIN_LANE), str(approval.get("call_id"))
-                self._decisions[key].append(approval)
-            elif isinstance(event, dict) and event.get("type") == "LaneOpened":
-                self._spawned[str(event.get("lane"))].append(event)
-            elif isinstance(event, dict) and event.get("type") == "LaneClosed":
-                self._agents.setdefault(str(event.get("lane")), {"ended": []})["ended"].append(
-                    str(event.get("status") or "success")
-                )
-        for _, row in StoredRows(self._folder / TRANSCRIPT).read():
-            if row.get("role") != "user":
-                continue
-            if metadata_of(row).get("hook_name") == STEER_HOOK:
-                self._steered.append(typed_prompt(row))
-            elif not is_from_hook(row):
-                self._typed.append(row)
 
     def _add(self, kind: str, place: str, **fields: Any) -> Data:
         row = {"kind": kind, "id": place, **fields}
@@ -182,8 +157,8 @@ class SessionRecorder:
             case "provider:request":
                 lane.asked = "deny" not in judged.values()
                 self._provider(data)
-                if STEER_HOOK in judged and self._steered:
-                    self._add("steer", lane.place, text=self._steered.popleft())
+                if STEER_HOOK in judged and (steer := self._notes.steered()) is not None:
+                    self._add("steer", lane.place, text=steer)
             case "llm:request":
                 self._asked = True
                 self._said[str(data.get("request_id"))] = []
@@ -213,14 +188,12 @@ class SessionRecorder:
             self._begun = _time(row)
             lane.run = f"{self._turn}."
             sent, self._prompt = self._prompt, ""
-            self._line = self._add("prompt", str(self._turn), **self._as_typed(sent))
+            self._line = self._add("prompt", str(self._turn), **self._notes.prompt(sent))
         else:
-            opened = self._spawned[name].popleft() if self._spawned[name] else {}
+            opened, status = self._notes.run(name)
             call = self._call_of(opened)
             lane.run = f"{call}/"
             self._names.agent(name, call)
-            ended = self._agents.get(name, {}).get("ended") or ["success"]
-            status = ended.pop(0)
             about = {"name": opened.get("name", ""), "instruction": opened.get("instruction", "")}
             self._add("agent", call, **about, status=status)
         lane.answers = 0
@@ -234,19 +207,6 @@ class SessionRecorder:
         self._runs[call] += 1
         number = self._runs[call]
         return f"{call}#{number}" if number > 1 else call
-
-    def _as_typed(self, sent: str) -> Data:
-        for number, row in enumerate(self._typed):
-            if sent and text_of(row.get("content")) == sent:
-                del self._typed[: number + 1]
-                # The output of the user's own commands is in what was sent alone.
-                text = sent if commands_of(row) else typed_prompt(row)
-                attached = metadata_of(row).get("attachments")
-                found: Data = {"text": text}
-                if isinstance(attached, list):
-                    found["attachments"] = [str(each) for each in attached]
-                return found
-        return {"text": sent}
 
     def _ends(self, lane: _Lane, data: Data, row: Data) -> None:
         self._stop_open()
@@ -285,10 +245,8 @@ class SessionRecorder:
         name = lane.place
         lane.asked, lane.answers = False, lane.answers + 1
         provider = str(data.get("provider") or "")
-        error = data.get("error")
-        if isinstance(error, dict):
-            fault = {**error, "status_code": data.get("status_code")}
-            self._add("answer", name, provider=provider, error=fault)
+        if data.get("error"):
+            self._add("answer", name, provider=provider, error=_fault(data))
             return
         response = data.get("response") or {}
         # It may have come in several parts.
@@ -298,7 +256,11 @@ class SessionRecorder:
         for number, call in enumerate(response.get("tool_calls") or (), start=1):
             ids[str(call.get("id"))] = f"{name}.{number}"
             lane.calls[str(call.get("id"))] = {"id": f"{name}.{number}"}
-        content = [_renamed(block, ids) for block in response.get("content") or ()]
+        content = [
+            _renamed(block, ids)
+            for block in response.get("content") or ()
+            if isinstance(block, dict)
+        ]
         usage = data.get("usage") or {}
         self._add(
             "answer",
@@ -323,19 +285,6 @@ class SessionRecorder:
                 self._add("side", f"{first}s{self._sides[first]}", text="".join(said))
         lane.ended.clear()
 
-    def _decided(self, call: tuple[str, str], until: float) -> Data:
-        """Return what was decided about a call; its id may be used again later."""
-        found: Data = {}
-        noted = self._decisions[call]
-        while noted and float(noted[0].get("at") or 0) <= until:
-            one = noted.popleft()
-            if mode := read_mode(one.get("in_mode") or one.get("mode")):
-                self._line.setdefault("mode", mode)
-            kept = {"changed_to": one["changed_to"]} if one.get("changed_to") else {}
-            kept |= {"changed_to": found["changed_to"]} if "changed_to" in found else {}
-            found = {**{key: one[key] for key in _DECISION if one.get(key)}, **kept}
-        return found
-
     def _call(
         self,
         event: str,
@@ -351,32 +300,34 @@ class SessionRecorder:
         if line is None:
             return
         if "kind" not in line:
-            line |= {"kind": "call", "tool": str(data.get("tool_name") or ""), "at": 0.0}
-            line["arguments"] = data.get("tool_input") or {}
+            line |= {"kind": "call", "tool": str(data.get("tool_name") or "")}
+            line["arguments"] = _mapping(data.get("tool_input"), "input")
             self._rows.append(line)
         match event:
             case "tool:pre":
                 line["hooks"] = judged
-                line["at"] = _time(row)
+                lane.begun[call_id] = _time(row)
                 if after is not data and after.get("tool_input") != data.get("tool_input"):
-                    line["became"] = after.get("tool_input")
+                    line["became"] = _mapping(after.get("tool_input"), "input")
             case "artifact:write":
                 path = str(data.get("relative_path") or data.get("path") or "")
                 line.setdefault("files", {})[path] = str(data.get("diff") or "")
             case "tool:post":
                 result = data.get("result", data.get("tool_result"))
-                line["result"] = result if isinstance(result, dict) else {"output": result}
+                line["result"] = _mapping(result, "output")
                 seen = after.get("result", after.get("tool_result"))
                 if after is not data and seen != result:
-                    line["seen"] = seen if isinstance(seen, dict) else {"output": seen}
+                    line["seen"] = _mapping(seen, "output")
             case "tool:error":
-                error = data.get("error")
-                line["error"] = error if isinstance(error, dict) else {"type": "", "msg": error}
+                line["error"] = _fault(data)
         if event in ("tool:post", "tool:error"):
-            if decided := self._decided((name, call_id), _time(row)):
+            decided, mode = self._notes.decided(name, call_id, _time(row))
+            if decided:
                 line["decision"] = decided
-            line["seconds"] = round(max(0.0, _time(row) - line["at"]), 2) if line["at"] else 0.0
-            line.pop("at", None)
+            if mode is not None:
+                self._line.setdefault("mode", mode)
+            began = lane.begun.pop(call_id, _time(row))
+            line["seconds"] = round(max(0.0, _time(row) - began), 2)
 
 
 def _judged(row: Data) -> dict[str, str]:
@@ -389,13 +340,26 @@ def _judged(row: Data) -> dict[str, str]:
     }
 
 
-_DECISION: Final = ("outcome", "by", "rule", "mode", "scope", "reason")
+def _mapping(value: Any, name: str) -> Data:
+    """Return a mapping as it is, and what is none under a name."""
+    return value if isinstance(value, dict) else {name: value}
 
 
-def _renamed(block: Any, ids: Mapping[str, str]) -> Any:
-    if isinstance(block, dict) and str(block.get("id")) in ids:
-        return {**block, "id": ids[str(block["id"])]}
-    return block
+def _fault(data: Data) -> Data:
+    """Return what went wrong, however who emits it says so."""
+    error = _mapping(data.get("error"), "msg")
+    said = error.get("msg") or error.get("message") or ""
+    status = data.get("status_code")
+    return {
+        "type": str(error.get("type") or "")[:300],
+        "msg": str(said),
+        "status_code": status if isinstance(status, int) else None,
+    }
+
+
+def _renamed(block: Data, ids: Mapping[str, str]) -> Data:
+    name = ids.get(str(block.get("id")))
+    return block if name is None else {**block, "id": name}
 
 
 def _time(row: Data) -> float:

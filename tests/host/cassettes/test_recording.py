@@ -1,0 +1,79 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.cassettes.cassette import Cassette, CassetteError, TapedAnswer, TapedCall
+from amplifier_tui.host.cassettes.recording import SessionRecorder
+from amplifier_tui.host.redaction import Redactor
+
+CALLED = {"content": [], "tool_calls": [{"id": "c", "name": "echo", "arguments": {}}]}
+CALL = {"tool_name": "echo", "tool_call_id": "c", "tool_input": {}}
+ANSWER: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("prompt:submit", {"prompt": "go"}),
+    ("execution:start", {}),
+    ("provider:request", {"provider": "p"}),
+    ("llm:request", {}),
+    ("provider:response", {"provider": "p", "response": CALLED}),
+)
+
+
+def logged(folder: Path, *rows: tuple[str, dict[str, Any]], lane: str = "main") -> Path:
+    folder.mkdir(exist_ok=True)
+    about = {"ts": "2026-11-22T19:29:40+00:00", "lane": lane, "handlers": []}
+    lines = [json.dumps({"event": event, **about, "data": data}) for event, data in rows]
+    (folder / "events.jsonl").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def recorded(folder: Path) -> Cassette:
+    return SessionRecorder(folder, Redactor({})).record()
+
+
+def test_a_call_that_never_ended_is_recorded_without_a_result(tmp_path: Path) -> None:
+    cassette = recorded(logged(tmp_path / "s", *ANSWER, ("tool:pre", CALL)))
+    (call,) = cassette.of(TapedCall)
+    assert (call.id, call.tool, call.result, call.error) == ("1.1.1", "echo", None, None)
+
+
+def test_what_other_loops_say_otherwise_is_understood(tmp_path: Path) -> None:
+    odd = {**CALL, "tool_input": "text", "error": {"type": "Odd", "message": "m", "more": [1]}}
+    cassette = recorded(logged(tmp_path / "s", *ANSWER, ("tool:error", odd)))
+    (call,) = cassette.of(TapedCall)
+    assert call.arguments == {"input": "text"}
+    assert call.error is not None and (call.error.type, call.error.msg) == ("Odd", "m")
+
+
+def test_an_id_that_is_used_again_is_another_call(tmp_path: Path) -> None:
+    done = ("tool:post", {**CALL, "result": {"success": True, "output": "o"}})
+    again = (*ANSWER[2:], done)
+    cassette = recorded(logged(tmp_path / "s", *ANSWER, done, *again))
+    assert [each.id for each in cassette.of(TapedCall)] == ["1.1.1", "1.2.1"]
+    assert [each.id for each in cassette.of(TapedAnswer)] == ["1.1", "1.2"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ((), "has no event log of this program"),
+        (ANSWER[:1], "has no event log of this program"),
+        ((*ANSWER, ("tool:post", {"cut": True})), "row 6 of events.jsonl can't be read"),
+    ],
+)
+def test_a_session_that_can_not_be_played_says_why(
+    tmp_path: Path, rows: tuple[Any, ...], words: str
+) -> None:
+    with pytest.raises(CassetteError, match=words):
+        recorded(logged(tmp_path / "s", *rows))
+
+
+def test_a_request_that_was_never_answered_was_stopped(tmp_path: Path) -> None:
+    cassette = recorded(logged(tmp_path / "s", *ANSWER[:4]))
+    assert [(each.id, each.interrupted) for each in cassette.of(TapedAnswer)] == [("1.1", True)]
+
+
+def test_a_loop_that_does_not_tell_what_was_answered_is_named(tmp_path: Path) -> None:
+    rows = (ANSWER[1], ANSWER[3], ("execution:end", {"response": "Hello."}))
+    with pytest.raises(CassetteError, match="its loop does not tell what was answered"):
+        recorded(logged(tmp_path / "s", *rows))
