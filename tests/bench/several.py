@@ -51,7 +51,7 @@ STREAMED = 10.0
 """Seconds of streaming in which stalls are looked for."""
 MESSAGES = 10_000
 ONE, EACH = 75.0, 12.0
-"""MiB that the first session may take, with the program, and each further one."""
+"""MiB that the program may take when its session is ready, and what each of several may add."""
 LONGEST = 60.0
 
 
