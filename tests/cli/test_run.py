@@ -99,6 +99,7 @@ class Client:
 
 class Speaker:
     gone = False
+    unwritten = ""
 
     def __init__(self, answer: bool | None = None) -> None:
         self.answer = answer

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import stat
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from amplifier_tui.cli.bundle.common import TRUSTED
 
 if TYPE_CHECKING:
     from amplifier_tui.cli.acp.agent import EditorAgent
+    from amplifier_tui.cli.acp.messages import Out
 
 _HELP = """Be an agent for an editor, over standard input and output (Agent Client Protocol).
 
@@ -56,18 +58,33 @@ async def _serve(agent: "EditorAgent") -> None:
     await serve(agent, *await _streams())
 
 
-async def _streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _streams() -> "tuple[asyncio.StreamReader, Out]":
     """Return the program's own standard input and output, which nothing else reaches."""
     from amplifier_tui.host.door.descriptors import take_input
 
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=_LONGEST)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), take_input())
+    given = take_input()
+    if _can_wait(given.fileno()):
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), given)
+    else:
+        reader.feed_data(given.read(_LONGEST) or b"")
+        reader.feed_eof()
     stdout = sys.__stdout__
     if stdout is None:
         raise click.UsageError("standard output has to be open")
     pipe = os.fdopen(os.dup(stdout.fileno()), "wb", buffering=0)
+    if not _can_wait(pipe.fileno()):
+        from amplifier_tui.cli.acp.messages import FileOut
+
+        return reader, FileOut(pipe)
     transport, protocol = await loop.connect_write_pipe(
         lambda: asyncio.streams.FlowControlMixin(loop=loop), pipe
     )
     return reader, asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+def _can_wait(number: int) -> bool:
+    """Whether the system says when there is more to read or room to write; of files it does not."""
+    mode = os.fstat(number).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

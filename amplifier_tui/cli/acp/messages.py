@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, cast
 
 if TYPE_CHECKING:
     from amplifier_tui.cli.acp.agent import EditorAgent
@@ -14,6 +14,37 @@ _PARSE_ERROR: Final = -32700
 _INVALID: Final = -32600
 
 
+class Out(Protocol):
+    """Where messages are written; `asyncio.StreamWriter` is one."""
+
+    def write(self, data: bytes) -> None:
+        """Write."""
+
+    async def drain(self) -> None:
+        """Wait until there is room for more."""
+
+
+class FileOut:
+    """An output that never waits: a file, or a device."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, data: bytes) -> None:
+        """Write.
+
+        Raises:
+            ConnectionError: It can't be written.
+        """
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise ConnectionError(f"standard output can't be written: {error.strerror}") from error
+
+    async def drain(self) -> None:
+        """Do nothing: what is written is written."""
+
+
 class EditorMessages:
     """A transport as `acp.Connection` takes one.
 
@@ -21,7 +52,7 @@ class EditorMessages:
         reader: Its limit is that of a line; longer ones are skipped.
     """
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: Out) -> None:
         self._reader = reader
         self._writer = writer
 
@@ -63,6 +94,9 @@ class EditorMessages:
                 too_long = True
             except asyncio.IncompleteReadError as error:
                 return b"" if too_long else error.partial
+            except ConnectionError as error:
+                logger.info("The editor is gone: %s", error)
+                return b""
             else:
                 if not too_long:
                     return line
@@ -86,9 +120,7 @@ def _is_message(value: Any) -> bool:
     )
 
 
-async def serve(
-    agent: "EditorAgent", reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
+async def serve(agent: "EditorAgent", reader: asyncio.StreamReader, writer: Out) -> None:
     """Serve an editor until it goes, and close its sessions."""
     from acp import run_agent
 

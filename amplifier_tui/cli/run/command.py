@@ -13,6 +13,7 @@ import click
 
 from amplifier_tui.cli.bundle.common import TRUSTED, json_line
 from amplifier_tui.cli.completion import bundle_names, session_ids
+from amplifier_tui.cli.streams import open_missing
 
 if TYPE_CHECKING:
     from amplifier_tui.cli.run.headless import Headless, RunResult
@@ -127,13 +128,14 @@ def run(
     """Send one prompt and print the answer; see the command's help."""
     if (resume and again) or (session_id and (resume or again)):
         raise click.UsageError("--resume, --continue and --session-id name two sessions")
+    open_missing()
     if session_id:
         session_id = _uuid(session_id)
     if approve == "none" and mode not in (None, "plan"):
         raise click.UsageError(f"--approve none only reads, and --mode {mode} does more")
     lines: InputLines | None = None
     if source == "jsonl":
-        text, lines = " ".join(prompt), _lines(approve, output)
+        text, lines = " ".join(map(_utf8, prompt)), _lines(approve, output)
     else:
         text = _prompt_of(prompt)
     if cwd:
@@ -144,7 +146,7 @@ def run(
     if trust:
         click.echo(TRUSTED, err=True)
     from amplifier_tui.cli.logs import log_to_file
-    from amplifier_tui.cli.run.headless import Headless, Limits
+    from amplifier_tui.cli.run.headless import EXIT, Headless, Limits
     from amplifier_tui.cli.run.speaking import Speaker
     from amplifier_tui.foundation.trust.gate import trust_everything
     from amplifier_tui.host.client import OpenRequest, SpendLimit
@@ -174,11 +176,12 @@ def run(
         speaker.finish(_said(result, output))
     finally:
         printed.give_back()
-    return result.exit_status
+    # What was done is lost where nobody could be told.
+    return result.exit_status or (EXIT["failed"] if speaker.unwritten else 0)
 
 
 def _prompt_of(words: tuple[str, ...]) -> str:
-    text = " ".join(word for word in words if word != "-")
+    text = " ".join(_utf8(word) for word in words if word != "-")
     if not words or "-" in words or not sys.stdin.isatty():
         if sys.stdin.isatty() and "-" not in words:
             raise click.UsageError("There is no prompt: give one, or pipe one in")
@@ -187,6 +190,15 @@ def _prompt_of(words: tuple[str, ...]) -> str:
     if not text.strip():
         raise click.UsageError("The prompt is empty")
     return text
+
+
+def _utf8(word: str) -> str:
+    """Return an argument in full: a locale without UTF-8 leaves the bytes of what it can't read."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(word).decode("utf-8", "replace")
+    return word
 
 
 def _uuid(text: str) -> str:

@@ -151,7 +151,10 @@ class Headless:
             self._answer_what_waits()
             self._over = self._over or self._conversation.is_over
             if self._speaker.gone:
-                self._stop("interrupted", "Nobody reads the output")
+                why = self._speaker.unwritten
+                status: Status = "failed" if why else "interrupted"
+                said = "Not all of the output was written" if why else "Nobody reads the output"
+                self._stop(status, said)
             elif monotonic() >= self._deadline:
                 self._late()
         if not self._result.turn and not self._result.message:

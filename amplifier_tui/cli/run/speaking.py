@@ -32,7 +32,10 @@ class Speaker:
         self._live = self._err.isatty()
         self._shown = False
         self.gone = False
-        """Nobody reads standard output any more."""
+        """Nobody reads standard output any more, or it can't be written."""
+        self.unwritten = ""
+        """Why it can't be written, where somebody would read it."""
+        self._muted = False
         self._terminal: TextIO | None = None
         if asks:
             try:
@@ -60,15 +63,13 @@ class Speaker:
     def say(self, text: str) -> None:
         """Write a line about the run."""
         self.progress("")
-        self._err.write(f"{one_line(text, 1_000)}\n")
-        self._err.flush()
+        self._tell(f"{one_line(text, 1_000)}\n")
 
     def progress(self, text: str) -> None:
         """Show what is going on now, where somebody looks; empty to take it away."""
         if self._live and (text or self._shown):
             width = max(20, _columns() - 1)
-            self._err.write(f"\r\x1b[K{one_line(text, width)}")
-            self._err.flush()
+            self._tell(f"\r\x1b[K{one_line(text, width)}")
             self._shown = bool(text)
 
     def ask(self, request: ApprovalRequested, stopped: Callable[[], bool]) -> bool | None:
@@ -116,14 +117,27 @@ class Speaker:
                 return self._terminal.readline().strip()
         return ""
 
+    def _tell(self, text: str) -> None:
+        """Write to standard error, for as long as that can be written: the work goes on."""
+        if self._muted:
+            return
+        try:
+            self._err.write(text)
+            self._err.flush()
+        except OSError:
+            self._muted = True
+
     def _print(self, text: str) -> None:
         if self.gone:
             return
         try:
             self._out.write(f"{text}\n")
             self._out.flush()
-        except BrokenPipeError:
+        except OSError as error:
             self.gone = True
+            if not isinstance(error, BrokenPipeError):
+                self.unwritten = error.strerror or str(error)
+                self.say(f"Standard output can't be written: {self.unwritten}")
             # What is left in the buffer has nowhere to go either.
             with contextlib.suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())

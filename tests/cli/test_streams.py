@@ -1,0 +1,81 @@
+"""Half a terminal: commands for scripts and editors whose streams are closed, full, or files."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.test_run_conversation import BUNDLE
+from tests.host.driving import saying
+
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize"} | {
+    "params": {"protocolVersion": 1, "clientCapabilities": {}}
+}
+COMMANDS = {
+    "no input, no error output, and no UTF-8": (
+        "run 'Grüße' --bundle ../piped.md <&- 2>&-",
+        0,
+        "Hello Grüße.",
+        "",
+    ),
+    "no input and no prompt": ("run <&-", 2, "", "The prompt is empty"),
+    "no output": ("run hi <&- >&-", 2, "", "standard output has to be open"),
+    "a full disk": ("run hi --bundle ../piped.md <&- >/dev/full", 1, "", "No space left"),
+    "nobody reads": (
+        "run hi --bundle ../piped.md --output jsonl <&- | head -c 1; exit ${PIPESTATUS[0]}",
+        130,
+        "{",
+        "Nobody reads the output",
+    ),
+    "no lines": (
+        "run --bundle ../piped.md --input jsonl --output jsonl <&-",
+        1,
+        "RunEnded",
+        "There was no prompt",
+    ),
+    "an editor that is a file": ("acp <hello.json >said.json; cat said.json", 0, '"id":1', ""),
+    "an editor without input": ("acp <&-", 2, "", "have to be open"),
+}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str, str]]:
+    """Exit status, output and errors of each; they run side by side."""
+    folder = tmp_path_factory.mktemp("streams")
+    (folder / "script.json").write_text(json.dumps({"scenarios": [saying("Hello {{prompt}}.")]}))
+    (folder / "piped.md").write_text(BUNDLE.format(script=folder / "script.json"))
+    work = folder / "work"
+    work.mkdir()
+    (work / "hello.json").write_text(f"{json.dumps(HELLO)}\n")
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(folder),
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+    }
+    begun = {
+        name: subprocess.Popen(
+            ["bash", "-c", f"{sys.executable} -m amplifier_tui {command}"],
+            cwd=work,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for name, (command, *_) in COMMANDS.items()
+    }
+    found = {}
+    for name, process in begun.items():
+        out, err = process.communicate(timeout=50)
+        found[name] = (process.returncode, out.decode(), err.decode())
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_is_missing_has_a_clear_end(name: str, done: dict[str, tuple[int, str, str]]) -> None:
+    _, status, out, err = COMMANDS[name]
+    assert done[name][0] == status, done[name]
+    assert out in done[name][1] and err in done[name][2]
+    assert "Traceback" not in done[name][2] and "\x1b" not in done[name][1]
