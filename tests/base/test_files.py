@@ -261,3 +261,21 @@ def test_a_link_is_neither_replaced_nor_removed_with_others(tmp_path: Path) -> N
         with pytest.raises(NotRegularFileError):
             write_together({other: b"x", link: data})
         assert [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
+def test_whether_a_lock_is_held_is_seen_without_taking_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, other = FileLock(tmp_path / "lock"), FileLock(tmp_path / "lock")
+    assert other.is_free() and not (tmp_path / "lock").exists()
+    lock.acquire()
+    assert not other.is_free()
+    lock.release()
+    assert other.is_free()
+    lock.acquire()
+
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks here")
+
+    monkeypatch.setattr("amplifier_tui.base.files.locking._flock", none)
+    assert other.is_free(), "where there are no locks nothing is guarded"

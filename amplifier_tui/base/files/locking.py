@@ -94,7 +94,7 @@ class FileLock:
         except OSError as error:
             if error.errno in _BUSY:
                 return False
-            raise
+            logger.warning("%s can't be locked: %s", self.path, error)
         finally:
             os.close(handle)
         return True

@@ -200,6 +200,9 @@ class SessionOpener(SessionCommands):
             self._refuse("busy", f"The session can't be shown: {error}", "Choose another.", prompt)
             return
         self._replace(None, viewed)
+        if self._early:
+            # Sent while it was read.
+            await viewed.tell(self._take_early())
 
     def _replace(self, live: LiveSession | None, viewed: ViewedSession | None) -> None:
         """Put a session in the place of the one that was there, which is closed."""

@@ -22,6 +22,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.host.session.opening.viewing import ViewedSession
 from tests.host.driving import Driver, Project, calling
 
 Make = Callable[..., Driver]
@@ -93,6 +94,23 @@ def test_a_prompt_goes_back_while_it_is_held_and_takes_it_over_when_it_is_free(
     assert viewer.wait(TurnEnded, lambda e: not e.replayed).turn == 2
     assert [row["role"] for row in project.rows(session)] == ["user", "assistant"] * 2
     assert not FileLock(project.folder_of(session) / "session.lock").is_free()
+
+
+def test_what_is_sent_while_it_is_read_goes_back_too(
+    project: Project, drive: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, viewer = drive(), drive()
+    session = owner.open(project.bundle()).session_id
+    owner.turn("one")
+    read = ViewedSession.show
+
+    async def show(viewed: ViewedSession, prompt: str = "") -> None:
+        await read(viewed, prompt)
+        await viewer.client.service.submit("meanwhile")
+
+    monkeypatch.setattr(ViewedSession, "show", show)
+    viewer.open(resume=session, shows_busy=True)
+    assert viewer.wait(SessionHeld, lambda e: bool(e.prompt)).prompt == "meanwhile"
 
 
 def test_one_key_takes_over_what_was_killed_in_mid_call(project: Project, drive: Make) -> None:
