@@ -109,9 +109,7 @@ def test_a_conflict_is_named_and_changes_nothing(repository: Path) -> None:
     for folder in (path, repository):
         (folder / "docs/one.txt").write_text(str(folder))
         commit(folder, "same.txt" if folder == path else "other.txt")
-    refused(
-        path, repository, "main and amplifier/fix changed the same lines of docs/one.txt: merge"
-    )
+    refused(path, repository, "Conflict in docs/one.txt: merge main into amplifier/fix")
 
 
 Step = Callable[[Path, Path], object]
@@ -122,10 +120,16 @@ Step = Callable[[Path, Path], object]
     [
         (
             lambda path, _: (path / "new.txt").write_text("x"),
-            "site-fix has 1 file .*: commit first",
+            "Commit first: 1 file of .*site-fix is not",
         ),
-        (lambda _, root: (root / "docs/one.txt").write_text("x"), "site has 1 file that is not"),
-        (lambda _, root: git(root, "rm", "-q", "docs/one.txt"), "site has 1 file that is not"),
+        (
+            lambda _, root: (root / "docs/one.txt").write_text("x"),
+            "Commit or discard first: 1 file of .*site is not",
+        ),
+        (
+            lambda _, root: git(root, "rm", "-q", "docs/one.txt"),
+            "Commit or discard first: 1 file of .*site is not",
+        ),
         (lambda _, root: git(root, "switch", "-q", "--detach"), "No branch is checked out in"),
         (lambda _, root: (root / "one.txt").write_text("mine"), "untracked .* overwritten"),
         (lambda _, root: (root / "fix.log").write_text("mine"), "untracked .* overwritten"),

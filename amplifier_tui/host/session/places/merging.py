@@ -90,9 +90,7 @@ def merge_worktree(folder: Path) -> WorktreeMerge:
     """
     card = find_worktree(folder)
     if card.changes:
-        raise WorktreeError(
-            f"{card.path} has {card.changes} {_files(card.changes)} not committed: commit first"
-        )
+        raise WorktreeError(f"Commit first: {_uncommitted(card.changes, card.path)}")
     if not card.original:
         raise WorktreeError("The repository has no checkout to merge into: use git merge yourself")
     original = Path(card.original)
@@ -105,9 +103,7 @@ def merge_worktree(folder: Path) -> WorktreeMerge:
     if changed is None:
         raise WorktreeError(f"git can't tell what is changed in {original}")
     if count := changed.count("\0"):
-        raise WorktreeError(
-            f"{original} has {count} {_files(count)} not committed: commit or discard that first"
-        )
+        raise WorktreeError(f"Commit or discard first: {_uncommitted(count, original)}")
     ours, theirs = _commit(original), _commit(Path(card.path))
     commits = ask_git(original, "rev-list", "--count", theirs, "--not", ours)
     if commits is None:
@@ -138,8 +134,8 @@ def _merged(card: WorktreeCard, into: str, ours: str, theirs: str) -> str:
     if reckoned.code == 1:
         shown = one_line(", ".join(dict.fromkeys(conflicts)), MOST_SAID)
         raise WorktreeError(
-            f"{into} and {card.branch} changed the same lines of {shown}: merge {into} into"
-            f" {card.branch} in this worktree, resolve it there, then merge again"
+            f"Conflict in {shown}: merge {into} into {card.branch} in this worktree, resolve it"
+            " there, then merge again"
         )
     if reckoned.code == _OLD_GIT:
         raise WorktreeError(f"This takes git 2.38 or newer: merge {card.branch} yourself")
@@ -203,8 +199,9 @@ def _commit(folder: Path) -> str:
     return found
 
 
-def _files(count: int) -> str:
-    return "file that is" if count == 1 else "files that are"
+def _uncommitted(count: int, folder: Path | str) -> str:
+    files = "1 file" if count == 1 else f"{count} files"
+    return f"{files} of {folder} {'is' if count == 1 else 'are'} not committed"
 
 
 def _failed(problem: str) -> WorktreeError:
