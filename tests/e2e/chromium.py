@@ -143,6 +143,12 @@ class Chromium:
             assert left > 0, f"waited {patience:g} s for {what}\n{self.screen.text}"
             self._message(min(left, 0.1))
 
+    def watch(self, seconds: float) -> None:
+        """Take what happens for some seconds."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self._message(left)
+
     def value(self, expression: str) -> Any:
         """Return what an expression is in the page."""
         found = self.call(
@@ -188,11 +194,14 @@ class Chromium:
 
     def click(self, label: str) -> None:
         """Click on a text that stands on the screen of the terminal."""
-        row, found = next(
+        places = (
             (row, match)
             for row, line in enumerate(self.screen.lines)
             if (match := re.search(rf"\b{re.escape(label)}\b", line)) is not None
         )
+        place = next(places, None)
+        assert place is not None, f"{label} is not to be seen\n{self.screen.text}"
+        row, found = place
         box = self.value(
             "(({x, y, width, height}) => [x, y, width, height])"
             "(document.querySelector('.xterm-screen').getBoundingClientRect())"

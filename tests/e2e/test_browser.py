@@ -83,11 +83,13 @@ def test_a_prompt_an_approval_by_mouse_and_the_same_session_on_a_phone(
 def answer(browser: Chromium, question: str, label: str) -> None:
     """Click until the dialog has heard it, which may still be a strip above the prompt."""
     for _ in range(10):
-        opened = browser.screen.shows(re.compile(rf"\b{label}\b"))
-        browser.click(label if opened else question)
         try:
+            opened = browser.screen.shows(re.compile(rf"\b{label}\b"))
+            browser.click(label if opened else question)
             browser.wait_until(lambda: not browser.screen.shows(question), "an answer", 2)
         except AssertionError:
-            continue
-        return
+            # It was clicked on before it took answers, or while it was drawn.
+            browser.watch(0.5)
+        else:
+            return
     raise AssertionError(f"{label} was not heard\n{browser.screen.text}")
