@@ -41,7 +41,14 @@ class Chromium:
         reads, self._writes = os.pipe()
         self._reads, writes = os.pipe()
         flags = [f"--user-data-dir={home}", f"--force-device-scale-factor={scale}"]
-        flags += ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+        # A machine without a graphics card draws, too.
+        flags += [
+            "--disable-3d-apis",
+            "--headless=new",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+        ]
         if os.geteuid() == 0:
             flags.append("--no-sandbox")
 

@@ -23,6 +23,9 @@ from amplifier_tui.cli.serve.program import LONGEST_END, ServedProgram
 MOST_PROGRAMS: Final = 16
 """Programs that run at the same time; each takes as much memory as one in a terminal."""
 
+NEEDS_WEBGL: Final = "this.terminal.loadAddon(this.webglAddon),"
+"""Of the page's terminal, which draws without WebGL but does not start where there is none."""
+
 _log = logging.getLogger(__name__)
 
 _HERE: Final = Path(__file__).parent
@@ -78,6 +81,7 @@ class BrowserServer:
                 web.get(f"/{token}/", self._page),
                 web.get(f"/{token}/page.js", self._script),
                 web.get(f"/{token}/ws/{{page:[0-9a-f]{{32}}}}", self._talk),
+                web.get(f"/{token}/static/js/textual.js", self._terminal),
                 web.static(f"/{token}/static", _statics()),
             ]
         )
@@ -175,6 +179,10 @@ class BrowserServer:
 
     async def _script(self, request: web.Request) -> web.StreamResponse:
         return web.FileResponse(_HERE / "page.js")
+
+    async def _terminal(self, request: web.Request) -> web.StreamResponse:
+        script = await asyncio.to_thread((_statics() / "js" / "textual.js").read_text, "utf-8")
+        return web.Response(text=script.replace(NEEDS_WEBGL, ""), content_type="text/javascript")
 
     async def _talk(self, request: web.Request) -> web.StreamResponse:
         page = request.match_info["page"]

@@ -60,6 +60,7 @@ async def test_with_the_token_there_is_a_page_that_tells_nobody_of_it() -> None:
         for name in ("page.js", "static/js/textual.js", "static/css/xterm.css"):
             async with visits.browser.get(f"{visits.server.address}{name}") as answer:
                 assert answer.status == 200
+                assert serving.NEEDS_WEBGL not in await answer.text()
         async with visits.browser.get(f"{visits.server.address}static/../page.html") as answer:
             assert answer.status == 404
 
