@@ -42,8 +42,8 @@ _OPTIONS: Final = (
         "--workspace",
         metavar="DIR",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Real tools work in a copy of this folder. Default: NAME.workspace beside "
-        "NAME.cassette.jsonl, else the project.",
+        help="Work in a copy of this folder. Default: NAME.workspace beside NAME.cassette.jsonl; "
+        "without that in the project, with real tools in a copy of it.",
     ),
     click.option(
         "--tools",

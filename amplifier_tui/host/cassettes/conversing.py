@@ -68,7 +68,8 @@ class ReplayOrder:
         cwd: The project.
         bundle: Name or URI; empty for the cassette's.
         tools: Where results of tools come from.
-        workspace: The folder whose copy real tools work in; None for the project.
+        workspace: A folder in whose copy the session works; None for the project, or a copy of it
+            where tools are real.
     """
 
     cwd: Path

@@ -29,7 +29,8 @@ class CassetteDifference(NamedTuple):
     times: int = 1
 
     def __str__(self) -> str:
-        more = f" (and {self.times - 1} more times)" if self.times > 1 else ""
+        more = "" if self.times == 1 else f" (and {self.times - 1} more times)"
+        more = " (and once more)" if self.times == 2 else more
         return f"{self.place}: {self.what}: {self.before} → {self.after}{more}"
 
 
@@ -55,6 +56,9 @@ def difference_of(place: str, what: str, before: Any, after: Any) -> CassetteDif
     lines = [text.split("\n") for text in texts]
     most = min(map(len, lines))
     at = next((n for n in range(most) if steady(lines[0][n]) != steady(lines[1][n])), most)
+    # What one text has more may begin with empty lines.
+    while at + 1 < max(map(len, lines)) and not any("".join(each[at : at + 1]) for each in lines):
+        at += 1
     first, second = (each[at] if at < len(each) else "" for each in lines)
     begin = _differs_at(first, second)
     mark = "…" if begin else ""

@@ -15,6 +15,8 @@ _VOLATILE: Final = (
     (re.compile(r"(?<=\{\{date\}\}) ?(?:Z\b|[+-]\d\d:?\d\d\b)"), ""),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b"), "{{time}}"),
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|seconds|min)\b"), "{{duration}}"),
+    # What a model is told of the repository, line by line.
+    (re.compile(r"^Git: branch [^\n]*(?:\n  [^\n]*)*", re.M), "{{git}}"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"), "{{uuid}}"),
 )
 
@@ -84,7 +86,7 @@ def run_names(working_dir: str, project_dir: str, folder: Path) -> RunNames:
 
 
 def steady(text: str) -> str:
-    """Return a text without dates, times and durations."""
+    """Return a text without dates, times, durations and the state of a repository."""
     for pattern, stands in _VOLATILE:
         text = pattern.sub(stands, text)
     return text

@@ -69,7 +69,7 @@ class Playback:
         tools: Whether tools answer from the cassette, or run in the workspace. Then only such run
             as read or change its files, and commands in a sandbox without a network.
         folder: Where the session is stored.
-        workspace: What real tools work in a copy of; None for where its bundle has it work.
+        workspace: A folder in whose copy it works; None for where its bundle has it work.
 
     Attributes:
         turn: The turn that runs.
@@ -109,16 +109,16 @@ class Playback:
         self._runs: dict[str, int] = defaultdict(int)
 
     def begin(self, folder: Path, project: Path) -> Path:
-        """Return where the session works; where tools are real, that is always a copy.
+        """Return where the session works; where tools are real, it is always a copy.
 
         Raises:
             OSError: It can't be made.
         """
+        # What a bundle brings has been copied for this session.
+        if self._template is not None or (self.tools == "real" and folder == project):
+            scratch = self.folder.with_name("workspace")
+            folder = copy_workspace(self._template or folder, scratch)
         if self.tools == "real":
-            # What a bundle brings has been copied for this session.
-            if self._template is not None or folder == project:
-                scratch = self.folder.with_name("workspace")
-                folder = copy_workspace(self._template or folder, scratch)
             self._workspace = folder
             self._files = digests_of(folder)
         self._place = folder

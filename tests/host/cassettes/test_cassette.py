@@ -77,4 +77,6 @@ def test_dates_times_and_durations_make_no_difference() -> None:
     monday = "Now: Monday 2026-11-23 19:29 +0000\n[exit code 0 · 0.1 s] at 10:11:12"
     friday = "Now: Friday 2027-01-01 08:00 +0100\n[exit code 0 · 12.5 s] at 00:00:00.5"
     assert steady(monday) == steady(friday)
+    git = "Git: branch main; 1 changed file\n   M a.py\nIn a folder"
+    assert steady(git) == steady("Git: branch other\nIn a folder") == "{{git}}\nIn a folder"
     assert digest([monday]) == digest([friday]) != digest([monday.replace("code 0", "code 1")])

@@ -190,6 +190,24 @@ def test_what_a_prompt_mentions_outside_of_the_project_is_not_read(
     assert replayed.missed == ["attachment ../outside.txt"]
 
 
+def test_a_workspace_of_its_own_makes_a_cassette_independent_of_the_project(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    (project.folder / "notes.txt").write_text("old words")
+    session = driver.open(project.bundle(script=saying("Hello."))).session_id
+    driver.turn("see @notes.txt")
+    driver.close()
+    cassette = recorded(project, session)
+    (project.folder / "notes.txt").unlink()
+    folder = tmp_path / "a.workspace"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("kept words")
+    order = ReplayOrder(project.folder, workspace=folder)
+    replayed = play(cassette, order, LocalClient(trust_everything)).cassette
+    told = str([row.told for row in replayed.rows if row.kind == "request"])
+    assert "kept words" in told and str(tmp_path) not in told
+
+
 def real(project: Project, cassette: Cassette, call: str, **changes: Any) -> list[str]:
     """Play a cassette with real tools, one of its calls changed; returns what differs."""
     rows = tuple(
