@@ -268,3 +268,30 @@ def test_many_far_places_are_taken_for_the_worst(tmp_path: Path) -> None:
 def test_half_a_character_makes_a_call_like_any_other() -> None:
     keys = {call_key("bash", {"command": text}) for text in ("\ud800", "?", "\udfff", "\ufffd")}
     assert len(keys) == 4
+
+
+@pytest.mark.parametrize(
+    ("left", "risk"),
+    [
+        ("export PATH=.:/bin", "high"),
+        ("export LD_PRELOAD=./evil.so", "high"),
+        ("export BASH_ENV=evil", "high"),
+        ("export GIT_SSH_COMMAND=evil", "high"),
+        ("declare -x PYTHONPATH=evil", "high"),
+        ("IFS=e", "high"),
+        ("unset HOME", "high"),
+        ("export COLOUR=red", "low"),
+    ],
+)
+def test_variables_in_front_of_a_command_need_a_rule_of_their_own(
+    left: str, risk: str, tmp_path: Path
+) -> None:
+    found = describe_call("bash", {"command": f"{left}; touch x"}, tmp_path)
+    assert found.judgement.risk == risk
+    assert found.judgement.can_be_kept == (risk == "low")
+    touch = Rule("bash", "touch *", "allow")
+    wide = Rule("bash", f"{left.split()[0]} *", "allow")
+    own = Rule("bash", left, "allow", ceiling="high")
+    assert RuleBook((touch,)).match(found.parts) is None
+    assert RuleBook((touch, wide)).match(found.parts) is None
+    assert RuleBook((touch, own)).match(found.parts) is not None

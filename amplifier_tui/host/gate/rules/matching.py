@@ -22,6 +22,7 @@ from amplifier_tui.base.shell import (
 from amplifier_tui.base.shell import covers as covers_command
 from amplifier_tui.host.gate.guarded import arguments_text
 from amplifier_tui.host.gate.modes import GROUPS
+from amplifier_tui.host.gate.programs import variables_changed
 from amplifier_tui.host.gate.risk import (
     MOST_PLACES,
     Judgement,
@@ -92,6 +93,8 @@ def _only_reads(command: ShellCommand, line: ShellLine, heres: Sequence[Whereabo
 def _wraps(command: ShellCommand) -> bool:
     found = programs_of(command)
     if command.assignments or len(found) != 1:
+        return True
+    if variables_changed(command.written, ()) is not None:
         return True
     (run,) = found
     if run.wrappers or not run.readable or run.program in _RUNS_ANYTHING:
