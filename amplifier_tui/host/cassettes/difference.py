@@ -53,9 +53,10 @@ def difference_of(place: str, what: str, before: Any, after: Any) -> CassetteDif
     texts = [as_text(before), as_text(after)]
     if max(map(len, texts)) <= _SHOWN and not any("\n" in text for text in texts):
         return CassetteDifference(place, what, quoted(texts[0]), quoted(texts[1]))
-    lines = [text.split("\n") for text in texts]
+    # What makes no difference may take more lines now than it did.
+    lines = [steady(text).split("\n") for text in texts]
     most = min(map(len, lines))
-    at = next((n for n in range(most) if steady(lines[0][n]) != steady(lines[1][n])), most)
+    at = next((n for n in range(most) if lines[0][n] != lines[1][n]), most)
     # What one text has more may begin with empty lines.
     while at + 1 < max(map(len, lines)) and not any("".join(each[at : at + 1]) for each in lines):
         at += 1

@@ -11,6 +11,7 @@ from amplifier_tui.host.cassettes.difference import CassetteDifference, differen
         ("a\nb\nc", "a\nx\nc", "line 2: “b” → “x”"),
         ("a", "a\n\nmore", "line 3: nothing → “more”"),
         ("same\n" + "x" * 300 + "left", "same\n" + "x" * 300 + "right", "line 2: “…"),
+        ("Git: branch a\n  M b\nold", "Git: branch a\nnew", "line 2: “old” → “new”"),
         ("at 10:11:12\nold", "at 00:00:00\nnew", "line 2: “old” → “new”"),
     ],
 )
