@@ -8,11 +8,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 from textual.app import App
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import encodable, one_line
 from amplifier_tui.paths import user_state_dir
 from amplifier_tui.ui.app.main_screen import MainScreen
 from amplifier_tui.ui.app.preferences import Preferences
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+TERMINAL_TAKES: Final = 74_994
+"""Characters of a copy that terminals take at least, where they take any (OSC 52)."""
 
 
 class SessionApp(App[Farewell]):
@@ -65,6 +69,7 @@ class SessionApp(App[Farewell]):
         """What was sent before a session is open, each with whether it is to be queued."""
         self.page: BrowserPage | None = None
         """What shows the program in place of a terminal."""
+        self._copies_natively = False
         self.writer = ThreadPoolExecutor(1, "remember")
         """The one thread of `write`."""
 
@@ -129,7 +134,10 @@ class SessionApp(App[Farewell]):
     def copy(self, text: str, what: str) -> None:
         """Put text on the clipboard and say so."""
         self.copy_to_clipboard(text)
-        self.say(f"Copied the {what}, {len(text):,} characters.")
+        said = f"Copied the {what}, {len(text):,} characters."
+        if len(text) > TERMINAL_TAKES and not self._copies_natively:
+            said += f" Many terminals take no more than {TERMINAL_TAKES:,}."
+        self.say(said)
 
     def open_url(self, url: str, *, new_tab: bool = True) -> None:
         """Open an address in the user's browser."""
@@ -143,15 +151,17 @@ class SessionApp(App[Farewell]):
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy by the terminal's own way, and by every other one there is."""
+        text = encodable(text)
         super().copy_to_clipboard(text)
+        self._copies_natively = False
         if self.is_headless or self.page is not None:
             # The clipboard of this machine need not be the user's.
             return
         from amplifier_tui.ui.terminal import guard, programs
 
-        if os.environ.get("TMUX"):
-            guard.write(self, programs.tmux_passthrough(text))
+        guard.write(self, programs.handed_on(text, os.environ))
         command = programs.native_command(os.environ)
+        self._copies_natively = command is not None
         if command is not None:
             self.run_worker(asyncio.to_thread(programs.copy_natively, command, text))
 

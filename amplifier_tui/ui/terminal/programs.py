@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from amplifier_tui.ui.terminal.foreground import run_in_terminal
-from amplifier_tui.ui.terminal.guard import through_tmux
+from amplifier_tui.ui.terminal.guard import through_screen, through_tmux
 
 _log = logging.getLogger(__name__)
 
 _COPY_SECONDS = 2.0
+_SCREEN_TAKES = 512
+"""Bytes of a string that GNU screen hands on."""
 
 
 class EditorError(Exception):
@@ -81,10 +83,20 @@ def _show_file(command: list[str], path: Path, text: str, variable: str) -> None
         raise EditorError(f"{Path(command[0]).name} ended with status {status}.")
 
 
-def tmux_passthrough(text: str) -> str:
-    """Return the OSC 52 sequence wrapped so that tmux hands it to the terminal outside."""
+def handed_on(text: str, environ: Mapping[str, str]) -> str:
+    """Return what has tmux or GNU screen hand a copy (OSC 52) to the terminal outside.
+
+    Empty without them. screen takes a few hundred bytes at a time, and hands them on one by one.
+    """
+    multiplexed = environ.get("STY") or environ.get("TMUX")
+    if not multiplexed:
+        return ""
     payload = base64.b64encode(text.encode("utf-8", errors="replace")).decode("ascii")
-    return through_tmux(f"\x1b]52;c;{payload}\x07")
+    sequence = f"\x1b]52;c;{payload}\x07"
+    if environ.get("STY"):
+        cuts = range(0, len(sequence), _SCREEN_TAKES)
+        return "".join(through_screen(sequence[at : at + _SCREEN_TAKES]) for at in cuts)
+    return through_tmux(sequence)
 
 
 def native_command(environ: Mapping[str, str]) -> list[str] | None:
