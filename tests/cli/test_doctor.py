@@ -171,6 +171,19 @@ def test_what_the_terminal_lacks_comes_with_the_lines_to_add(
     assert finding.state != "ok" and line in finding.lines
 
 
+@pytest.mark.parametrize(("value", "state"), [("on", "ok"), ("off", "note")])
+def test_inside_tmux_its_option_decides_whether_shift_enter_arrives(
+    value: str, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = f'#!/bin/sh\ncase "$*" in *extended-keys) echo {value};; esac\n'
+    write(tmp_path / "bin" / "tmux", script).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
+    monkeypatch.setattr(terminal, "is_terminal", lambda stream: True)
+    said = looked({**GOOD, "TMUX": "/tmp/x,1,0"}, apart=False)["keys"]
+    assert said.state == state and "shift+enter" in said.said
+    assert "ctrl+j" in said.remedy or state == "ok"
+
+
 @pytest.mark.parametrize(
     ("light", "said", "state"),
     [

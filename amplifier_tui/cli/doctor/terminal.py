@@ -149,9 +149,13 @@ def _characters() -> Diagnosis:
 def _keys(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Diagnosis]:
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         return
+    arrive = "shift+enter and ctrl+enter arrive"
+    if "TMUX" in environ and _option("extended-keys") in _TMUX_OPTIONS["extended-keys"][1]:
+        yield Diagnosis(what="keys", said=f"{arrive}, where the terminal outside tells them apart")
+        return
     apart = tells_keys_apart()
     if apart:
-        yield Diagnosis(what="keys", said="shift+enter and ctrl+enter arrive (kitty protocol)")
+        yield Diagnosis(what="keys", said=f"{arrive} (kitty protocol)")
         return
     why = "the terminal does not answer" if apart is None else "no kitty protocol"
     yield Diagnosis(
@@ -178,8 +182,8 @@ def _tmux(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
         yield Diagnosis(what="tmux", state="note", said=said, remedy="Put tmux on the PATH.")
         return
     yield Diagnosis(what="tmux", said=version)
-    for option, (where, good, lost, lines) in _TMUX_OPTIONS.items():
-        value = _from_tmux("show-options", where, option)
+    for option, (_, good, lost, lines) in _TMUX_OPTIONS.items():
+        value = _option(option)
         if value and value not in good:
             yield Diagnosis(
                 what=option,
@@ -197,6 +201,10 @@ def _tmux(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
             remedy="Add to ~/.tmux.conf.",
             lines=("set -sg escape-time 20",),
         )
+
+
+def _option(name: str) -> str:
+    return _from_tmux("show-options", _TMUX_OPTIONS[name][0], name)
 
 
 def _from_tmux(*arguments: str) -> str:

@@ -34,7 +34,7 @@ _SYNCHRONIZED: Final = b"2026"
 _OTHER_TERMINAL: Final = (
     *("TMUX", "TMUX_PANE", "STY", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "LC_TERMINAL"),
     *("KITTY_WINDOW_ID", "GHOSTTY_RESOURCES_DIR", "WEZTERM_PANE", "WT_SESSION", "ConEmuPID"),
-    *("VTE_VERSION", "COLUMNS", "LINES"),
+    *("VTE_VERSION", "COLUMNS", "LINES", "ACCESSIBLE"),
 )
 """Variables that tell of the terminal in which the server was started."""
 _IN_FRONT: Final = (
