@@ -51,6 +51,8 @@ _MOMENTS = _TIMES | {"version", "turn_began_with", "since", "began", "ended"}
 """What depends on the clock; the budget of before a turn is known where there was time for it."""
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27,}|call_[0-9a-f]{16}|\b(?=[a-f]*\d)[0-9a-f]{12,16}\b")
 _PORT = re.compile(r"127\.0\.0\.1:\d+")
+_LASTED = re.compile(r" after \d+(\.\d+)? (s|ms)\b")
+"""What is said of how long something took, where it took long enough."""
 _SECONDS = re.compile(r"\d+(\.\d+)? (s|ms)\b")
 
 
@@ -75,7 +77,7 @@ class Names:
         text = value.replace(self._folder, "<folder>")
         for lane, name in self._lanes.items():
             text = text.replace(lane, name)
-        return _PORT.sub("<server>", _SECONDS.sub("N s", _ID.sub("<id>", text)))
+        return _PORT.sub("<server>", _SECONDS.sub("N s", _LASTED.sub("", _ID.sub("<id>", text))))
 
 
 def ledger(held: Held) -> list[Any]:
