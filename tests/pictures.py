@@ -1,0 +1,77 @@
+"""Makes the README's pictures from the program itself: `python -m tests.pictures [FOLDER]`.
+
+The demo runs in it, offline: `approval-…` while its edit waits for a decision, `session-…` when it
+is done, in a dark and a light theme.
+"""
+
+import asyncio
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.door.local_client import LocalClient
+from amplifier_tui.ui.app.app import AmplifierApp
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from tests.homes import home_variables
+
+SIZE = (120, 36)
+THEMES = {"dark": "ink", "light": "paper"}
+PROMPT = "Why does a parcel of exactly 2 kg cost too much? Find the bug and fix it."
+SECONDS = 60.0
+_FONT = re.compile(r"@font-face \{[^}]*\}\s*")
+
+
+async def pictures(folder: Path, name: str, theme: str) -> None:
+    """Write the two pictures of one theme."""
+    client = LocalClient()
+    request = OpenRequest(cwd=Path.cwd(), demo=True)
+    app = AmplifierApp(lambda: (client, request), cwd=Path.cwd(), theme=theme)
+    async with app.run_test(size=SIZE) as pilot, asyncio.timeout(SECONDS):
+
+        async def until(holds: Callable[[], object]) -> None:
+            while not holds():
+                await pilot.pause(0.05)
+
+        def save(what: str) -> None:
+            # Whoever looks at a picture asks nobody for a font.
+            text = _FONT.sub("", app.export_screenshot(title="amplifier-tui"))
+            (folder / f"{what}-{name}.svg").write_text(text, encoding="utf-8")
+
+        await app.ready.wait()
+        await until(lambda: app.state is not None and app.state.facts.opened)
+        await pilot.press(*PROMPT, "enter")
+        await until(lambda: asked(app))
+        await pilot.pause(1)
+        save("approval")
+        while app.state.activity.running:
+            # What is pressed right after typing decides nothing.
+            await pilot.pause(2)
+            if asked(app):
+                await pilot.press("a")
+        save("session")
+    client.close().result(10)
+
+
+def asked(app: AmplifierApp) -> bool:
+    """Whether a call waits for a decision."""
+    return isinstance(app.screen, ApprovalDialog)
+
+
+async def main(folder: Path) -> None:
+    """Write the pictures of all themes into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, theme in THEMES.items():
+        await pictures(folder, name, theme)
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1] if len(sys.argv) > 1 else ".readme").resolve()
+    with tempfile.TemporaryDirectory() as home:
+        os.environ |= home_variables(Path(home)) | {"COLORTERM": "truecolor", "TERM": "xterm"}
+        os.environ.pop("NO_COLOR", None)
+        os.chdir(home)
+        asyncio.run(main(target))
