@@ -34,6 +34,7 @@ BENCHES = (
     Bench("transcript_stream", "A long conversation while an answer streams"),
     Bench("event_log", "The event log"),
     Bench("openings", "Opening a picker or a screen"),
+    Bench("looks", "Every screen in every theme"),
     Bench("several", "Several sessions in one window"),
     Bench("blocked", "A module that does not let go"),
     Bench("module_reload", "Reloading a module a hundred times"),

@@ -52,7 +52,7 @@ CALM = 0.08
 BUSY = 0.02
 """Seconds that a turn of the loop takes at most when there is nothing to do."""
 PATIENCE = 5.0
-_LEAVES = frozenset(
+LEAVES = frozenset(
     (
         *("app.quit", "app.suspend", "prompt.clear", "prompt.end"),
         *("session.beside", "session.show", "session.next", "session.previous", "session.close"),
@@ -218,7 +218,7 @@ async def measured(rounds: int) -> tuple[dict[str, list[Took]], list[Took]]:
     plain: App[None] = App()
     async with running(client(), size=SIZE) as drive, plain.run_test(size=SIZE):
         frames, plain_frames = Frames(drive.app), Frames(plain)
-        actions = [a for a in ACTIONS if a.scope in ("screen", "prompt") and a.id not in _LEAVES]
+        actions = [a for a in ACTIONS if a.scope in ("screen", "prompt") and a.id not in LEAVES]
         for number in range(rounds):
             for action in actions:
                 took = await opening(drive, frames, action)
