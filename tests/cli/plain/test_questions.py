@@ -54,13 +54,6 @@ def test_what_is_critical_is_allowed_twice(lines: str, allowed: bool) -> None:
     assert "The risk is critical.\n  1  Deny\n  2  Allow it all the same\n" in text
 
 
-def test_a_line_from_before_the_question_does_not_answer_it() -> None:
-    client = ScriptedClient(batches=[[turn(), ask()], [turn_ended()]])
-    text = said(client, "go\n1\n", person=True)
-    assert not any(decision.allow for _, decision in client.named("decide"))
-    assert "before the question could be read" in text or client.named("steer") == [("1",)]
-
-
 def test_a_question_that_is_answered_elsewhere_is_taken_away() -> None:
     gone = make(ApprovalResolved, request_id="r1", outcome="timed_out", by="timeout")
     client = ScriptedClient(batches=[[turn(), ask(), gone, turn_ended()], [turn(), turn_ended()]])
@@ -109,6 +102,14 @@ ITEMS = tuple(
     for key in "ab"
 )
 
+TRUST = make(TrustAsked, request_id="t", title="The project brings:", items=ITEMS)
+
+
+class TrustingClient(ScriptedClient):
+    def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
+        super().answer_trust(request_id, decision)
+        self.push(opened())
+
 
 @pytest.mark.parametrize(
     ("lines", "decision"),
@@ -124,14 +125,13 @@ ITEMS = tuple(
 def test_what_others_bring_counts_only_as_far_as_the_user_says(
     lines: str, decision: TrustDecision
 ) -> None:
-    asked = make(TrustAsked, request_id="t", title="The project brings:", items=ITEMS)
-
-    class Trusting(ScriptedClient):
-        def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
-            super().answer_trust(request_id, decision)
-            self.push(opened())
-
-    client = Trusting(on_open=[asked])
+    client = TrustingClient(on_open=[TRUST])
     text = said(client, lines)
     assert client.named("answer_trust") == [("t", decision)]
     assert "Code that would be fetched, installed and run: module a\n  at 1a2b\n" in text
+
+
+def test_at_a_terminal_a_line_from_before_the_question_does_not_answer_it() -> None:
+    client = TrustingClient(on_open=[TRUST])
+    assert "before the question could be read" in said(client, "3\n", person=True)
+    assert client.named("answer_trust") == [("t", TrustDecision())]
