@@ -102,7 +102,9 @@ async def test_rubbish_denies_and_says_who_answered_it() -> None:
         assert session.status.status == "completed"
     assert seen == []
     [trace] = [trace for trace in traces if trace.event == "tool:pre"]
-    assert trace.result.reason == "Hook handler returned invalid response"
+    reason = trace.result.reason
+    assert reason.startswith("Hook handler returned invalid response (")
+    assert f" at {__file__}:" in reason and reason.endswith(": int is not a HookResult)")
     assert trace.handlers[0].error == (
         "Hook handler returned invalid response: int is not a HookResult"
     )

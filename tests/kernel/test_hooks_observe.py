@@ -3,6 +3,7 @@ import dataclasses
 import time
 from contextvars import ContextVar
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,11 +35,17 @@ async def test_an_observer_hears_once_per_emit_who_answered_what(hooks: HookRegi
     assert trace.data["session_id"] == "s"
     assert "timestamp" in trace.data
     assert trace.result is result
-    assert [(part.name, part.verdict, part.reason) for part in trace.handlers] == [
+    said = [(part.name, part.verdict, part.reason) for part in trace.handlers]
+    place = Path(__file__).read_text().split('"rubbish"')[0].count("\n") + 1
+    assert said == [
         ("quiet", "continue", None),
         ("changes", "modify", "r"),
         ("fails", "error", None),
-        ("odd", "deny", "Hook handler returned invalid response"),
+        (
+            *("odd", "deny"),
+            f"Hook handler returned invalid response (odd at {__file__}:{place}: "
+            "str is not a HookResult)",
+        ),
     ]
     assert [part.error for part in trace.handlers] == [
         None,

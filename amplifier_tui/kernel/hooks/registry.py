@@ -39,6 +39,7 @@ from amplifier_tui.kernel.hooks.trace import (
     ShowMessage,
 )
 from amplifier_tui.kernel.models.hook_result import HookResult, changed, continue_with
+from amplifier_tui.kernel.mounting.contents import place_of
 
 logger = logging.getLogger(__name__)
 
@@ -310,7 +311,10 @@ def _denied(entry: Registration, event: str, error: InvalidHookResponseError) ->
         event,
         error,
     )
-    return HookResult(action="deny", reason=INVALID_RESPONSE)
+    # Its author reads this where the call was denied.
+    where = place_of(entry.handler)
+    said = f"{entry.name}{f' at {where}' if where else ''}: {error}"
+    return HookResult(action="deny", reason=f"{INVALID_RESPONSE} ({said})")
 
 
 async def _ask_in_time(

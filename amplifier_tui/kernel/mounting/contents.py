@@ -67,7 +67,11 @@ def place_of(thing: Any) -> str:
         thing = thing.__class__  # Of what stands for another object, that one's.
     try:
         thing = inspect.unwrap(thing)
-        file, (_, line) = inspect.getsourcefile(thing), inspect.getsourcelines(thing)
+        code = getattr(thing, "__code__", None)
+        if code is not None:  # Known without reading the file.
+            file, line = code.co_filename, code.co_firstlineno
+        else:
+            file, (_, line) = inspect.getsourcefile(thing), inspect.getsourcelines(thing)
     except (OSError, TypeError, ValueError):
         return ""
     return f"{file}:{line}" if file and Path(file).is_absolute() else ""
