@@ -54,24 +54,37 @@ async def _close(drive: Driver) -> None:
     await drive.settle()
 
 
-async def walked(size: tuple[int, int], themes: list[str]) -> tuple[int, list[tuple[str, Fault]]]:
-    """Open everything at a size; return how many looks were taken, and what is wrong where."""
-    looks, found = 0, dict[tuple[str, Fault], None]()
+class Looker:
+    """Looks at what is on screen in each theme.
+
+    Attributes:
+        looks: How many looks were taken.
+        found: What is wrong, each with where it was seen.
+    """
+
+    def __init__(self, themes: list[str]) -> None:
+        self._themes = themes
+        self.looks = 0
+        self.found: dict[tuple[str, Fault], None] = {}
+
+    async def look(self, drive: Driver, name: str) -> None:
+        """Look at the screen as it is."""
+        for theme in self._themes:
+            self.looks += 1
+            drive.app.theme = theme
+            await drive.settle()
+            for fault in unreadable(drive.app, least(theme)):
+                self.found[f"{name}, {theme}", fault] = None
+        for fault in (*misplaced(drive.app), *cut(drive.app)):
+            self.found[name, fault] = None
+
+
+async def walked(size: tuple[int, int], themes: list[str]) -> Looker:
+    """Open everything at a size and look at it."""
+    looker = Looker(themes)
     async with running(client(), size=size) as drive:
         app = drive.app
-
-        async def look(name: str) -> None:
-            nonlocal looks
-            for theme in themes:
-                looks += 1
-                app.theme = theme
-                await drive.settle()
-                for fault in unreadable(app, least(theme)):
-                    found[f"{name}, {theme}", fault] = None
-            for fault in (*misplaced(app), *cut(app)):
-                found[name, fault] = None
-
-        await look("main")
+        await looker.look(drive, "main")
         for action in ACTIONS:
             if action.scope not in ("screen", "prompt") or action.id in LEAVES:
                 continue
@@ -79,15 +92,14 @@ async def walked(size: tuple[int, int], themes: list[str]) -> tuple[int, list[tu
             await app.run_by_id(action.id)
             await drive.settle()
             if (app.screen, app.main.focused_pane(), app.main.find_bar) != before:
-                await look(action.id)
+                await looker.look(drive, action.id)
                 await _close(drive)
-        for number, (name, make) in enumerate(ASKED.items()):
-            event = make()
-            await drive.push(event.model_copy(update={"request_id": f"look{number}"}))
-            await drive.until(lambda: app.screen is not app.main)
-            await look(name)
-            await _close(drive)
-    return looks, list(found)
+    for name, make in ASKED.items():
+        async with running(size=size) as drive:
+            await drive.push(make())
+            await drive.until(lambda app=drive.app: app.screen is not app.main)
+            await looker.look(drive, name)
+    return looker
 
 
 def measure(quick: bool) -> list[Row]:
@@ -96,16 +108,16 @@ def measure(quick: bool) -> list[Row]:
     os.environ.pop("NO_COLOR", None)
     rows = []
     for size in SIZES[:1] if quick else SIZES:
-        looks, found = asyncio.run(walked(size, THEMES))
-        for name, fault in found:
+        looker = asyncio.run(walked(size, THEMES))
+        for name, fault in looker.found:
             print(f"{name}: {fault.what}: {fault.text}", file=sys.stderr)
         rows.append(
             Row(
                 what=f"texts that can't be read, cells out of place, at {size[0]}x{size[1]}",
-                value=len(found),
+                value=len(looker.found),
                 unit="faults",
                 goal=0,
-                how=f"{looks} looks: every screen, dialog and pane in {len(THEMES)} themes; "
+                how=f"{looker.looks} looks: every screen, dialog and pane in {len(THEMES)} themes; "
                 "contrast 4.5, 7 in the high-contrast theme",
             )
         )

@@ -49,7 +49,8 @@ class FindBar(Horizontal):
     DEFAULT_CSS = """
     FindBar { height: 1; background: $panel; padding: 0 2; }
     FindBar > #find-mark { width: auto; color: $text-muted; }
-    FindBar > FindInput { width: 1fr; background: $panel; }
+    FindBar > FindInput { width: 1fr; background: $panel; background-tint: $panel 0%; }
+    FindBar > FindInput:focus { background-tint: $panel 0%; }
     FindBar > #find-place { width: auto; color: $text-muted; }
     """
 

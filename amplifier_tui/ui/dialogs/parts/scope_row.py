@@ -74,7 +74,7 @@ class ScopeRow(Static):
             mark, style = ("●", "") if each == self.scope else ("○", "$text-muted")
             parts.append(Content.styled(f"{mark} {SCOPES[each]}", style))
         offer = Content("   ").join(parts)
-        first = Content.styled("remember   scroll to the end of it first", "$text-muted")
+        first = Content.styled("remember …   scroll to the end of it first", "$text-muted")
         if not request.rule:
             return first if withheld else offer
         rule = Content.assemble(("rule ", "$text-muted"), reveal(request.rule).replace("\n", " "))
