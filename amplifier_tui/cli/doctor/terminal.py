@@ -2,23 +2,22 @@
 
 import locale
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from amplifier_tui.cli.doctor.findings import Diagnosis
 from amplifier_tui.cli.layout import is_terminal
+from amplifier_tui.ui.terminal.asking import EXTENDED_KEYS, ask_tmux, tmux_tells_keys_apart
 
 _LEAST: Final = (40, 12)
-_TMUX_SECONDS: Final = 2.0
 _SLOW_ESCAPE: Final = 100
 """Milliseconds that tmux may hold an escape back."""
 
 _TMUX_OPTIONS: Final = {
     "extended-keys": (
         "-sv",
-        ("on", "always"),
+        EXTENDED_KEYS,
         "shift+enter and ctrl+enter do not arrive",
         ("set -s extended-keys on", "set -as terminal-features 'xterm*:extkeys'"),
     ),
@@ -150,7 +149,7 @@ def _keys(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Diagnos
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         return
     arrive = "shift+enter and ctrl+enter arrive"
-    if "TMUX" in environ and _option("extended-keys") in _TMUX_OPTIONS["extended-keys"][1]:
+    if "TMUX" in environ and tmux_tells_keys_apart():
         yield Diagnosis(what="keys", said=f"{arrive}, where the terminal outside tells them apart")
         return
     apart = tells_keys_apart()
@@ -176,7 +175,7 @@ def _tmux(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
         )
     if "TMUX" not in environ:
         return
-    version = _from_tmux("-V")
+    version = ask_tmux("-V")
     if not version:
         said = "TMUX is set, and tmux can't be asked"
         yield Diagnosis(what="tmux", state="note", said=said, remedy="Put tmux on the PATH.")
@@ -192,7 +191,7 @@ def _tmux(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
                 remedy="Add to ~/.tmux.conf, then restart tmux.",
                 lines=lines,
             )
-    escape = _from_tmux("show-options", "-sv", "escape-time")
+    escape = ask_tmux("show-options", "-sv", "escape-time")
     if escape.isdigit() and int(escape) > _SLOW_ESCAPE:
         yield Diagnosis(
             what="escape-time",
@@ -204,21 +203,7 @@ def _tmux(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
 
 
 def _option(name: str) -> str:
-    return _from_tmux("show-options", _TMUX_OPTIONS[name][0], name)
-
-
-def _from_tmux(*arguments: str) -> str:
-    try:
-        done = subprocess.run(
-            ["tmux", *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TMUX_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode("utf-8", "replace").strip()
+    return ask_tmux("show-options", _TMUX_OPTIONS[name][0], name)
 
 
 def _ssh(environ: Mapping[str, str]) -> Iterator[Diagnosis]:

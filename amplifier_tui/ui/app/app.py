@@ -29,6 +29,7 @@ from amplifier_tui.ui.app.actions import (
 )
 from amplifier_tui.ui.app.actions.sessions import beside, stored, worktree
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
+from amplifier_tui.ui.app.newline_hint import NewlineHint
 from amplifier_tui.ui.app.quitting import Quitting
 from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.panes.table import PANES
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from amplifier_tui.host.client import OpenRequest, SessionClient
     from amplifier_tui.ui.terminal.background import BackgroundTold
+    from amplifier_tui.ui.terminal.shift_enter import KeysTold
     from amplifier_tui.ui.widgets.messages import (
         ActionWanted,
         CompactRequested,
@@ -58,7 +60,6 @@ if TYPE_CHECKING:
         RewindRequested,
         TerminalNeeded,
     )
-    from amplifier_tui.ui.widgets.status_bar import StatusBar
 
     Connect = Callable[[], tuple[SessionClient, OpenRequest]]
 
@@ -73,21 +74,6 @@ _SCREEN_MODULES = (
     "amplifier_tui.ui.session.tabs.tabs",
 )
 """What the first frame does without."""
-
-_SEGMENT_ACTIONS = {
-    "mode": "mode.choose",
-    "context": "pane.context",
-    "cost": "pane.context",
-    "model": "model.choose",
-    "approvals": "approval.show",
-    "queue": "turn.queue",
-    "bundle": "session.bundles",
-    "title": "session.rename",
-    "notice": "view.notices",
-    "help": "app.help",
-    "activity": "view.plan",
-}
-"""What a click on a segment of the status bar does."""
 
 
 class AmplifierApp(SessionApp, inherit_bindings=False):
@@ -126,6 +112,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         self._remove_signals: Callable[[], None] = lambda: None
         self._problems: list[str] = [self.preferences.error] if self.preferences.error else []
         self.quitting = Quitting(self)
+        self.newline_hint = NewlineHint(self)
         self._problems += filter(None, [appearance.first_theme(self, theme)])
         self._palette = appearance.palette_filter(self)
 
@@ -237,6 +224,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def _first_frame_drawn(self) -> None:
         appearance.follow_terminal(self)
+        self.newline_hint.ask()
         # The thread that writes the frame to the terminal needs the interpreter for a moment,
         # which imports would take.
         self.set_timer(0.01, self._start_up)
@@ -288,6 +276,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         if event.store:
             self.write("The prompt history is not kept", self.history.store, text, str(self.cwd))
         await turn.send(self, text, queue=event.queue)
+        self.newline_hint.sent(text)
 
     @on(StopRequested)
     def _stop_requested(self) -> None:
@@ -329,12 +318,11 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     # Messages are found by name, so that the widgets need not be imported before the first frame.
 
-    async def _on_status_bar_segment_clicked(self, event: StatusBar.SegmentClicked) -> None:
-        if event.name in _SEGMENT_ACTIONS:
-            await self.run_by_id(_SEGMENT_ACTIONS[event.name])
-
     def _on_background_told(self, event: BackgroundTold) -> None:
         appearance.fit(self, event.light)
+
+    def _on_keys_told(self, event: KeysTold) -> None:
+        self.newline_hint.told(event.apart)
 
     def _on_reports_offered(self) -> None:
         appearance.take_reports(self)

@@ -61,11 +61,11 @@ def first_theme(app: SessionApp, wanted: str) -> str:
 def palette_filter(app: SessionApp) -> LineFilter | None:
     """Return what turns colours into those that the terminal has; None where it has all."""
     if app.console.color_system == "256":
-        from amplifier_tui.ui.terminal.color_depth import Palette256
+        from amplifier_tui.ui.terminal.colors.color_depth import Palette256
 
         return Palette256()
     if app.console.color_system == "standard":
-        from amplifier_tui.ui.terminal.sixteen_colors import Palette16
+        from amplifier_tui.ui.terminal.colors.sixteen_colors import Palette16
 
         def surfaces() -> tuple[str, str]:
             roles = app.themes.get(app.theme, DEFAULT_ROLES)

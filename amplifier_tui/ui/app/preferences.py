@@ -96,8 +96,7 @@ class Preferences:
     @property
     def favourites(self) -> list[str]:
         """The user's favourite models, as `PROVIDER/MODEL`."""
-        value = self._data.get("favourite_models")
-        return [str(key) for key in value] if isinstance(value, list) else []
+        return _texts(self._data, "favourite_models")
 
     def set_favourites(self, keys: Iterable[str]) -> None:
         """Remember the favourite models; raises as `set_theme`."""
@@ -113,6 +112,16 @@ class Preferences:
         """Remember how much may move; raises as `set_theme`."""
         self._change(lambda data: data.update(motion=motion))
 
+    def was_told_of_newlines(self, terminal: str) -> bool:
+        """Whether the user was told in this terminal which key begins a new line."""
+        return terminal in _texts(self._data, "newline_told")
+
+    def set_told_of_newlines(self, terminal: str) -> None:
+        """Remember that the user was told; raises as `set_theme`."""
+        self._change(
+            lambda data: data.update(newline_told=[*_texts(data, "newline_told"), terminal])
+        )
+
     @property
     def notify(self) -> "Manner":
         """How the terminal tells a user who looks elsewhere."""
@@ -126,8 +135,7 @@ class Preferences:
     @property
     def notify_command(self) -> list[str]:
         """The user's own command that is told too, as words; empty for none."""
-        value = self._data.get("notify_command")
-        return [str(word) for word in value] if isinstance(value, list) else []
+        return _texts(self._data, "notify_command")
 
     def _read(self) -> dict[str, Any]:
         if not self.path.exists():
@@ -154,6 +162,11 @@ class Preferences:
 
 def _fits(values: Mapping[str, object], made: object) -> bool:
     return all(type(value) is type(getattr(made, name, None)) for name, value in values.items())
+
+
+def _texts(data: dict[str, Any], key: str) -> list[str]:
+    value = data.get(key)
+    return [str(text) for text in value] if isinstance(value, list) else []
 
 
 def _table(data: dict[str, Any], key: str) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""Asking the terminal what it can do and how it looks, before or after an app has it."""
+"""Asking the terminal what it can do and how it looks, before or after an app has it, and tmux."""
 
 import os
 import re
 import select
+import subprocess
 import sys
 import termios
 import tty
@@ -16,6 +17,9 @@ _ATTRIBUTES: Final = "\x1b[c"
 """What every terminal answers: asked last, so that a silent one is not waited for."""
 KEYBOARD: Final = f"\x1b[?u{_ATTRIBUTES}"
 """Asks for the kitty keyboard protocol."""
+EXTENDED_KEYS: Final = ("on", "always")
+"""Values of tmux's option `extended-keys` with which shift+enter arrives."""
+_TMUX_SECONDS: Final = 2.0
 _END: Final = re.compile(rb"\x1b\[\?[0-9;]*c")
 _COLOUR: Final = re.compile(rb"\x1b\]11;[^\x07\x1b]*(?:\x07|\x1b\\)")
 
@@ -64,3 +68,23 @@ def is_light(environ: Mapping[str, str]) -> bool | None:
     else:
         answer = ask_terminal(f"{question(environ)}{_ATTRIBUTES}")
     return light_of(answer.decode("ascii", "replace"))
+
+
+def ask_tmux(*arguments: str) -> str:
+    """Return what a command of tmux prints; empty where tmux can't be asked. Blocks."""
+    try:
+        done = subprocess.run(
+            ["tmux", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TMUX_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode("utf-8", "replace").strip()
+
+
+def tmux_tells_keys_apart() -> bool:
+    """Say whether tmux tells shift+enter from enter, where the terminal outside does. Blocks."""
+    return ask_tmux("show-options", "-sv", "extended-keys") in EXTENDED_KEYS

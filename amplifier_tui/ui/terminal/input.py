@@ -21,6 +21,7 @@ from textual.keys import Keys, _character_to_key
 from textual.message import Message
 
 from amplifier_tui.ui.terminal.background import AnswerReader, message_of
+from amplifier_tui.ui.terminal.shift_enter import keys_told
 
 if TYPE_CHECKING:
     from amplifier_tui.base.text import StreamCleaner
@@ -138,7 +139,7 @@ class GuardedParser(XTermParser):
         return told
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
-        message = message_of(sequence)
+        message = message_of(sequence) or keys_told(sequence)
         if message is None:
             return super()._sequence_to_key_events(sequence, alt)
         self._told.append(message)

@@ -3,12 +3,11 @@
 import os
 import time
 from collections.abc import Callable
+from typing import Final
 
 from textual import events, on
-from textual.message import Message
 from textual.timer import Timer
 
-from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.state.small_sections import LIFETIME, ShownNotice
 from amplifier_tui.ui.state.status_line import (
@@ -19,12 +18,28 @@ from amplifier_tui.ui.state.status_line import (
     place,
     status_segments,
 )
+from amplifier_tui.ui.widgets.messages import ActionWanted
 from amplifier_tui.ui.widgets.palette import MARGIN, RowWidget
 from amplifier_tui.ui.widgets.styled import Row, pieces_width
 
 SPINNER = "◐◓◑◒"
 FRAME = 0.25
 """Seconds a spinner's frame stays."""
+
+CLICKED: Final[dict[SegmentName, str]] = {
+    "mode": "mode.choose",
+    "context": "pane.context",
+    "cost": "pane.context",
+    "model": "model.choose",
+    "approvals": "approval.show",
+    "queue": "turn.queue",
+    "bundle": "session.bundles",
+    "title": "session.rename",
+    "notice": "view.notices",
+    "help": "app.help",
+    "activity": "view.plan",
+}
+"""What a click on a segment does, by ids of actions."""
 
 _HELP = StatusSegment("help", (("F1 ", "muted"), ("keys", "muted")), (("F1", "muted"),))
 
@@ -38,12 +53,6 @@ class StatusBar(RowWidget):
         & > .pane--success { text-style: bold; }
     }
     """
-
-    @dataclass
-    class SegmentClicked(Message):
-        """A segment was clicked; the app opens what belongs to it."""
-
-        name: SegmentName
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__()
@@ -86,11 +95,12 @@ class StatusBar(RowWidget):
         self._repaint()
 
     def on_click(self, event: events.Click) -> None:
-        """Say which segment was clicked."""
+        """Have done what belongs to the segment that was clicked."""
         cell = event.x - MARGIN
         for placed in self._placed:
             if placed.at <= cell < placed.at + placed.segment.width:
-                self.post_message(self.SegmentClicked(placed.segment.name))
+                if (action := CLICKED.get(placed.segment.name)) is not None:
+                    self.post_message(ActionWanted(action))
                 return
 
     def _wind(self) -> None:

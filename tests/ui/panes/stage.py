@@ -12,12 +12,12 @@ from amplifier_tui.host.events import HostEvent
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.line_view import LineView
 from amplifier_tui.ui.widgets.messages import (
+    ActionWanted,
     CompactRequested,
     CopyRequested,
     InspectorClosed,
     InspectRequested,
 )
-from amplifier_tui.ui.widgets.status_bar import StatusBar
 from tests.ui.state.make import NOW
 
 
@@ -56,7 +56,7 @@ class Stage(App[None]):
     def on_inspector_closed(self, message: InspectorClosed) -> None:
         self.posted.append(message)
 
-    def on_status_bar_segment_clicked(self, message: StatusBar.SegmentClicked) -> None:
+    def on_action_wanted(self, message: ActionWanted) -> None:
         self.posted.append(message)
 
 

@@ -11,6 +11,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.state.small_sections import LIFETIME
+from amplifier_tui.ui.widgets.messages import ActionWanted
 from amplifier_tui.ui.widgets.status_bar import StatusBar
 from tests.ui.panes.stage import Stage, text, until
 from tests.ui.state.make import NOW, make, opened, tool, turn, turn_ended
@@ -86,24 +87,23 @@ async def test_a_notice_comes_and_goes_by_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "name"),
+    ("words", "action"),
     [
-        ("ask", "mode"),
-        ("! 1", "approvals"),
-        ("31%", "context"),
-        ("sonnet", "model"),
-        ("coding", "bundle"),
-        ("F1", "help"),
+        ("ask", "mode.choose"),
+        ("! 1", "approval.show"),
+        ("31%", "pane.context"),
+        ("sonnet", "model.choose"),
+        ("coding", "session.bundles"),
+        ("F1", "app.help"),
     ],
 )
-async def test_a_click_names_the_segment(words: str, name: str) -> None:
+async def test_a_click_asks_for_what_belongs_to_the_segment(words: str, action: str) -> None:
     app = Bar()
     async with app.run_test(size=(100, 3)) as pilot:
         app.feed(ASK)
         await pilot.click(StatusBar, offset=(app.line.index(words) + 1, 0))
         (message,) = app.posted
-        assert isinstance(message, StatusBar.SegmentClicked)
-        assert message.name == name
+        assert message == ActionWanted(action)
 
 
 async def test_a_click_between_segments_is_nothing() -> None:

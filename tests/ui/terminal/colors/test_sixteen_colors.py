@@ -8,7 +8,7 @@ from textual.color import Color
 
 from amplifier_tui.paths import shipped_themes_dir
 from amplifier_tui.ui.app.themes import load_roles
-from amplifier_tui.ui.terminal.sixteen_colors import Palette16, ground_of, text_of
+from amplifier_tui.ui.terminal.colors.sixteen_colors import Palette16, ground_of, text_of
 
 THEMES = sorted(shipped_themes_dir().glob("*.yaml"))
 DARK_TEXT, LIGHT_TEXT = {0, 1, 2, 3, 4, 5, 6}, {7, *range(9, 16)}

@@ -17,7 +17,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
-from amplifier_tui.ui.terminal.color_depth import RGB
+from amplifier_tui.ui.terminal.colors.color_depth import RGB
 
 _BLACK, _WHITE, _BRIGHT, _BRIGHT_WHITE = 0, 7, 8, 15
 _RED, _GREEN, _YELLOW, _BLUE, _MAGENTA, _CYAN = range(1, 7)

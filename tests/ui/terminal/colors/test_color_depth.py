@@ -11,7 +11,7 @@ from rich.style import Style
 from textual.color import Color
 
 from amplifier_tui.paths import shipped_themes_dir
-from amplifier_tui.ui.terminal.color_depth import Palette256, channels, nearest
+from amplifier_tui.ui.terminal.colors.color_depth import Palette256, channels, nearest
 from amplifier_tui.ui.terminal.guard import takes_true_color
 
 CHANNEL = st.integers(0, 255)

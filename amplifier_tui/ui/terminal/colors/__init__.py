@@ -1,0 +1,1 @@
+"""Palettes of terminals with fewer than 24 bits of colour."""
