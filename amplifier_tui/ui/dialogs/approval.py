@@ -16,6 +16,7 @@ from amplifier_tui.host.client import Decision, SessionClient
 from amplifier_tui.host.events import ApprovalRequested
 from amplifier_tui.ui.dialogs import approval_words as words
 from amplifier_tui.ui.dialogs.parts.call_editor import CallEditor
+from amplifier_tui.ui.dialogs.parts.long_form import LongForm
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
 from amplifier_tui.ui.dialogs.parts.reading import ReadingSheet
 from amplifier_tui.ui.dialogs.parts.scope_row import ScopeRow
@@ -133,7 +134,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         yield CallEditor()
         yield Static(id="facts")
         yield self._scopes
-        yield Static(id="why")
+        yield LongForm(id="why")
         why = "Why not? The model is told."
         yield Input(id="reason", placeholder=why, max_length=REASON_LENGTH)
         yield KeyRow(id="choices")
@@ -239,15 +240,16 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         self.query_one("#facts", Static).update(facts)
         if self._explaining:
             # The long form says where and who as well.
-            why = words.why(self.request, self._changed, self._held)
-            self.query_one("#why", Static).update(why)
             needs["#facts"] = 0
-            needs["#why"] = min(left, self._rows_of(why))
-        for name in ("#remember", "#facts", "#why"):
-            wanted = needs.get(name, 0)
-            fits = 0 < wanted <= left - (0 if name == "#why" else LEAST_PAYLOAD)
+        for name, wanted in needs.items():
+            fits = 0 < wanted <= left - LEAST_PAYLOAD
             self.query_one(name).display = fits
             left -= wanted if fits else 0
+        long_form = self.query_one(LongForm)
+        long_form.display = self._explaining
+        if self._explaining:
+            why = words.why(self.request, self._changed, self._held)
+            left -= long_form.show(why, self._rows_of(why), left)
         self._scopes.styles.height = max(1, needs["#remember"])
         self.reader.display = left > 0 and not (self.reader.is_empty or self._editor.is_open)
         self.reader.fit(max(1, left), full=self._full)
@@ -392,6 +394,9 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         """Show or hide the long form."""
         self._explaining = not self._explaining
         self._show_state()
+        # The keys that scroll are for what was asked for last.
+        long_form = self.query_one(LongForm)
+        self.set_focus(long_form if long_form.display else self.reader.body)
 
     def action_full(self) -> None:
         """Give the payload the whole screen, or only what it needs."""

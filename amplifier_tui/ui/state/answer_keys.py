@@ -77,7 +77,9 @@ class AnswerKeys:
         """Take a key, with what it types and the action it stands for."""
         gap = self.gap(at)
         held, self._held = self._held, ""
-        typing = bool(held) or gap < (self._alone if self.text else min(BURST, self._alone))
+        # One letter and then enter is no word.
+        word = len(self.text + text) > 1
+        typing = bool(held) or gap < (self._alone if word else min(BURST, self._alone))
         if role == "moves":
             self.text = ""
             return Heard.ACTS

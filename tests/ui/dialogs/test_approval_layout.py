@@ -93,3 +93,18 @@ async def test_that_it_leads_outside_is_said_where_not_all_about_it_has_room() -
         await drive.push(ask(outside=True, why=why, rule=rule, payload="x\ny\nz", segments=()))
         await drive.dialog(ApprovalDialog)
         assert "outside the workspace" in drive.text() and "the network" not in drive.text()
+
+
+async def test_the_long_form_leaves_every_key_on_a_small_screen_and_scrolls_to_its_end() -> None:
+    async with running(size=(40, 12)) as drive:
+        await drive.push(ask(timeout=300.0, reasons=("far " * 60,)))
+        await drive.dialog(ApprovalDialog)
+        await drive.press("question_mark")
+        await drive.until(lambda: "asked by" in drive.text())
+        text = drive.text()
+        assert all(word in text for word in ("Deny", "Allow", "Why", "Later"))
+        assert "without an answer" not in text
+        await drive.press("end")
+        await drive.until(lambda: "without an answer" in drive.text())
+        await drive.press("question_mark")
+        await drive.until(lambda: "without an answer" not in drive.text())

@@ -87,3 +87,13 @@ def test_a_key_that_was_read_late_still_counts_as_the_next_one() -> None:
     found.press(5.0, "decides", "a", "allow")
     assert found.press(7.0, "text", "n") is Heard.BACK
     assert found.text == "an" and found.settle(9.0) == ""
+
+
+def test_enter_soon_after_a_letter_that_chose_is_an_answer_and_after_a_word_it_is_not() -> None:
+    found = keys()
+    assert found.press(5.0, "acts", "1", "pick") is Heard.ACTS
+    assert found.press(5.2, "decides", "", "go_on") is Heard.KEPT
+    assert found.settle(5.2 + ALONE) == "go_on"
+    assert found.press(9.0, "acts", "1", "pick") is Heard.ACTS
+    assert found.press(9.2, "text", "s") is Heard.BACK
+    assert found.press(9.4, "decides", "", "go_on") is Heard.BACK
