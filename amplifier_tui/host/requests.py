@@ -5,6 +5,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
+from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Mode, Scope
 
@@ -61,6 +62,7 @@ class OpenRequest:
         restores_queue: Prompts that waited when the session was left wait again, until the user's
             next one; else they stay stored.
         playback: What answers in place of its providers and tools; None for themselves.
+        client_files: The text files as the front end has them; None where it has none of its own.
     """
 
     cwd: Path
@@ -76,6 +78,7 @@ class OpenRequest:
     shows_busy: bool = False
     restores_queue: bool = True
     playback: SessionPlayback | None = None
+    client_files: ClientFiles | None = None
 
 
 ExportForm = Literal["markdown", "html", "json", "jsonl", "csv"]

@@ -18,6 +18,7 @@ from amplifier_tui.base.files.reading import (
     NotRegularFileError,
     open_regular,
     read_regular,
+    require_regular,
 )
 from amplifier_tui.base.files.replacing import free_name, move_aside, replacing, write_atomic
 from amplifier_tui.base.files.together import write_together
@@ -36,6 +37,7 @@ __all__ = [
     "open_regular",
     "read_regular",
     "replacing",
+    "require_regular",
     "write_atomic",
     "write_together",
 ]

@@ -17,6 +17,7 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.cli.acp.asking import Editor
 from amplifier_tui.cli.acp.commands import run_command
 from amplifier_tui.cli.acp.content import prompt_of, servers_of
+from amplifier_tui.cli.acp.files import EditorFiles
 from amplifier_tui.cli.acp.session import EditorSession
 from amplifier_tui.host.client import ModelCard, OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
@@ -71,6 +72,7 @@ class EditorAgent:
         self._sessions: dict[str, _Open] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._forms = False
+        self._files: schema.FileSystemCapabilities | None = None
 
     def on_connect(self, conn: Any) -> None:
         """Take the connection to the editor."""
@@ -93,6 +95,7 @@ class EditorAgent:
         """Say what this agent can do."""
         asks = client_capabilities.elicitation if client_capabilities is not None else None
         self._forms = asks is not None and asks.form is not None
+        self._files = client_capabilities.fs if client_capabilities is not None else None
         return schema.InitializeResponse(
             protocol_version=PROTOCOL_VERSION,
             agent_capabilities=schema.AgentCapabilities(
@@ -269,6 +272,7 @@ class EditorAgent:
         if resume in self._sessions:
             raise _wrong(f"The session {resume} is open here already")
         wanted = self._wanted
+        files = EditorFiles(self._editor, self._files, folder)
         request = OpenRequest(
             cwd=folder,
             bundle="" if resume else wanted.bundle,
@@ -277,6 +281,7 @@ class EditorAgent:
             mode=cast("Mode", wanted.mode),
             mcp_servers=servers_of(more.get("mcp_servers") or ()),
             restores_queue=False,
+            client_files=files if files.reads or files.writes else None,
         )
         client = LocalClient(wanted.trust)
         session = EditorSession(client, self._editor, str(folder), forms=self._forms)
@@ -285,6 +290,7 @@ class EditorAgent:
         except BaseException:
             await session.close()
             raise
+        files.session_id = session.session_id
         opened = self._sessions[session.session_id] = _Open(session)
         return opened
 

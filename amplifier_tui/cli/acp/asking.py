@@ -47,6 +47,12 @@ class Editor(Protocol):
     async def create_elicitation(self, message: str, mode: Any) -> Any:
         """Ask the user to fill in a form."""
 
+    async def read_text_file(self, session_id: str, path: str) -> schema.ReadTextFileResponse:
+        """Read a file as the editor has it."""
+
+    async def write_text_file(self, session_id: str, path: str, content: str) -> Any:
+        """Replace a file's text in the editor."""
+
 
 class EditorQuestions:
     """The questions of one session that are open in an editor.

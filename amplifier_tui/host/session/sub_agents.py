@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Final
 
+from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
 from amplifier_tui.base.capabilities.mcp import CAPABILITY as MCP_SERVERS
 from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.python import awaited
@@ -77,8 +78,8 @@ async def follow(
     child.coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
     child.coordinator.register_capability(ASK_USER, parts.questions.asker(info.session_id))
     # They are the session's, its agents included.
-    servers = parent.coordinator.get_capability(MCP_SERVERS)
-    child.coordinator.register_capability(MCP_SERVERS, servers)
+    for name in (MCP_SERVERS, CLIENT_FILES):
+        child.coordinator.register_capability(name, parent.coordinator.get_capability(name))
     rows = records.rows_of(info.session_id, parent.session_id, info.agent_name)
     rows.on_row = partial(parts.agents.row_added, info.session_id)
     recorder = ContextRecorder(rows)

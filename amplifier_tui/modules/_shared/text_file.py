@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
-from amplifier_tui.base.files import NotRegularFileError, open_regular, write_atomic
+from amplifier_tui.base.files import (
+    NotRegularFileError,
+    open_regular,
+    require_regular,
+    write_atomic,
+)
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules._shared.workspace import from_os_error
@@ -129,7 +134,15 @@ def save(path: Path, data: bytes) -> None:
 
     Folders on the way are made; the mode of an existing file stays.
     """
+    require_writable(path)
     with _told("write", path):
-        if path.exists() and not os.access(path, os.W_OK):
-            raise ToolProblem(f"Can't write {path}: it is write-protected.", "os_error")
         write_atomic(path, data, durable=True, links="refuse")
+
+
+def require_writable(path: Path) -> None:
+    """Refuse what is there and is no file, or a file that is write-protected."""
+    with _told("write", path):
+        if os.path.lexists(path):
+            require_regular(path, path.lstat().st_mode)
+            if not os.access(path, os.W_OK):
+                raise ToolProblem(f"Can't write {path}: it is write-protected.", "os_error")

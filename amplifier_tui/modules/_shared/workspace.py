@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
+from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.config import ModuleSettings, Paths, PathText
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
@@ -62,6 +64,12 @@ class ToolWorkspace:
     def root(self) -> Path:
         """The workspace, without links."""
         return resolved(working_dir(self._coordinator, self._settings.working_dir), Path())
+
+    @property
+    def client_files(self) -> ClientFiles | None:
+        """The text files of the session's client, where it offers them."""
+        files: ClientFiles | None = self._coordinator.get_capability(CLIENT_FILES)
+        return files
 
     def resolve(self, given: Any, access: Access) -> Path:
         """Return the file a call means, with every link followed; relative to the workspace."""

@@ -8,10 +8,13 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
 from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.models import HookResult
+from amplifier_tui.modules._shared.client_text import load_unsaved
 from amplifier_tui.modules._shared.places import shown_path
 from amplifier_tui.modules._shared.session_paths import session_folder, state_place, working_dir
+from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules.hooks_checkpoint.calls import CheckpointSettings, command_of
 from amplifier_tui.modules.hooks_checkpoint.commands import WorkspaceFiles, WorkspaceLook
 from amplifier_tui.modules.hooks_checkpoint.going_back import (
@@ -140,6 +143,7 @@ class Checkpoints:
         return self._turn
 
     async def _copy(self, call: str, files: list[Path]) -> None:
+        unsaved = {file: await self._unsaved(file) for file in files}
         async with self._lock:
             again = self._calls.get(call) == files if call else False
             if call:
@@ -150,22 +154,33 @@ class Checkpoints:
                 try:
                     store = await self._opened()
                     turn = await self._began(store)
-                    await asyncio.to_thread(self._copy_one, store, turn, file)
+                    await asyncio.to_thread(self._copy_one, store, turn, file, unsaved[file])
                 except OSError as error:
                     await self._trouble(file, error)
 
-    def _copy_one(self, store: CopyStore, turn: ChangedTurn, file: Path) -> None:
+    async def _unsaved(self, file: Path) -> bytes | None:
+        """Return what only the session's client has of a file; None where the disk has it."""
+        try:
+            text = await load_unsaved(self._coordinator.get_capability(CLIENT_FILES), file)
+            return text.to_bytes() if text is not None else None
+        except ToolProblem as problem:
+            logger.warning("The checkpoint of %s is of what is on disk: %s", file, problem)
+            return None
+
+    def _copy_one(
+        self, store: CopyStore, turn: ChangedTurn, file: Path, unsaved: bytes | None
+    ) -> None:
         known = turn.files.get(str(file))
         alone = self._changing[file] < 2
         if known is None:
-            store.add(turn, file, self._settings.limits)
+            store.add(turn, file, self._settings.limits, unsaved)
         elif not alone or known.skipped:
             return
         elif known.after == "":
             # No tool has changed it yet, but the user may have while they were asked.
-            if digest(file) != known.copy:
-                store.add(turn, file, self._settings.limits)
-        elif not known.by_hand and digest(file) != known.after:
+            if unsaved is not None or digest(file) != known.copy:
+                store.add(turn, file, self._settings.limits, unsaved)
+        elif not known.by_hand and (unsaved is not None or digest(file) != known.after):
             store.note_by_hand(turn, file)
 
     async def _note(self, files: list[Path], *, ran: bool = True) -> None:

@@ -123,9 +123,20 @@ class CopyStore:
         self.turns.append(turn)
         return turn
 
-    def add(self, turn: ChangedTurn, path: Path, most: CopyLimits) -> FileEntry:
-        """Copy a file that is about to be changed, in place of an earlier copy of this turn."""
-        entry = self.copied(path, most)
+    def add(
+        self, turn: ChangedTurn, path: Path, most: CopyLimits, unsaved: bytes | None = None
+    ) -> FileEntry:
+        """Copy a file that is about to be changed, in place of an earlier copy of this turn.
+
+        Args:
+            unsaved: What it holds where that is not on disk yet.
+        """
+        if unsaved is None:
+            entry = self.copied(path, most)
+        else:
+            found = _stat(path)
+            mode = stat.S_IMODE(found.st_mode) if found is not None else FileEntry.mode
+            entry = self.keep(path, unsaved, mode, most)
         self.enter(turn, entry)
         return entry
 

@@ -8,12 +8,13 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from amplifier_tui.base.files import NotRegularFileError, write_together
+from amplifier_tui.base.files import NotRegularFileError
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.patches import FileChange, PatchProblem, apply_hunks, read_patch
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.changes import compare
+from amplifier_tui.modules._shared.client_text import load_unsaved, save_together
 from amplifier_tui.modules._shared.text_file import UNREADABLE, TextFile, load
 from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument
 from amplifier_tui.modules._shared.workspace import ToolWorkspace, from_os_error, missing, text
@@ -25,9 +26,11 @@ _LETTERS: Final = {"add": "A", "update": "M", "delete": "D"}
 class _Files:
     """The files of a patch while it is worked out: as they are, and as they will be.
 
-    None is a file that does not exist. `modes` are the permissions they have, or will have.
+    None is a file that does not exist. `modes` are the permissions they have, or will have;
+    `unsaved` are the texts that only the session's client has.
     """
 
+    unsaved: Mapping[Path, TextFile | None]
     before: dict[Path, TextFile | None] = field(default_factory=dict)
     after: dict[Path, TextFile | None] = field(default_factory=dict)
     modes: dict[Path, int] = field(default_factory=dict)
@@ -35,18 +38,15 @@ class _Files:
     def get(self, path: Path) -> TextFile | None:
         if path not in self.before:
             there = path.exists()
-            self.before[path] = self.after[path] = load(path) if there else None
+            file = self.unsaved.get(path) or (load(path) if there else None)
+            self.before[path] = self.after[path] = file
             if there:
                 self.modes[path] = stat.S_IMODE(path.stat().st_mode)
         return self.after[path]
 
     @property
-    def changed(self) -> dict[Path, bytes | None]:
-        return {
-            path: None if file is None else file.to_bytes()
-            for path, file in self.after.items()
-            if file != self.before[path]
-        }
+    def changed(self) -> dict[Path, TextFile | None]:
+        return {path: file for path, file in self.after.items() if file != self.before[path]}
 
 
 class ApplyPatchTool(ModuleTool):
@@ -102,7 +102,15 @@ space; where they do not make the place unique, put the class or function it is 
             # In one order, so that two patches never wait for each other.
             for path in sorted(set(places.values())):
                 await locks.enter_async_context(self._workspace.lock(path))
-            files = await asyncio.to_thread(self._apply, changes, places)
+            client = self._workspace.client_files
+            files = _Files(
+                {
+                    path: await load_unsaved(client, path, to_change=True)
+                    for path in set(places.values())
+                }
+            )
+            await asyncio.to_thread(self._apply, changes, places, files)
+            await self._save(files)
         for path in files.changed:
             await self._tell(path, files.before[path], files.after[path])
         return ToolResult(output=self._summary(changes, files))
@@ -122,8 +130,9 @@ space; where they do not make the place unique, put the class or function it is 
                 "not_a_file",
             )
 
-    def _apply(self, changes: Sequence[FileChange], places: Mapping[str, Path]) -> _Files:
-        files = _Files()
+    def _apply(
+        self, changes: Sequence[FileChange], places: Mapping[str, Path], files: _Files
+    ) -> None:
         for change in changes:
             try:
                 self._change(change, places, files)
@@ -133,8 +142,11 @@ space; where they do not make the place unique, put the class or function it is 
                     "have changed.",
                     "no_match",
                 ) from problem
+
+    async def _save(self, files: _Files) -> None:
+        client = self._workspace.client_files
         try:
-            write_together(files.changed, modes=files.modes, durable=True)
+            await save_together(client, files.before, files.changed, files.modes)
         except (IsADirectoryError, NotRegularFileError) as error:
             raise ToolProblem(
                 f"{error.filename} is no regular file. Nothing was changed.", "not_a_file"
@@ -143,7 +155,6 @@ space; where they do not make the place unique, put the class or function it is 
             where = Path(error.filename) if error.filename else self._workspace.root
             told = from_os_error(error, "write", where)
             raise ToolProblem(f"{told} Nothing was changed.", told.kind) from error
-        return files
 
     def _change(self, change: FileChange, places: Mapping[str, Path], files: _Files) -> None:
         path = places[change.path]

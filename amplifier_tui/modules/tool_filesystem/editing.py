@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -11,7 +12,8 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.changes import Change, compare
-from amplifier_tui.modules._shared.text_file import UNREADABLE, TextFile, load, save
+from amplifier_tui.modules._shared.client_text import load_unsaved, save_text
+from amplifier_tui.modules._shared.text_file import UNREADABLE, TextFile, load
 from amplifier_tui.modules._shared.tool import ToolProblem, argument
 from amplifier_tui.modules._shared.workspace import (
     FILE_PATH,
@@ -119,23 +121,31 @@ class WriteFileTool(FileTool):
         content = text(given, "content")
         path = await asyncio.to_thread(self._workspace.resolve, file_path(given), "write")
         async with self._workspace.lock(path):
-            facts, change = await asyncio.to_thread(self._write, path, content)
+            before = await self._existing(path)
+            text_file, facts, change = await asyncio.to_thread(self._write, path, before, content)
+            await save_text(self._workspace.client_files, path, text_file)
         await self._workspace.emit(events.ARTIFACT_WRITE, path, self.name, facts)
         verb = "Created" if facts["created"] else "Replaced"
         return ToolResult(
             output=f"{verb} {self._workspace.shown(path)}: {facts['bytes']} bytes{change}."
         )
 
-    def _write(self, path: Path, content: str) -> tuple[dict[str, Any], Change]:
-        before = _existing(path)
+    async def _existing(self, path: Path) -> TextFile | None:
+        """The text that is replaced; an empty one for no text, None for no file."""
+        unsaved = await load_unsaved(self._workspace.client_files, path, to_change=True)
+        return unsaved or await asyncio.to_thread(_existing, path)
+
+    def _write(
+        self, path: Path, before: TextFile | None, content: str
+    ) -> tuple[TextFile, dict[str, Any], Change]:
         kind = before or TextFile()
         text = content
         if before is not None and before.newline == "\r\n" and "\r" not in content:
             text = content.replace("\n", "\r\n")
-        data = replace(kind, text=text).to_bytes()
-        save(path, data)
+        after = replace(kind, text=text)
+        size = len(after.to_bytes())
         change = compare(before.text if before else "", text, self._workspace.shown(path))
-        return {"bytes": len(data), "created": not before, **change.facts()}, change
+        return after, {"bytes": size, "created": not before, **change.facts()}, change
 
 
 def _existing(path: Path) -> TextFile | None:
@@ -174,7 +184,11 @@ class EditFileTool(FileTool):
         everywhere = flag(given, "replace_all", False)
         path = await asyncio.to_thread(self._workspace.resolve, file_path(given), "write")
         async with self._workspace.lock(path):
-            facts, change, lines = await asyncio.to_thread(self._edit, path, old, new, everywhere)
+            client = self._workspace.client_files
+            file = await load_unsaved(client, path, to_change=True)
+            edited = partial(self._edit, path, file, old, new, everywhere=everywhere)
+            after, facts, change, lines = await asyncio.to_thread(edited)
+            await save_text(client, path, after)
         await self._workspace.emit(events.ARTIFACT_WRITE, path, self.name, facts)
         count = facts["replacements"]
         where = (
@@ -183,20 +197,19 @@ class EditFileTool(FileTool):
         return ToolResult(output=f"Edited {self._workspace.shown(path)}: {where}{change}.")
 
     def _edit(
-        self, path: Path, old: str, new: str, everywhere: bool
-    ) -> tuple[dict[str, Any], Change, list[int]]:
+        self, path: Path, file: TextFile | None, old: str, new: str, *, everywhere: bool
+    ) -> tuple[TextFile, dict[str, Any], Change, list[int]]:
         shown = self._workspace.shown(path)
-        if not path.exists():
+        if file is None and not path.exists():
             raise missing(path, shown)
-        file = load(path)
+        file = file or load(path)
         outcome = replace_passage(file, old, new, everywhere=everywhere)
-        data = replace(file, text=outcome.text).to_bytes()
-        save(path, data)
+        after = replace(file, text=outcome.text)
         change = compare(file.text, outcome.text, shown)
         facts = {
-            "bytes": len(data),
+            "bytes": len(after.to_bytes()),
             "created": False,
             "replacements": outcome.count,
             **change.facts(),
         }
-        return facts, change, outcome.lines
+        return after, facts, change, outcome.lines

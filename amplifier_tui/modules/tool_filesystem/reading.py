@@ -17,6 +17,7 @@ from amplifier_tui.base.text import printable
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.message_models import ImageBlock, TextBlock
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.client_text import load_unsaved
 from amplifier_tui.modules._shared.text_file import (
     MAX_TEXT_BYTES,
     decode,
@@ -217,7 +218,14 @@ class ReadFileTool(FileTool):
         offset = number(given, "offset", 1)
         limit = number(given, "limit", DEFAULT_LINES)
         numbers = flag(given, "line_numbers", self._settings.line_numbers)
-        result, facts = await asyncio.to_thread(self._read, path, offset, limit, numbers)
+        unsaved = await load_unsaved(self._workspace.client_files, path)
+        if unsaved is None:
+            result, facts = await asyncio.to_thread(self._read, path, offset, limit, numbers)
+        else:
+            data = io.BytesIO(unsaved.text.encode("utf-8", "replace"))
+            most = self._settings.max_read_bytes
+            page = await asyncio.to_thread(_read, data, offset, limit, most)
+            result, facts = _shown_page(page, self._workspace.shown(path), numbers)
         await self._workspace.emit(events.ARTIFACT_READ, path, self.name, facts)
         return result
 
@@ -239,8 +247,12 @@ class ReadFileTool(FileTool):
                 "media_type": kind,
             }
         page = read_page(path, offset, limit, self._settings.max_read_bytes)
-        text = _text(page, shown, numbers)
-        return ToolResult(output=text), {"bytes": len(text.encode()), "lines": len(page.lines)}
+        return _shown_page(page, shown, numbers)
+
+
+def _shown_page(page: Page, shown: str, numbers: bool) -> tuple[ToolResult, dict[str, Any]]:
+    text = _text(page, shown, numbers)
+    return ToolResult(output=text), {"bytes": len(text.encode()), "lines": len(page.lines)}
 
 
 def _text(page: Page, shown: str, numbers: bool) -> str:

@@ -94,7 +94,11 @@ class TestEditor:
 
 
 async def connected(
-    agent: EditorAgent, editor: TestEditor | None = None, *, forms: bool = False
+    agent: EditorAgent,
+    editor: TestEditor | None = None,
+    *,
+    forms: bool = False,
+    fs: schema.FileSystemCapabilities | None = None,
 ) -> TestEditor:
     """Return an editor that has been introduced to an agent."""
     ours, theirs = socket.socketpair()
@@ -106,7 +110,7 @@ async def connected(
     editor.agent = connect_to_agent(editor, writer, reader, use_unstable_protocol=True)
     editor.writers = [writer]
     asks = schema.ElicitationCapabilities(form=schema.ElicitationFormCapabilities())
-    capabilities = schema.ClientCapabilities(elicitation=asks if forms else None)
+    capabilities = schema.ClientCapabilities(elicitation=asks if forms else None, fs=fs)
     hello = await editor.agent.initialize(protocol_version=1, client_capabilities=capabilities)
     assert hello.agent_capabilities.load_session
     return editor

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
 from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.model import Origin
@@ -129,6 +130,7 @@ class SessionBuilder:
             coordinator.register_capability("session.events_path", str(sender.store.log.path))
             coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
             coordinator.register_capability(ASK_USER, parts.questions.asker(MAIN_LANE))
+            coordinator.register_capability(CLIENT_FILES, self.request.client_files)
             records = ChildStore(sender.store.folder, parts.bundle, sender.redactor)
             SessionSpawner(
                 prepared, records=records, prepare=partial(follow, parts, records)
