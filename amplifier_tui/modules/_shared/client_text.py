@@ -141,7 +141,11 @@ async def save_together(
             await save_text(client, path, file)
         await asyncio.to_thread(write_together, contents, modes=modes, durable=True)
     except (ToolProblem, OSError) as error:
-        stay = [str(path) for path in done if not await _taken_back(client, path, before[path])]
+        stay = [
+            str(path)
+            for path in done
+            if not await _taken_back(client, path, before[path], sent[path])
+        ]
         if stay:
             raise ToolProblem(
                 f"{error} These can't be put back: {', '.join(stay)}.", "os_error"
@@ -149,14 +153,22 @@ async def save_together(
         raise
 
 
-async def _taken_back(client: ClientFiles | None, path: Path, before: TextFile | None) -> bool:
+async def _taken_back(
+    client: ClientFiles | None, path: Path, before: TextFile | None, sent: TextFile
+) -> bool:
     """Put a file back to what it was; whether that was possible."""
     try:
         if before is None:
-            await asyncio.to_thread(path.unlink, missing_ok=True)
+            await asyncio.to_thread(_remove, path, sent)
         else:
             await save_text(client, path, before)
     except (ToolProblem, OSError) as error:
         logger.warning("%s is not put back: %s", path, error)
         return False
     return True
+
+
+def _remove(path: Path, sent: TextFile) -> None:
+    """Remove a file that was made, unless somebody else wrote it."""
+    if path.exists() and load(path) == sent:
+        path.unlink()

@@ -34,6 +34,7 @@ class BufferEditor(TestEditor):
     Attributes:
         buffers: Texts by path.
         refuses: Paths it neither reads nor writes.
+        meanwhile: What somebody else writes to a file that it refuses to write.
         stuck: Set when it was asked for a file that it will never give.
     """
 
@@ -45,6 +46,7 @@ class BufferEditor(TestEditor):
         self.session_id = ""
         self.written: list[str] = []
         self.refuses: set[str] = set()
+        self.meanwhile = ""
         self.stuck: asyncio.Event | None = None
 
     async def read_text_file(
@@ -60,6 +62,8 @@ class BufferEditor(TestEditor):
 
     async def write_text_file(self, session_id: str, path: str, content: str, **_: Any) -> None:
         if path in self.refuses:
+            if self.meanwhile:
+                Path(path).write_text(self.meanwhile)
             raise RequestError(-32603, "The buffer is\x1b[31m locked")
         self.written.append(path)
         self.buffers[path] = content
@@ -133,12 +137,14 @@ async def test_a_patch_changes_all_files_or_none(
     gone.write_text("there\n")
     editor = BufferEditor({file: "unsaved\n", gone: "there\n"})
     editor.refuses = {str(project.folder / refused)}
+    editor.meanwhile = "somebody's\n"
     (ended,) = await run(project, connect, editor, {"apply_patch": {"input": PATCH}})
     assert file.read_text() == "saved\n"
     if refused:
         assert ended.status == "failed"
         assert "the editor says: The buffer is locked" in told(ended)
         assert gone.exists()
+        assert (project.folder / "b.txt").read_text() == "somebody's\n"
         assert editor.buffers[str(file)] == "unsaved\n"
     else:
         assert editor.buffers[str(file)] == "patched\n"
