@@ -121,7 +121,7 @@ def turn_failure(
     names = tuple(missing) if kind == "no_provider" else ()
     if kind == "no_provider":
         remedy = no_provider_remedy(names)
-    words = _words(error)
+    words, remedy = _with_remedy(error, remedy)
     if kind == "internal" and (fault := _fault(error)) is not None:
         module_id, place = fault
         words = f"{module_id} failed: {type(error).__name__}: {words}"
@@ -139,11 +139,7 @@ def turn_failure(
 def opening_failure(error: BaseException, stamp: Stamp, redactor: Redactor) -> Failed:
     """Return the event for an exception that kept a session from opening."""
     kind, remedy = _opening_kind(error)
-    own = getattr(error, "remedy", "")
-    words = _words(error)
-    if isinstance(own, str) and own:
-        # Foundation's errors print their remedy as a second line.
-        words, remedy = words.removesuffix(f"\n{own}"), own
+    words, remedy = _with_remedy(error, remedy)
     return _failed(error, stamp, redactor, kind, words, remedy)
 
 
@@ -163,7 +159,8 @@ def _failed(
 ) -> Failed:
     # The lines of code, never the values of variables.
     detail = redactor.text("".join(traceback.format_exception(error)))
-    return Failed(**stamp, kind=kind, message=redactor.text(message), remedy=remedy, detail=detail)
+    message, remedy = redactor.text(message), redactor.text(remedy)
+    return Failed(**stamp, kind=kind, message=message, remedy=remedy, detail=detail)
 
 
 def no_provider_remedy(missing: tuple[str, ...]) -> str:
@@ -206,3 +203,12 @@ def _opening_kind(error: BaseException) -> tuple[str, str]:
 def _words(error: BaseException) -> str:
     text = str(error).strip() or type(error).__name__
     return text if len(text) <= MESSAGE_LIMIT else f"{text[:MESSAGE_LIMIT]}…"
+
+
+def _with_remedy(error: BaseException, remedy: str) -> tuple[str, str]:
+    """Return what happened and what to do: the error's `remedy`, which ends its words, or ours."""
+    own = getattr(error, "remedy", "")
+    words = _words(error)
+    if not (isinstance(own, str) and own):
+        return words, remedy
+    return words.removesuffix(own).rstrip(), own[:MESSAGE_LIMIT]

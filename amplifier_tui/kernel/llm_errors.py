@@ -54,6 +54,8 @@ class LLMError(Exception):
     """
 
     _retryable: ClassVar[bool] = False
+    remedy: str = ""
+    """What to do about it; a message that says so ends with these words."""
 
     def __init__(
         self,

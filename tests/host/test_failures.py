@@ -63,6 +63,14 @@ def test_what_the_server_asked_to_wait_is_passed_on() -> None:
     assert failed.retry_after == 7.0
 
 
+def test_what_an_error_says_to_do_is_said_once_and_instead_of_our_own_words() -> None:
+    error = llm_errors.AuthenticationError("It knows no key s3cret-key. Check A_KEY, s3cret-key.")
+    error.remedy = "Check A_KEY, s3cret-key."
+    failed = turn_failure(error, STAMP, Redactor({"A_KEY": "s3cret-key"}))
+    assert failed.message.startswith("It knows no key") and "Check" not in failed.message
+    assert failed.remedy.startswith("Check A_KEY") and "s3cret" not in failed.remedy
+
+
 def test_secrets_stay_out_of_words_and_details() -> None:
     redactor = Redactor({"MY_TOKEN": "secret-in-the-url"})
     failed = turn_failure(ValueError("GET /?k=secret-in-the-url"), STAMP, redactor)

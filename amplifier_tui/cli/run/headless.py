@@ -283,7 +283,8 @@ class Headless:
         if not allow:
             self._result.refused.append(one_line(request.action))
         if allow is None:
-            self._speaker.say(f"Refused: {request.action} {one_line(request.payload)}: {_NOBODY}")
+            what = f"{request.action} {one_line(request.payload)}".rstrip()
+            self._speaker.say(f"Refused: {what}: {_NOBODY}")
         reason = "" if allow is not None else _NOBODY
         self._client.decide(request.request_id, Decision(allow=bool(allow), reason=reason))
 

@@ -63,6 +63,8 @@ def line_of(event: str, data: Mapping[str, Any]) -> Line | None:
 
 ENDS: Final[Mapping[str, NoticeEnd]] = {
     "provider:throttle": "answer",
+    # A turn that ends with it says it in the conversation.
+    "provider:error": "answer",
     "orchestrator:rate_limit_delay": "answer",
 }
 """What makes the line of an event untrue."""

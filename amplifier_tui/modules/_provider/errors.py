@@ -30,27 +30,32 @@ class ErrorTranslator:
         model: The model that was asked.
     """
 
-    words: ClassVar[Mapping[type[llm_errors.LLMError], str]] = {
+    words: ClassVar[Mapping[type[llm_errors.LLMError], tuple[str, str]]] = {
         llm_errors.AuthenticationError: (
-            "{where} does not accept the API key: {said}. Check {key_variable}."
+            "{where} does not accept the API key: {said}.",
+            "Check {key_variable}.",
         ),
         llm_errors.QuotaExceededError: (
-            "The account's quota is used up: {said}. See the billing page of {where}."
+            "The account's quota is used up: {said}.",
+            "See the billing page of {where}, or use another provider.",
         ),
         llm_errors.AccessDeniedError: (
-            "The API key may not do this: {said}. Use another key or model."
+            "The API key may not do this: {said}.",
+            "Use another key or model.",
         ),
         llm_errors.NotFoundError: (
-            "{where} does not know the model {model!r} ({said}). "
-            "Choose another model, or correct `default_model`."
+            "{where} does not know the model {model!r} ({said}).",
+            "Choose another model, or correct `default_model`.",
         ),
-        llm_errors.LLMTimeoutError: "{where} timed out: {said}.",
+        llm_errors.LLMTimeoutError: ("{where} timed out: {said}.", ""),
         llm_errors.ContextLengthError: (
-            "The conversation does not fit {model}: {said}. Compact it, or start a new session."
+            "The conversation does not fit {model}: {said}.",
+            "Compact it, or start a new session.",
         ),
-        llm_errors.ContentFilterError: "The filter of {where} stopped this: {said}.",
-        llm_errors.InvalidRequestError: "{where} refuses the request: {said}.",
+        llm_errors.ContentFilterError: ("The filter of {where} stopped this: {said}.", ""),
+        llm_errors.InvalidRequestError: ("{where} refuses the request: {said}.", ""),
     }
+    """Of each kind: what happened, and what to do about it where that is known."""
 
     def __init__(self, sdk: Any, settings: ProviderSettings, model: str) -> None:
         self.sdk = sdk
@@ -72,15 +77,19 @@ class ErrorTranslator:
             return error
         if isinstance(error, sdk.APITimeoutError | httpx2.TimeoutException):
             place = "" if where == self.settings.url else f" ({self.settings.url})"
-            return llm_errors.LLMTimeoutError(
-                f"{where} sent nothing in time{place}. Retry, or raise `timeout`.", **who
+            return self.advised(
+                llm_errors.LLMTimeoutError,
+                f"{where} sent nothing in time{place}.",
+                "Retry, or raise `timeout`.",
             )
         if isinstance(error, sdk.APIConnectionError):
             cause = error.__cause__ or error
             if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError):
                 return self._broken(cause)
-            return llm_errors.NetworkError(
-                f"Can't reach {self.settings.url}: {_reason(cause)}. {self.settings.advice}", **who
+            return self.advised(
+                llm_errors.NetworkError,
+                f"Can't reach {self.settings.url}: {_reason(cause)}.",
+                self.settings.advice,
             )
         if isinstance(error, sdk.APIStatusError):
             return self.status_error(error)
@@ -115,22 +124,26 @@ class ErrorTranslator:
             headers: Of the answer, which may say when to retry.
         """
         where, wait = self.where, retry_after(headers or {})
-        who = self.who = {**self.who, "status_code": status}
+        self.who["status_code"] = status
         if status in _BY_STATUS:
             return self.error(_BY_STATUS[status], said)
         if status == 429:
             when = f"in {wait:g} s" if wait is not None else "in a moment"
             hopeless = wait is not None and wait > self.settings.max_retry_delay
-            return llm_errors.RateLimitError(
-                f"The rate limit of {where} is reached: {said}. Retry {when}.",
+            return self.advised(
+                llm_errors.RateLimitError,
+                f"The rate limit of {where} is reached: {said}.",
+                f"Retry {when}.",
                 retry_after=wait,
                 retryable=not hopeless,
-                **who,
             )
         if status >= 500:
             what = "is overloaded" if status == 529 else f"has a problem ({status})"
-            return llm_errors.ProviderUnavailableError(
-                f"{where} {what}: {said}. Retry in a moment.", retry_after=wait, **who
+            return self.advised(
+                llm_errors.ProviderUnavailableError,
+                f"{where} {what}: {said}.",
+                "Retry in a moment.",
+                retry_after=wait,
             )
         return self.refused(said)
 
@@ -140,11 +153,21 @@ class ErrorTranslator:
 
     def error(self, kind: type[llm_errors.LLMError], said: str) -> llm_errors.LLMError:
         """Return an error of a kind that has `words`."""
-        key_variable = self.settings.key_variable
-        text = self.words[kind].format(
-            where=self.where, said=said, model=self.model, key_variable=key_variable
-        )
-        return kind(text, **self.who)
+        facts = {
+            "where": self.where,
+            "said": said,
+            "model": self.model,
+            "key_variable": self.settings.key_variable,
+        }
+        return self.advised(kind, *(words.format(**facts) for words in self.words[kind]))
+
+    def advised(
+        self, kind: type[llm_errors.LLMError], what: str, remedy: str, **more: Any
+    ) -> llm_errors.LLMError:
+        """Return an error that says what happened and what to do about it."""
+        error = kind(f"{what} {remedy}".rstrip(), **self.who, **more)
+        error.remedy = remedy
+        return error
 
     def _broken(self, error: BaseException) -> llm_errors.StreamError:
         return llm_errors.StreamError(

@@ -37,10 +37,11 @@ _REFUSALS: Final[dict[type[llm_errors.LLMError], tuple[str, ...]]] = {
 class AnthropicErrors(ErrorTranslator):
     """Translates the errors of one request to Anthropic."""
 
-    words: ClassVar[Mapping[type[llm_errors.LLMError], str]] = {
+    words: ClassVar[Mapping[type[llm_errors.LLMError], tuple[str, str]]] = {
         **ErrorTranslator.words,
         llm_errors.QuotaExceededError: (
-            "The Anthropic account has no credit left: {said}. See console.anthropic.com."
+            "The Anthropic account has no credit left: {said}.",
+            "See console.anthropic.com.",
         ),
     }
 

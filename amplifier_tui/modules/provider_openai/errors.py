@@ -74,10 +74,8 @@ class OpenAIErrors(ErrorTranslator):
             advice = "Choose another model, or correct `default_model`."
         else:
             advice = "Check that `base_url` ends as the server wants it, most often with /v1."
-        return llm_errors.NotFoundError(
-            f"{self.where} does not know the model {model!r} or the address ({said}). {advice}",
-            **self.who,
-        )
+        what = f"{self.where} does not know the model {model!r} or the address ({said})."
+        return self.advised(kind, what, advice)
 
 
 def _status_of(code: str) -> int:

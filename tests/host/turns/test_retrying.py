@@ -33,6 +33,9 @@ def test_a_retried_prompt_is_in_the_conversation_once(
     )
     opened = driver.open(name)
     assert driver.turn("hello").status == "error"
+    # The conversation says it: the status bar need not any longer.
+    (said,) = (each for each in driver.of(Notice) if each.level == "error")
+    assert said.until == "answer"
     driver.client.retry()
     started = driver.wait(TurnStarted)
     assert (started.turn, started.prompt) == (1, "hello")

@@ -56,8 +56,10 @@ async def test_retries_end() -> None:
 
 async def test_what_can_not_pass_is_not_retried() -> None:
     async with claude(Failure("unauthorized"), "never") as (provider, server, _):
-        with pytest.raises(llm_errors.AuthenticationError):
+        with pytest.raises(llm_errors.AuthenticationError) as caught:
             await provider.complete(ask())
+    assert caught.value.remedy == "Check ANTHROPIC_API_KEY."
+    assert str(caught.value).endswith(f": invalid x-api-key. {caught.value.remedy}")
     assert server.script.left == 1
 
 

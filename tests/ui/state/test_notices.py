@@ -137,6 +137,7 @@ def test_a_notice_that_comes_while_a_retry_is_waited_for_is_read_and_then_gives_
     [
         ("opened", make(SessionOpened, bundle="b", cwd="/", directory="/d")),
         ("answer", make(BlockStarted, block_id="b", kind="text")),
+        ("answer", make(Failed, kind="overloaded", message="no", remedy="wait")),
         ("compacted", make(Compacted, before_tokens=2, after_tokens=1)),
     ],
 )
