@@ -68,13 +68,14 @@ def _from(word: str, folded: str, text: str, first: int) -> tuple[float, tuple[i
     """
     spots = [first]
     score, loose = 5.0, 0
+    end = first + _SPREAD + 4 * len(word) + 1
     for character in word[1:]:
         last = spots[-1]
-        at = folded.find(character, last + 1)
+        at = folded.find(character, last + 1, end)
         # A letter follows, begins a word, or is in the word of the one before.
         while at > last + 1 and not (_starts(text, at) or _STARTS.isdisjoint(text[last:at])):
-            at = folded.find(character, at + 1)
-        if at < 0 or at - first > _SPREAD + 4 * len(word):
+            at = folded.find(character, at + 1, end)
+        if at < 0:
             return None
         follows, starts = at == last + 1, _starts(text, at)
         score += 6.0 * follows + 4.0 * starts

@@ -1,4 +1,5 @@
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
@@ -64,6 +65,13 @@ def test_a_paste_is_large_by_lines_or_by_characters(text: str, large: bool) -> N
 
 
 # --- fuzzy -----------------------------------------------------------------------------------
+
+
+def test_letters_are_sought_in_a_long_text_in_linear_time() -> None:
+    begun = time.process_time()
+    # Each of the many words that begin with the first letter is tried.
+    assert match("abc", "a " * 20_000 + "xb" * 2_000 + "c") is None
+    assert time.process_time() - begun < 2
 
 
 @given(TEXT, TEXT)
