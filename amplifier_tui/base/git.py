@@ -59,6 +59,8 @@ _KEPT: Final = (
 _CLEANING: Final = r"^filter\..*\.(clean|process)$"
 _FILTERS: Final = r"^filter\..*\.(clean|smudge|process)$"
 _OWN_SCOPES: Final = ("local", "worktree")
+_NONE_SET: Final = 1
+"""The exit code of ``git config`` where no setting fits."""
 
 
 def git_output_now(
@@ -237,7 +239,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 async def brings_filters(folder: Path, *, timeout: float = TIMEOUT) -> bool:
-    """Whether a repository's own configuration names filters, which ``git status`` would run."""
+    """Whether a repository's own configuration names filters, which ``git status`` would run.
+
+    It counts as if it did where git can't tell, in so many seconds.
+    """
     return await asyncio.to_thread(_configures, folder, _CLEANING, timeout)
 
 
@@ -253,6 +258,9 @@ def own_settings_now(folder: Path, pattern: str) -> list[str]:
 
     Args:
         pattern: A regular expression as ``git config --get-regexp`` takes it.
+
+    Raises:
+        OSError: git can't tell.
     """
     return _own_settings(folder, pattern, TIMEOUT)
 
@@ -270,12 +278,20 @@ def names_programs(folder: Path) -> bool:
 
 
 def _configures(folder: Path, pattern: str, timeout: float) -> bool:
-    return bool(_own_settings(folder, pattern, timeout))
+    try:
+        return bool(_own_settings(folder, pattern, timeout))
+    except OSError as error:
+        # What can't be looked at may name anything.
+        logger.info("The configuration of %s can't be read: %s", folder, error)
+        return True
 
 
 def _own_settings(folder: Path, pattern: str, timeout: float) -> list[str]:
-    listed = git_output_now(
-        folder, "config", "--show-scope", "--name-only", "--get-regexp", pattern, timeout=timeout
-    )
-    rows = (line.split("\t", 1) for line in (listed or "").splitlines())
+    if not _in_repository(folder):
+        return []
+    asked = ("config", "--show-scope", "--name-only", "--get-regexp", pattern)
+    listed = run_now(folder, *asked, timeout=timeout)
+    if listed.code not in (0, _NONE_SET):
+        raise OSError(listed.problem)
+    rows = (line.split("\t", 1) for line in listed.output.splitlines())
     return [row[-1] for row in rows if row[0] in _OWN_SCOPES]

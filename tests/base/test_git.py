@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.base.git import brings_filters, git_output, git_output_now
+from amplifier_tui.base.git import (
+    brings_filters,
+    brings_filters_now,
+    git_output,
+    git_output_now,
+    names_programs,
+    own_settings_now,
+)
 
 
 @pytest.fixture
@@ -76,6 +83,19 @@ async def test_filters_of_the_repository_are_seen_and_those_of_the_user_are_not(
     assert not await brings_filters(repository)
     subprocess.run(["git", "config", "filter.x.process", "x"], cwd=repository, check=True)
     assert await brings_filters(repository)
+
+
+async def test_a_configuration_that_git_cannot_tell_may_name_any_program(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not names_programs(repository)
+    put_git_first(tmp_path / "late", "exec sleep 60", monkeypatch)
+    assert await brings_filters(repository, timeout=0.05)
+    put_git_first(tmp_path / "broken", "exit 3", monkeypatch)
+    assert brings_filters_now(repository) and names_programs(repository)
+    with pytest.raises(OSError, match="code 3"):
+        own_settings_now(repository, "x")
+    assert not names_programs(tmp_path)
 
 
 def test_git_is_not_started_where_there_is_no_repository(

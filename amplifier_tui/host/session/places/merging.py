@@ -177,7 +177,11 @@ def _refuse_programs(*folders: Path) -> None:
     """
     for folder in folders:
         refuse_filters(folder)
-        if found := own_settings_now(folder, _PROGRAMS):
+        try:
+            found = own_settings_now(folder, _PROGRAMS)
+        except OSError as error:
+            raise _failed(str(error)) from error
+        if found:
             raise WorktreeError(
                 f"The repository's own configuration sets {one_line(found[0], 100)}, which says"
                 " how git merges: use git merge yourself"
