@@ -56,6 +56,14 @@ def test_the_diff_begins_where_the_worktree_did_and_has_what_is_not_committed(
     assert "elsewhere" not in diff and "ignored" not in diff and "root:" not in diff
 
 
+def test_the_name_of_a_new_file_passes_for_no_line_of_the_diff(repository: Path) -> None:
+    path = Path(make_worktree(repository, "fix").path)
+    (path / "a\n@@ -0,0 +1 @@\n+harmless").write_text("harmful\n")
+    lines = worktree_diff(path).splitlines()
+    assert lines[:2] == ["--- /dev/null", "+++ b/a @@ -0,0 +1 @@ +harmless"]
+    assert "+harmless" not in lines and "+harmful" in lines
+
+
 def test_a_diff_that_is_too_long_says_what_is_cut(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

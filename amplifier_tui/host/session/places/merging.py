@@ -77,7 +77,10 @@ def _new_files(top: Path, names: list[bytes]) -> Iterator[str]:
             return
         path = top / os.fsdecode(name)
         after = Snapshot(None, True, "a link") if path.is_symlink() else snapshot(path)
-        part = changes(f"b/{name.decode('utf-8', 'replace')}", Snapshot(), after)
+        shown = name.decode("utf-8", "replace")
+        # A name with line ends in it could pass for lines of the diff.
+        shown = shown if shown.isprintable() else one_line(shown)
+        part = changes(f"b/{shown}", Snapshot(), after)
         left -= len(part)
         yield part
 
