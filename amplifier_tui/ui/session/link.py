@@ -98,6 +98,8 @@ class SessionLink:
         self._compacting = False
         self._knows_held = False
         """Whether it was told that another window has the session open."""
+        self._draft_waits = False
+        """Whether the draft that is stored was not shown yet."""
         self._settled = asyncio.Event()
         self._early = early
         self._fetching = False
@@ -192,13 +194,18 @@ class SessionLink:
         self._settled.set()
         if self.tab.shown:
             self._screen.prompt.set_root(Path(event.cwd))
+        self._draft_waits = bool(event.draft)
         if event.draft:
-            self.tab.when_shown(partial(self._screen.prompt.give_back, clean(event.draft)))
+            self.tab.when_shown(partial(self._give_back, clean(event.draft)))
         self._send_early()
         if first and self._look_back:
             self._screen.run_worker(self._look_for_left_open(), group="left-open")
         elif not first:
             self._app.set_timer(0.5, pace.session_changed)
+
+    def _give_back(self, draft: str) -> None:
+        self._draft_waits = False
+        self._screen.prompt.give_back(draft)
 
     def _held(self, event: SessionHeld) -> None:
         """Say what another window does with the session, where that is news or was asked for."""
@@ -317,7 +324,7 @@ class SessionLink:
     async def close(self, timeout: float, draft: str = "") -> Farewell:
         """Close the session in so many seconds and say what there is to say; keep its draft."""
         problem = ""
-        if self.keeps_drafts:
+        if self.keeps_drafts and (draft.strip() or not self._draft_waits):
             self._client.keep_draft(draft.strip())
         try:
             await asyncio.wait_for(asyncio.wrap_future(self._client.close()), timeout)

@@ -1,6 +1,7 @@
 """What was written and not sent is not lost when the program ends."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -54,3 +55,18 @@ async def test_a_draft_that_was_cleared_does_not_come_back() -> None:
         drive.app.quitting.quit_by_signal("SIGHUP")
         await drive.until(lambda: client.named("close"))
     assert client.named("keep_draft") == [("",)]
+
+
+async def test_a_draft_that_was_not_shown_yet_stays_stored() -> None:
+    async with running(FakeClient()) as drive:
+        assert drive.app.tabs is not None
+        link = drive.app.tabs.add_beside()
+        (client,) = drive.client.others
+        assert link is not None
+        said = (replace(each, session_id=client.session) for each in SAID)
+        client.push(*said, opened(client.session, resumed=True, draft="half a thought"))
+        link._feed.flush()
+        assert link.keeps_drafts
+        drive.app.quitting.quit_by_signal("SIGHUP")
+        await drive.until(lambda: client.named("close"))
+    assert not client.named("keep_draft")
