@@ -21,7 +21,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 )
 from amplifier_tui.ui.state.session import SessionState
 from tests.host.dice import KEY
-from tests.sequences.world import World
+from tests.sequences.world import Ending, World
 
 Line = tuple[Any, ...]
 _OF_THE_SCREEN = ("Resumed", "Switched to", "Trying again")
@@ -132,8 +132,9 @@ def _said(row: Row) -> str:
     )
 
 
-async def check_resume(world: World, *, kill: bool) -> None:
+async def check_resume(world: World, end: Ending) -> None:
     """A fresh resume shows the conversation, the facts and the queue of the screen before."""
+    kill = end == "kill"
     while not kill and world.live.turns.running:
         # What was sent after a stop runs after it.
         await world.do(("stop", 1))
@@ -142,7 +143,7 @@ async def check_resume(world: World, *, kill: bool) -> None:
     waiting = [*queue.steering, *queue.items]
     tools = [entry for entry in world.state.entries if isinstance(entry, ToolEntry)]
     world.cut_off |= {each.call_id for each in tools if kill and each.state in _GOING}
-    if not await world.live_again(kill=kill):
+    if not await world.live_again(end):
         # Nothing was said: there is no such session.
         return
     after = conversation(world.state, ended=False)

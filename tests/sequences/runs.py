@@ -12,9 +12,10 @@ from random import Random
 
 from tests.sequences.agree import check_files, check_ledger, check_resume, check_words
 from tests.sequences.puppet import PUPPET
-from tests.sequences.world import Step, World, steps
+from tests.sequences.world import Ending, Step, World, steps
 
 LIVES = 10
+ENDINGS: dict[str, Ending] = {"kill": "kill", "resume": "resume", "away": "away"}
 STEPS = 8
 _FRAMES = 3
 
@@ -25,7 +26,7 @@ def run_of(seed: int) -> list[Step]:
     found: list[Step] = []
     for _ in range(LIVES):
         found += steps(chance, chance.randint(3, STEPS))
-        found.append(("kill",) if chance.random() < 0.4 else ("resume",))
+        found.append((chance.choices(list(ENDINGS), (4, 4, 2))[0],))
     return found
 
 
@@ -42,8 +43,8 @@ async def play(run: list[Step], folder: Path) -> None:
     try:
         for number, step in enumerate(run):
             try:
-                if step[0] in ("kill", "resume"):
-                    await check_resume(world, kill=step[0] == "kill")
+                if (end := ENDINGS.get(step[0])) is not None:
+                    await check_resume(world, end)
                 else:
                     await world.do(step)
                 check_words(world)

@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.host.client import Decision, OpenRequest, SpendLimit
@@ -35,6 +35,10 @@ PATIENCE = 30.0
 
 class StuckError(AssertionError):
     """Something goes on for ever."""
+
+
+Ending = Literal["resume", "kill", "away"]
+"""How a session is left: with its program, at a blow, or for another session."""
 
 
 class Workers(ThreadPoolExecutor):
@@ -358,13 +362,27 @@ class World:
 
     # --- the end, and the next life -----------------------------------------------------------
 
-    async def live_again(self, *, kill: bool) -> bool:
-        """End the program, in order or at a blow, and resume its session in another one.
+    async def live_again(self, end: Ending) -> bool:
+        """Leave the session, and resume it: in another program, or from another session.
 
         Returns:
             False when there was nothing to resume, and a new session is open.
         """
         session, folder = self.state.facts.session_id, self.folder
+        waiting = [*self.state.queue.items, *self.state.queue.steering]
+        if end == "away":
+            await self.open(bundle="two")
+        else:
+            await self._end(folder, kill=end == "kill")
+        stored = (folder / TRANSCRIPT).exists()
+        if not stored:
+            # A session without a word leaves nothing.
+            self.returned += waiting
+        await self.open(**({"resume": session} if stored else {"bundle": "one"}))
+        return stored
+
+    async def _end(self, folder: Path, *, kill: bool) -> None:
+        """End the program, and begin another one."""
         copy = folder.with_name("killed")
         if kill and folder.exists():
             shutil.copytree(folder, copy)
@@ -373,13 +391,7 @@ class World:
         if kill and copy.exists():
             shutil.rmtree(folder, ignore_errors=True)
             copy.rename(folder)
-        stored = (folder / TRANSCRIPT).exists()
-        if not stored:
-            # A session without a word leaves nothing.
-            self.returned += [*self.state.queue.items, *self.state.queue.steering]
         self._start()
-        await self.open(**({"resume": session} if stored else {"bundle": "one"}))
-        return stored
 
     async def close(self) -> None:
         await self.service.close()
