@@ -98,7 +98,7 @@ def test_where_none_can_be_made_it_is_said_and_nothing_is_left(
 
     plain, empty = tmp_path / "plain", tmp_path / "empty"
     plain.mkdir()
-    refused(plain, "fix", "in no git repository")
+    refused(plain, "fix", "needs a git repository")
     empty.mkdir()
     git(empty, "init", "-q")
     refused(empty, "fix", "no commit yet")

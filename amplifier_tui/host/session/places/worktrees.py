@@ -143,7 +143,7 @@ def place_of(folder: Path) -> CheckoutPlace:
     asked = ("--show-toplevel", "--git-dir", "--git-common-dir")
     found = ask_git(folder, "rev-parse", "--path-format=absolute", *asked)
     if found is None or len(paths := found.split("\n")) != len(asked):
-        raise WorktreeError(f"{folder} is in no git repository with files checked out")
+        raise WorktreeError(f"This needs a git repository with files checked out, not {folder}")
     place = CheckoutPlace(*(Path(path).resolve() for path in paths))
     if not folder.resolve().is_relative_to(place.top):
         raise WorktreeError(f"core.worktree puts the files of {folder} elsewhere: use git yourself")
