@@ -29,12 +29,14 @@ logger = logging.getLogger(__name__)
 MOST: Final = 100
 """Sessions of a page, unless more are asked for."""
 
-_IN: Final = "stored IN (SELECT value FROM json_each(?))"
+_THESE: Final = "(SELECT value FROM json_each(?))"
+"""Paths, as JSON: it takes those that are no UTF-8 too, which are not in the index."""
+_IN: Final = f"stored IN {_THESE}"
 _SESSIONS: Final = f"FROM sessions WHERE root = '' AND {_IN}"
 _OF_AGENTS: Final = f"SELECT count(*) FROM sessions WHERE root NOT IN ('', path) AND {_IN}"
 _BROKEN: Final = f"SELECT coalesce(sum(broken), 0) FROM folders WHERE {_IN}"
-_PINNED: Final = "substr(path, length(stored) + 2) IN (SELECT value FROM json_each(?))"
-_AGENTS: Final = "SELECT count(*) FROM sessions WHERE root = ?"
+_PINNED: Final = f"substr(path, length(stored) + 2) IN {_THESE}"
+_AGENTS: Final = f"FROM sessions WHERE root IN {_THESE}"
 
 
 def list_sessions(
@@ -186,7 +188,7 @@ def indexed_agents(folder: Path) -> list[Path]:
         with reading(index_path()) as connection:
             if connection is None:
                 return []
-            rows = connection.execute("SELECT path FROM sessions WHERE root = ?", (str(folder),))
+            rows = connection.execute(f"SELECT path {_AGENTS}", (json.dumps([str(folder)]),))
             return [Path(path) for (path,) in rows]
     except sqlite3.Error as error:
         logger.warning("The index can't be read: %s", error)
@@ -194,8 +196,15 @@ def indexed_agents(folder: Path) -> list[Path]:
 
 
 def _elsewhere(connection: sqlite3.Connection, stored: str) -> int:
-    query = "SELECT count(*) FROM sessions WHERE root = '' AND stored != ?"
-    count: int = connection.execute(query, (stored,)).fetchone()[0]
+    query = f"SELECT count(*) FROM sessions WHERE root = '' AND NOT {_IN}"
+    count: int = connection.execute(query, (json.dumps([stored]),)).fetchone()[0]
+    return count
+
+
+def _agents(connection: sqlite3.Connection, path: str) -> int:
+    count: int = connection.execute(f"SELECT count(*) {_AGENTS}", (json.dumps([path]),)).fetchone()[
+        0
+    ]
     return count
 
 
@@ -213,6 +222,6 @@ def _cards(
         except OSError:
             # Deleted a moment ago.
             continue
-        agents = connection.execute(_AGENTS, (path,)).fetchone()[0] if connection else 0
+        agents = _agents(connection, path) if connection else 0
         card = card_of(folder, updated)
         yield replace(card, agent_count=agents, pinned=folder.name in pins)

@@ -140,7 +140,11 @@ def _update(path: Path, report: Report) -> None:
             connection.execute("DELETE FROM folders")
             connection.executemany(
                 "INSERT INTO folders (stored, stamp, broken) VALUES (?, ?, ?)",
-                ((each.stored, each.stamp, each.broken) for each in folders if each.whole),
+                (
+                    (each.stored, each.stamp, each.broken)
+                    for each in folders
+                    if each.whole and encodable(each.stored) == each.stored
+                ),
             )
         for done, each in enumerate(changed, 1):
             try:

@@ -11,7 +11,7 @@ from amplifier_tui.host.store.bin import delete_session, restore
 from amplifier_tui.host.store.listing.changes import set_tags, set_title
 from amplifier_tui.host.store.listing.details import details_of
 from amplifier_tui.host.store.listing.filters import condition
-from amplifier_tui.host.store.listing.listing import list_now, list_sessions
+from amplifier_tui.host.store.listing.listing import indexed_agents, list_now, list_sessions
 from amplifier_tui.host.store.listing.pins import pin, pinned
 from amplifier_tui.host.store.listing.scan import Scan, scan
 from amplifier_tui.host.store.metadata import read_metadata
@@ -298,3 +298,16 @@ def test_what_is_shown_in_a_list_is_indexed_without_secrets(tmp_path: Path) -> N
     store(tmp_path, "aaaa", 0, name=f"Key {KEY}", tags=[KEY], first_prompt=f"use {KEY}")
     assert names("key", tmp_path) == ["aaaa"]
     assert KEY.encode() not in b"".join(path.read_bytes() for path in index_path().parent.iterdir())
+
+
+def test_a_folder_whose_name_is_no_text_hides_no_session(home: Path, tmp_path: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff"))
+    sessions_dir(odd).mkdir(parents=True)
+    every = ["dddd", "aaaa", "bbbb", "cccc"]
+    assert names("", home, here=False) == every
+    assert update_index()
+    store(odd, "eeee", -1)
+    assert names("", home, here=False) == ["eeee", *every]
+    assert names("", odd) == ["eeee"]
+    assert list_sessions("", odd).elsewhere == len(every)
+    assert indexed_agents(sessions_dir(odd) / "eeee") == []
