@@ -163,9 +163,11 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
         ImportError: Another package of that name is loaded already.
     """
     name = package_dir.stem if package_dir.is_file() else package_dir.name
+    stamp = None
     if name not in sys.modules:
         importlib.invalidate_caches()
-        _stamps[name] = _stamp(package_dir)
+        # Before it runs: what is written meanwhile is another source.
+        stamp = _stamp(package_dir)
     try:
         module = importlib.import_module(name)
     except (Exception, SystemExit) as error:
@@ -174,6 +176,8 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
             f"{type(error).__name__}: {error}{advice(error)}",
             reason_code="validation_failed",
         ) from error
+    if stamp is not None:
+        _stamps[name] = stamp
     file = getattr(module, "__file__", None)
     origin = Path(file).resolve() if file else None
     if origin is not None and not package_dir.is_file():
