@@ -195,6 +195,9 @@ class Keeping:
                 said = file.read(_MOST_READ)
             place.unlink()
         except OSError:
+            said = b""
+        # Of what is cut, the rest would seem to be gone.
+        if len(said) == _MOST_READ or not said.endswith(b"\0"):
             return ["What this command left is not known: earlier folder and variables stay."]
         # A line's end behind the folder, a NUL behind each variable.
         pieces = said.decode("utf-8", "surrogateescape").split("\0")

@@ -193,3 +193,11 @@ async def test_a_shell_that_is_none_of_the_usual_ones_keeps_nothing(tmp_path: Pa
     assert (await shell.run("export ONE=1")).success
     assert await judged(shell, "ls") == {"command": "ls"}
     await shell.close()
+
+
+async def test_of_more_than_is_read_nothing_is_taken_for_gone(shell: Shell):
+    await kept(shell, "export COLOUR=red")
+    large = "large=$(printf 'x%.0s' {1..100000}); for n in {1..12}; do export L$n=$large; done"
+    result = await kept(shell, large)
+    assert "What this command left is not known" in result.output
+    assert (await judged(shell, "ls", persist=True))["command"] == "export COLOUR=red; ls"
