@@ -7,6 +7,8 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from amplifier_tui.base.capabilities.mcp import CAPABILITY as MCP_SERVERS
+from amplifier_tui.base.files import images
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
@@ -128,9 +130,11 @@ class Playback:
     def opened(self, session: AmplifierSession) -> None:
         """Confine what prompts mention to the workspace: they may not be the user's words."""
         coordinator = session.coordinator
-        resolver = coordinator.get_capability("mention_resolver")
-        if resolver is not None:
-            coordinator.register_capability("mention_resolver", _ConfinedMentions(resolver))
+        confined = {"mention_resolver": _ConfinedMentions, MCP_SERVERS: _UnreadServers}
+        for name, kind in confined.items():
+            found = coordinator.get_capability(name)
+            if found is not None:
+                coordinator.register_capability(name, kind(found))
 
     def changed(self) -> Digests | None:
         """Return what real tools have changed in the workspace; None where tools are not real."""
@@ -139,10 +143,12 @@ class Playback:
         return changed_files(self._files, digests_of(self._workspace))
 
     def attachments(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the files of the workspace among those that were attached to a prompt."""
+        """Return the images and the files of the workspace among what a prompt had attached."""
+        from amplifier_tui.host.gate.risk import locate
+
         found = []
         for name in map(self.names.put_in, names):
-            if (self._place / name).resolve().is_relative_to(self._place.resolve()):
+            if images.is_data_url(name) or not locate(name, self._place).outside:
                 found.append(name)
             else:
                 self.missed.append(f"attachment {name}")
@@ -285,3 +291,13 @@ class _ConfinedMentions(StandIn):
         """Return the file a mention names, if such a text may name it."""
         found: Path | None = self._other.resolve_confined(mention)
         return found
+
+
+class _UnreadServers(StandIn):
+    """Servers of which such texts get nothing."""
+
+    __slots__ = ()
+
+    async def read(self, name: str, uri: str) -> str:
+        """Raise a `LookupError`."""
+        raise LookupError("a cassette reads nothing from servers")

@@ -172,7 +172,7 @@ def test_the_mode_changes_before_the_same_turn_and_no_rule_is_kept(
 
 
 def test_what_a_prompt_mentions_outside_of_the_project_is_not_read(
-    project: Project, driver: Driver, tmp_path: Path
+    project: Project, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "outside.txt").write_text("private words")
     (project.folder / "inside.txt").write_text("public words")
@@ -181,13 +181,15 @@ def test_what_a_prompt_mentions_outside_of_the_project_is_not_read(
     driver.close()
     cassette = recorded(project, session)
     (prompt,) = cassette.of(TapedPrompt)
-    attached = prompt.model_copy(update={"attachments": ["../outside.txt", "inside.txt"]})
+    monkeypatch.setenv("HOME", str(tmp_path))
+    names = ["../outside.txt", "~/outside.txt", "inside.txt", "a\0b"]
+    attached = prompt.model_copy(update={"attachments": names})
     rows = tuple(attached if row is prompt else row for row in cassette.rows)
     asked = cassette.model_copy(update={"rows": rows})
     replayed = play(asked, ReplayOrder(project.folder), LocalClient(trust_everything))
     told = str([row.told for row in replayed.cassette.rows if row.kind == "request"])
     assert "public words" in told and "private words" not in told
-    assert replayed.missed == ["attachment ../outside.txt"]
+    assert replayed.missed == ["attachment ../outside.txt", "attachment ~/outside.txt"]
 
 
 def test_a_workspace_of_its_own_makes_a_cassette_independent_of_the_project(
