@@ -87,6 +87,16 @@ def test_what_can_not_be_played_says_why(
     assert run(["record", "--cwd", str(project.folder), "no-such-session"]) == 1
 
 
+def test_a_cassette_that_can_not_be_updated_is_named(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with cassette(project).open() as file:
+        capsys.readouterr()
+        path = Path(f"/dev/fd/{file.fileno()}")
+        assert play(project, "replay", path, "--update") == 1
+    assert f"Error: {path}: " in capsys.readouterr().err
+
+
 def test_a_folder_of_cassettes_is_reported_for_ci(
     project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,6 +55,9 @@ def replay(
         from amplifier_tui.base.files import write_atomic
         from amplifier_tui.host.cassettes.conversing import baseline
 
-        write_atomic(cassette, baseline(played.was, played.replayed.cassette).encoded())
+        try:
+            write_atomic(cassette, baseline(played.was, played.replayed.cassette).encoded())
+        except OSError as error:
+            raise click.ClickException(f"{cassette}: {error.strerror or error}") from error
         click.echo(f"{cassette.name} expects this from now on", err=True)
     return played.status

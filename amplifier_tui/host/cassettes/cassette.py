@@ -17,6 +17,8 @@ from amplifier_tui.host.events import ApprovalOutcome, Mode, Scope
 
 VERSION: Final = 1
 MOST_LINES: Final = 200_000
+MOST_TOKENS: Final = 1_000_000_000
+"""Of one request; larger numbers are no counts, and some can't even be printed."""
 
 Id = Annotated[str, Field(max_length=300)]
 Word = Annotated[str, Field(max_length=300)]
@@ -36,8 +38,8 @@ class TapedModel(CassettePart):
     """What a provider says of its model."""
 
     model: Word = ""
-    context_window: int = Field(200_000, ge=1)
-    max_output_tokens: int = Field(16_000, ge=1)
+    context_window: int = Field(200_000, ge=1, le=MOST_TOKENS)
+    max_output_tokens: int = Field(16_000, ge=1, le=MOST_TOKENS)
 
 
 class CassetteHeader(CassettePart):
@@ -209,7 +211,7 @@ class TapedRequest(CassettePart):
     tools: str = ""
     told: list[str] = []
     seen: dict[str, str] = {}
-    tokens: int = 0
+    tokens: int = Field(0, ge=0, le=MOST_TOKENS)
 
 
 class TapedModules(CassettePart):
@@ -315,7 +317,11 @@ def _checked(number: int, line: bytes, kind: type[CassetteHeader] | None) -> Any
     try:
         return ROW.validate_json(line) if kind is None else kind.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        said = f"{place}: {first['msg']}" if place else first["msg"]
-        raise CassetteError(f"line {number}: {said}") from error
+        raise CassetteError(f"line {number}: {first_mistake(error)}") from error
+
+
+def first_mistake(error: ValidationError) -> str:
+    """Return the first thing that is wrong with a line, after the place where it is."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {first['msg']}" if place else first["msg"]

@@ -18,6 +18,7 @@ from amplifier_tui.host.cassettes.cassette import (
     CassetteError,
     CassetteHeader,
     TapedModel,
+    first_mistake,
 )
 from amplifier_tui.host.cassettes.names import run_names, texts_changed
 from amplifier_tui.host.cassettes.notes import SessionNotes
@@ -118,18 +119,18 @@ class SessionRecorder:
         if self._asked and not any(row["kind"] == "answer" for row in self._rows):
             raise CassetteError(f"{self._folder.name}: its loop does not tell what was answered")
         modes = [str(row["mode"]) for row in self._rows if row.get("mode")]
-        header = CassetteHeader(
-            program=__version__,
-            recorded=now(),
-            bundle=self._card.bundle,
-            mode=read_mode(modes[0] if modes else self._card.mode) or "ask",
-            providers={name: TapedModel(**facts) for name, facts in self._models.items()},
-        )
         hidden = (texts_changed(row, self._names.hidden) for row in self._rows)
         try:
+            header = CassetteHeader(
+                program=__version__,
+                recorded=now(),
+                bundle=self._card.bundle,
+                mode=read_mode(modes[0] if modes else self._card.mode) or "ask",
+                providers={name: TapedModel(**facts) for name, facts in self._models.items()},
+            )
             rows = tuple(ROW.validate_python(self._masking.values(row)) for row in hidden)
         except ValidationError as error:
-            raise CassetteError(f"{self._folder.name}: {error}") from error
+            raise CassetteError(f"{self._folder.name}: {first_mistake(error)}") from error
         self.secrets = self._masking.count
         return Cassette.model_construct(header=header, rows=rows)
 
@@ -229,7 +230,7 @@ class SessionRecorder:
     def _model(self, data: Data) -> None:
         for facts in self._models.values():
             window, reserve = data.get("window"), data.get("output_reserve")
-            if facts["model"] in ("", data.get("model")) and isinstance(window, int):
+            if facts["model"] in ("", data.get("model")) and isinstance(window, int) and window > 0:
                 facts["context_window"] = window
                 if isinstance(reserve, int) and reserve > 0:
                     facts["max_output_tokens"] = reserve
@@ -248,20 +249,19 @@ class SessionRecorder:
         if data.get("error"):
             self._add("answer", name, provider=provider, error=_fault(data))
             return
-        response = data.get("response") or {}
+        response = _mapping(data.get("response") or {}, "content")
         # It may have come in several parts.
         whole = text_of(response.get("content"))
         lane.ended = [each for each in lane.ended[:-1] if self._text(each) not in whole]
         ids: dict[str, str] = {}
-        for number, call in enumerate(response.get("tool_calls") or (), start=1):
+        for number, call in enumerate(_objects(response.get("tool_calls")), start=1):
             ids[str(call.get("id"))] = f"{name}.{number}"
             lane.calls[str(call.get("id"))] = {"id": f"{name}.{number}"}
-        content = [
-            _renamed(block, ids)
-            for block in response.get("content") or ()
-            if isinstance(block, dict)
-        ]
-        usage = data.get("usage") or {}
+        blocks = response.get("content")
+        if isinstance(blocks, str):
+            blocks = [{"type": "text", "text": blocks}]
+        content = [_renamed(block, ids) for block in _objects(blocks)]
+        usage = _mapping(data.get("usage") or {}, "total_tokens")
         self._add(
             "answer",
             name,
@@ -343,6 +343,11 @@ def _judged(row: Data) -> dict[str, str]:
 def _mapping(value: Any, name: str) -> Data:
     """Return a mapping as it is, and what is none under a name."""
     return value if isinstance(value, dict) else {name: value}
+
+
+def _objects(value: Any) -> list[Data]:
+    """Return the objects in a list; none where it is no list."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _fault(data: Data) -> Data:

@@ -41,6 +41,8 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
         ((HEADER, {**PROMPT, "more": 1}), "line 2: prompt.more: "),
         ((HEADER, PROMPT, "{torn"), "line 3: "),
         ((HEADER, PROMPT, PROMPT), "line 3: there is a prompt 1 already"),
+        (({**HEADER, "providers": {"p": {"context_window": 10**400}}},), "line 1: providers."),
+        ((HEADER, PROMPT, {"kind": "request", "id": "1.1", "tokens": 10**4_000}), "line 3: "),
         ((HEADER,), "it has no prompt"),
     ],
 )

@@ -59,6 +59,7 @@ def test_an_id_that_is_used_again_is_another_call(tmp_path: Path) -> None:
         ((), "has no event log of this program"),
         (ANSWER[:1], "has no event log of this program"),
         ((*ANSWER, ("tool:post", {"cut": True})), "row 6 of events.jsonl can't be read"),
+        ((*ANSWER[:2], ("provider:request", {"provider": "p" * 400})), "s: providers.p"),
     ],
 )
 def test_a_session_that_can_not_be_played_says_why(
@@ -77,3 +78,15 @@ def test_a_loop_that_does_not_tell_what_was_answered_is_named(tmp_path: Path) ->
     rows = (ANSWER[1], ANSWER[3], ("execution:end", {"response": "Hello."}))
     with pytest.raises(CassetteError, match="its loop does not tell what was answered"):
         recorded(logged(tmp_path / "s", *rows))
+
+
+def test_an_answer_of_another_form_is_taken_as_far_as_it_goes(tmp_path: Path) -> None:
+    odd: tuple[dict[str, Any], ...] = (
+        {"response": "Hello."},
+        {"response": {"content": "Hello.", "tool_calls": ["c"]}, "usage": 3},
+    )
+    begin = (("context:budget", {"window": 0}), *ANSWER[:-1])
+    for data in odd:
+        cassette = recorded(logged(tmp_path / "s", *begin, ("provider:response", data)))
+        (answer,) = cassette.of(TapedAnswer)
+        assert answer.content == [{"type": "text", "text": "Hello."}]
