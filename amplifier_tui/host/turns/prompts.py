@@ -135,6 +135,10 @@ class PromptPath:
             return self._recorder.sent
         commands = [event.command_id for event in self._shell.waiting]
         attached = await asyncio.to_thread(read_attachments, self._workspace, prompt.attachments)
+        if attached.images and not self._recorder.watches:
+            # Such a context gets its messages from the orchestrator, which is given a text.
+            attached.images.clear()
+            attached.problems.append("images, which this session's context can't be given")
         for problem in attached.problems:
             self._sender.notice("warning", f"Not attached: {problem}")
         with_files = await self._with_files(prompt, attached.texts)

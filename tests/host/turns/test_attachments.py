@@ -82,3 +82,13 @@ def test_an_image_reaches_the_model_and_is_there_after_a_resume(
         sent = server.request_blocking(number).json["messages"][0]["content"]
         assert [block["type"] for block in sent] == ["text", "image"]
         assert sent[1]["source"]["data"] == PIXEL
+
+
+def test_an_image_that_the_context_can_not_be_given_is_named(
+    project: Project, driver: Driver
+) -> None:
+    session = driver.open(project.bundle(context="context-slots")).session_id
+    driver.turn("what is it?", attachments=(URL,))
+    said = "Not attached: images, which this session's context can't be given"
+    assert said in [each.text for each in driver.of(Notice)]
+    assert PIXEL not in (project.folder_of(session) / "transcript.jsonl").read_text()
