@@ -97,12 +97,25 @@ def test_a_cassette_that_can_not_be_updated_is_named(
     assert f"Error: {path}: " in capsys.readouterr().err
 
 
+def test_a_workspace_that_leads_elsewhere_is_not_copied(
+    project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = cassette(project)
+    (tmp_path / "home").mkdir()
+    beside = path.with_name("a.workspace")
+    beside.symlink_to(tmp_path / "home")
+    capsys.readouterr()
+    assert play(project, "replay", path) == 3
+    assert "a.workspace leads to" in capsys.readouterr().out
+    assert play(project, "replay", path, "--workspace", str(beside)) == 0
+
+
 def test_a_folder_of_cassettes_is_reported_for_ci(
     project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = cassette(project).parent
     changed = cassette(project, "b")
-    changed.write_text(changed.read_text().replace("what is the key", "which is the key", 1))
+    changed.write_text(changed.read_text().replace("what is the key", "which is the\uffff key", 1))
     (folder / f"c{SUFFIX}").write_text("[]\n")
     report = tmp_path / "report.xml"
     assert play(project, "test", folder, "--junit", str(report)) == 2

@@ -158,6 +158,10 @@ def play_again(path: Path, was: Cassette, options: PlayOptions) -> PlayedFile:
 
     beside = path.with_name(f"{path.name.removesuffix(SUFFIX)}.workspace")
     workspace = options.workspace or (beside if beside.is_dir() else None)
+    if workspace is beside and not beside.resolve().is_relative_to(path.parent.resolve()):
+        # Who wrote the cassette may have made it, and what is copied is read.
+        problem = f"{beside.name} leads to {beside.resolve()}; to play it there, use --workspace"
+        return PlayedFile(path, NOT_PLAYED, problem)
     order = ReplayOrder(options.cwd, options.bundle, options.tools, workspace)
     # What modules print is no part of what the command says.
     printed = DescriptorCapture()
