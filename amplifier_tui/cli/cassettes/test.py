@@ -101,6 +101,9 @@ def _write_junit(path: Path, name: str, done: list[PlayedFile]) -> None:
             said.text = clean("\n".join(map(str, each.found)))
     suite.attrib |= {key: str(count) for key, count in counts.items()} | {"time": f"{total:.3f}"}
     data = ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)
+    for code in ("\ufffe", "\uffff"):
+        # Characters that no XML holds, and the library writes all the same.
+        data = data.replace(code.encode(), "\ufffd".encode())
     try:
         write_atomic(path, data)
     except OSError as error:
