@@ -83,9 +83,11 @@ _OWN: Final = str(Path(__file__).resolve().parents[2])
 
 def place_of_error(error: BaseException) -> str:
     """Return file and line of the module's code that failed; empty when it can't be told."""
-    cause = error
-    while cause.__cause__ is not None:
+    cause, seen = error, {id(error)}
+    # `raise error from error` makes a circle.
+    while cause.__cause__ is not None and id(cause.__cause__) not in seen:
         cause = cause.__cause__
+        seen.add(id(cause))
     if isinstance(cause, SyntaxError) and cause.filename:
         return f"{cause.filename}:{cause.lineno}"
     places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(cause.__traceback__)]

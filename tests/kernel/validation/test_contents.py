@@ -11,6 +11,7 @@ from amplifier_tui.kernel.mounting.contents import (
     schema_problem,
     tool_name_problem,
 )
+from amplifier_tui.kernel.mounting.errors import place_of_error
 from amplifier_tui.kernel.validation.base import ValidationCheck
 from amplifier_tui.kernel.validation.module_check import check_module
 from tests.kernel.validation.packages import write
@@ -114,3 +115,9 @@ def test_names_that_models_take_and_events_that_are_there_have_no_problem() -> N
 def test_code_without_a_file_has_no_place() -> None:
     assert place_of(len) == ""
     assert place_of(test_code_without_a_file_has_no_place).startswith(f"{Path(__file__)}:")
+
+
+def test_an_error_that_is_its_own_cause_has_a_place() -> None:
+    first, second = ValueError("first"), ValueError("second")
+    first.__cause__, second.__cause__ = second, first
+    assert place_of_error(first) == ""
