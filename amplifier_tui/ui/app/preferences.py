@@ -19,7 +19,8 @@ class Preferences:
     """Reads once; a change is put on top of what the file says then: other windows write too.
 
     A change waits while another one does: make it in a thread. A broken file counts as empty, and
-    `error` says so. `path` is `preferences.json` of the config directory by default.
+    `error` says so; a change keeps it as `preferences.json.broken`. `path` is `preferences.json` of
+    the config directory by default.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -75,12 +76,15 @@ class Preferences:
     @property
     def models(self) -> "dict[str, ModelChoice]":
         """The models the user chose, by bundle."""
+        from dataclasses import asdict
+
         from amplifier_tui.host.client import ModelChoice
 
+        none = asdict(ModelChoice())
         return {
             bundle: ModelChoice(**chosen)
             for bundle, chosen in _table(self._data, "models").items()
-            if isinstance(chosen, dict) and _fits(chosen, ModelChoice())
+            if isinstance(chosen, dict) and _fits(chosen, none)
         }
 
     def set_model(self, bundle: str, chosen: Mapping[str, str | int]) -> None:
@@ -153,15 +157,19 @@ class Preferences:
         from amplifier_tui.base.jsonl import write_object
 
         with locked(self.path, _PATIENCE):
+            self.error = ""
             before = self._read()
+            if self.error and self.path.is_file():
+                # The user may have written in it: it is kept beside.
+                self.path.replace(f"{self.path}.broken")
             self._data = dict(before)
             change(self._data)
             if self._data != before:
                 write_object(self.path, self._data)
 
 
-def _fits(values: Mapping[str, object], made: object) -> bool:
-    return all(type(value) is type(getattr(made, name, None)) for name, value in values.items())
+def _fits(values: Mapping[str, object], known: Mapping[str, object]) -> bool:
+    return all(name in known and type(known[name]) is type(values[name]) for name in values)
 
 
 def _texts(data: dict[str, Any], key: str) -> list[str]:

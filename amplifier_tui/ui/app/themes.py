@@ -90,7 +90,8 @@ def load_roles(path: Path) -> Roles:
         data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (OSError, UnicodeDecodeError) as error:
         raise ThemeError(f"{where}: cannot be read: {error}") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, LookupError) as error:
+        # The last two for what is written like a date or a number and is none.
         raise ThemeError(f"{where}: {' '.join(str(error).split())}") from error
     roles = check_roles(data, where)
     if roles["name"] != path.stem:

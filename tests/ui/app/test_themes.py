@@ -114,7 +114,9 @@ def test_a_wrong_theme_file_is_refused_with_file_and_key(
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["- a\n- b\n", "a: [", "\x00", "just words", ""])
+@pytest.mark.parametrize(
+    "text", ["- a\n- b\n", "a: [", "\x00", "just words", "", "dark: 2020-13-45", 'x: !!int ""']
+)
 def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(text)
@@ -237,6 +239,15 @@ def test_broken_preferences_count_as_none(tmp_path: Path, text: str) -> None:
     assert preferences.theme == "" and preferences.panes("/a") is None
     preferences.set_panes("/a", ["events"])
     assert Preferences(path).panes("/a") == ["events"]
+    kept = path.with_name("preferences.json.broken")
+    # What can't be read may have been written by hand.
+    assert kept.exists() != text.endswith("4}")
+
+
+def test_remembered_models_with_a_field_that_is_none_do_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    path.write_text('{"models": {"a": {"model": "m"}, "b": {"other": null}}}')
+    assert list(Preferences(path).models) == ["a"]
 
 
 async def test_a_config_directory_that_cannot_be_written_is_said_and_survived() -> None:
