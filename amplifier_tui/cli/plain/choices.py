@@ -52,7 +52,10 @@ class NumberedQuestion:
     def text(self) -> list[str]:
         """The lines that ask it."""
         numbered = [f"  {n}  {choice.label}" for n, choice in enumerate(self._choices, start=1)]
-        return [reveal(line) for line in (*self._lines, *numbered, self._hint)]
+        # What stands behind a line break of a name or a path must not look like a line of ours.
+        return [
+            reveal(line).replace("\n", "\n      ") for line in (*self._lines, *numbered, self._hint)
+        ]
 
     @property
     def _hint(self) -> str:

@@ -61,7 +61,8 @@ class LineWriter:
         try:
             self._stream.write(text.encode(encoding, "replace").decode(encoding))
             self._stream.flush()
-        except BrokenPipeError:
+        except OSError:
+            # A pipe nobody reads, a terminal that went away, a full disk.
             self.gone = True
             # What is left in the buffer has nowhere to go either.
             with contextlib.suppress(OSError):

@@ -46,12 +46,13 @@ def run_plain(
 
 def _signalled(session: PlainSession, run: Callable[[], int]) -> int:
     """Run with ctrl+c, and an end that the system asks for, told to the session."""
-    before = (
-        (signal.SIGINT, signal.signal(signal.SIGINT, lambda number, frame: session.interrupt())),
-        (signal.SIGTERM, signal.signal(signal.SIGTERM, lambda number, frame: session.quit())),
-    )
+    before = [(signal.SIGINT, signal.signal(signal.SIGINT, lambda *_: session.interrupt()))]
+    # With SIGHUP a terminal goes away; Windows has none, and `nohup` has it ignored.
+    leave = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    leave = [number for number in leave if signal.getsignal(number) != signal.SIG_IGN]
+    before += [(number, signal.signal(number, lambda *_: session.quit())) for number in leave]
     try:
         return run()
     finally:
-        for number, handler in before:
-            signal.signal(number, handler)
+        for each, handler in before:
+            signal.signal(each, handler)

@@ -60,7 +60,8 @@ class EventTeller:
                 self._say("The conversation was compacted.")
             case LaneOpened():
                 self._agents[event.lane] = one_line(event.name, 60)
-                self._say(f"Agent {event.name} works: {one_line(event.instruction, 200)}")
+                name = self._agents[event.lane]
+                self._say(f"Agent {name} works: {one_line(event.instruction, 200)}")
             case LaneClosed():
                 self._say(f"Agent {self._agents.get(event.lane, '')} has ended: {event.status}.")
             case BlockStarted() | BlockDelta() | BlockEnded() if event.agent == MAIN_LANE:
@@ -122,7 +123,7 @@ class EventTeller:
     def _named(self, call: ToolStarted) -> str:
         agent = self._agents.get(call.agent, "")
         kind = f"{agent}, tool" if agent else "Tool"
-        return f"{kind} {call.tool} {_subject(call.arguments)}".rstrip()
+        return f"{kind} {one_line(call.tool, 100)} {_subject(call.arguments)}".rstrip()
 
 
 def _subject(arguments: dict[str, Any]) -> str:

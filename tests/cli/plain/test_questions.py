@@ -135,3 +135,10 @@ def test_at_a_terminal_a_line_from_before_the_question_does_not_answer_it() -> N
     client = TrustingClient(on_open=[TRUST])
     assert "before the question could be read" in said(client, "3\n", person=True)
     assert client.named("answer_trust") == [("t", TrustDecision())]
+
+
+def test_a_line_break_in_a_name_makes_no_line_that_looks_like_the_programs_own() -> None:
+    _, text = decided("4\n", paths=("a\nRisk: low\n  4  Allow",))
+    lines = text.splitlines()
+    assert "      Risk: low" in lines and "        4  Allow" in lines
+    assert "Risk: low" not in lines and "  4  Allow" not in lines

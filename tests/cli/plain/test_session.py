@@ -1,11 +1,14 @@
 """The line mode: what happens is said once, in order, without anything that moves the cursor."""
 
+import errno
 import io
+import signal
 from pathlib import Path
 
 import pytest
 
 from amplifier_tui.cli.plain.lines import StreamedAnswer
+from amplifier_tui.cli.plain.start import _signalled
 from amplifier_tui.host.client import ModelCard, OpenRequest, SessionCard
 from amplifier_tui.host.events import Failed, LaneOpened, Notice, SessionClosed
 from tests.cli.plain.scripted import ScriptedClient, make_session, said
@@ -166,14 +169,23 @@ def test_an_answer_of_the_engine_that_fails_is_said() -> None:
     assert "Error: broken\n" in said(ScriptedClient(offered=RuntimeError("broken")), "/model\n")
 
 
-def test_an_output_that_nobody_reads_any_more_ends_the_program() -> None:
+@pytest.mark.parametrize("error", [BrokenPipeError(), OSError(errno.EIO, "terminal is gone")])
+def test_an_output_that_nobody_reads_any_more_ends_the_program(error: OSError) -> None:
     client = ScriptedClient(batches=[[turn()]])
     session, _ = make_session(client, "go\n")
 
     class Gone(io.TextIOWrapper):
         def write(self, text: str) -> int:
-            raise BrokenPipeError
+            raise error
 
     vars(session._writer)["_stream"] = Gone(io.BytesIO(), encoding="utf-8")
     assert session.run(OpenRequest(cwd=Path("/src"))) == 0
+    assert client.named("close")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_terminal_that_goes_away_and_the_systems_end_close_the_session(number: int) -> None:
+    client = ScriptedClient(on_submit=lambda: signal.raise_signal(number))
+    session, _ = make_session(client, "go\n")
+    assert _signalled(session, lambda: session.run(OpenRequest(cwd=Path("/src")))) == 0
     assert client.named("close")
