@@ -131,7 +131,7 @@ def launch(options: LaunchOptions) -> int:
     """
     if options.cwd:
         try:
-            os.chdir(Path(options.cwd).expanduser())
+            os.chdir(Path(os.path.expanduser(options.cwd)))
         except OSError as error:
             return _refuse(f"--cwd {options.cwd}: {error.strerror}")
     mistake = mistake_in(options)

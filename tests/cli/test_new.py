@@ -133,3 +133,16 @@ def test_what_it_is_made_of_must_be_there_and_may_be_a_path(
     monkeypatch.chdir(tmp_path)
     assert bundles.run("new", "mine", "--from", "./base.yaml") == 0
     assert bundles.run("validate", "mine", "--strict") == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["sessions", "--cwd", "~no-such-user"],
+        ["bundle", "--cwd", "~no-such-user", "list"],
+        ["--plain", "--cwd", "~no-such-user"],
+    ],
+)
+def test_a_home_of_nobody_is_a_folder_that_is_not_there(words: list[str], capsys: Capture) -> None:
+    assert run(words) == 2
+    assert "~no-such-user" in capsys.readouterr().err

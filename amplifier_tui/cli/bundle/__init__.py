@@ -1,5 +1,7 @@
 """`amplifier-tui bundle`: look at bundles, choose one, and manage where they come from."""
 
+import os
+
 import click
 
 from amplifier_tui.cli.bundle.diff import diff
@@ -23,7 +25,7 @@ def bundle(context: click.Context, cwd: str) -> None:
     """
     from pathlib import Path
 
-    folder = Path(cwd).expanduser()
+    folder = Path(os.path.expanduser(cwd))
     if not folder.is_dir():
         raise click.BadParameter(f"{cwd} is no directory", param_hint="--cwd")
     context.obj = folder.resolve()

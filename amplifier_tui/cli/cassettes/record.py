@@ -52,7 +52,7 @@ def record(
     from amplifier_tui.host.store.sessions import SessionNotFoundError, find_session
     from amplifier_tui.paths import amplifier_home
 
-    folder = Path(cwd).expanduser().resolve()
+    folder = Path(os.path.expanduser(cwd)).resolve()
     try:
         found = find_session(folder, session)
         load_keys(amplifier_home(), os.environ)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,7 @@ def replay(
     as_json: bool,
 ) -> int:
     """Play a cassette again; see the command's help."""
-    options = PlayOptions(Path(cwd).expanduser().resolve(), bundle, tools, workspace, trust)
+    options = PlayOptions(Path(os.path.expanduser(cwd)).resolve(), bundle, tools, workspace, trust)
     prepare(trust=trust)
     played = play_file(cassette, options)
     if as_json:

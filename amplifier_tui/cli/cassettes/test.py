@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -55,7 +56,7 @@ def test(
     paths = [folder] if folder.is_file() else sorted(folder.rglob(f"*{SUFFIX}"))
     if not paths:
         raise click.UsageError(f"There is no NAME{SUFFIX} in {folder}")
-    options = PlayOptions(Path(cwd).expanduser().resolve(), bundle, tools, workspace, trust)
+    options = PlayOptions(Path(os.path.expanduser(cwd)).resolve(), bundle, tools, workspace, trust)
     done: list[PlayedFile] = []
     prepare(trust=trust)
     for path in paths:

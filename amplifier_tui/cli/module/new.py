@@ -1,5 +1,6 @@
 """`amplifier-tui module new`: the smallest module of a kind that runs, with its test."""
 
+import os
 import re
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def new(kind: str, name: str, parent: str, as_json: bool) -> None:
     if not _NAME.fullmatch(name):
         raise click.BadParameter("is lower case letters, digits and -, such as word-count")
     module_id = f"{prefix}{name}"
-    folder = Path(parent).expanduser() / f"amplifier-module-{module_id}"
+    folder = Path(os.path.expanduser(parent)) / f"amplifier-module-{module_id}"
     try:
         written = _write(folder, kind, module_id, name)
     except FileExistsError as error:

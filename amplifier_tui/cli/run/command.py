@@ -140,7 +140,7 @@ def run(
         text = _prompt_of(prompt)
     if cwd:
         try:
-            os.chdir(Path(cwd).expanduser())
+            os.chdir(Path(os.path.expanduser(cwd)))
         except OSError as error:
             raise click.UsageError(f"--cwd {cwd}: {error.strerror}") from error
     if trust:

@@ -57,7 +57,7 @@ def _serve(host: str, port: int, keep: bool, demo: bool, trust: bool, **values: 
     texts = {name: text or "" for name, text in values.items()}
     options = LaunchOptions(demo=demo, trust=trust, plain=False, **texts)
     mistake = mistake_in(options)
-    if not mistake and options.cwd and not Path(options.cwd).expanduser().is_dir():
+    if not mistake and options.cwd and not Path(os.path.expanduser(options.cwd)).is_dir():
         mistake = f"--cwd {options.cwd}: no such directory"
     if mistake:
         raise click.UsageError(mistake)

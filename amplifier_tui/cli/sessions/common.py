@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -23,7 +24,7 @@ def folder_at(cwd: str) -> Path:
     """Return the directory of `--cwd`."""
     from pathlib import Path
 
-    folder = Path(cwd).expanduser()
+    folder = Path(os.path.expanduser(cwd))
     if not folder.is_dir():
         raise click.BadParameter(f"{cwd} is no directory", param_hint="--cwd")
     return folder.resolve()
