@@ -181,7 +181,8 @@ def find_theme(name: str) -> Roles:
     """Load one theme by name; raises ThemeError also where there is none of that name."""
     for folder in reversed(theme_dirs()):
         path = folder / f"{name}.yaml"
-        if path.is_file():
+        # Not every name can be one of a file.
+        if path in folder.glob("*.yaml"):
             return load_roles(path)
     names = {path.stem for folder in theme_dirs() for path in folder.glob("*.yaml")}
     near = did_you_mean(name, names) or "; /theme lists them."

@@ -259,3 +259,8 @@ async def test_a_config_directory_that_cannot_be_written_is_said_and_survived() 
         await drive.settle()
         assert drive.app.theme == "paper"
         assert "not remembered" in drive.text()
+
+
+def test_a_name_that_no_file_can_have_is_that_of_no_theme() -> None:
+    with pytest.raises(ThemeError, match="There is no theme"):
+        find_theme("a" * 5_000)
