@@ -92,3 +92,9 @@ def test_a_bundles_description_says_whose_it_is_and_what_would_be_asked(
     assert bundles.run("show", "team") == 0
     shown = capsys.readouterr().out
     assert "team · project" in shown and "Would be asked about" in shown
+
+
+@pytest.mark.parametrize("command", ["add", "forget"])
+def test_a_home_of_nobody_is_no_folder(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["trust", command, "~no-such-user"]) in (1, 2)
+    assert "~no-such-user" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """The commands of `amplifier-tui trust`."""
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from time import localtime, strftime
@@ -69,7 +70,7 @@ def forget(context: click.Context, what: str) -> None:
     """
     file = _file(context)
     with common.failures(context):
-        path = str(Path(what).expanduser().resolve())
+        path = str(Path(os.path.expanduser(what)).resolve())
         count = file.forget(what) or file.forget(path)
     if not count:
         common.complain("Error", f"Nothing is known of {what!r}", "red")
@@ -87,7 +88,7 @@ def add(context: click.Context, who: str) -> None:
     """
     from amplifier_tui.foundation.trust.code import publisher
 
-    file, folder = _file(context), Path(who).expanduser()
+    file, folder = _file(context), Path(os.path.expanduser(who))
     with common.failures(context):
         if folder.is_dir():
             file.add(folders=(folder,))
