@@ -23,9 +23,11 @@ from amplifier_tui.host.events import (
     Mode,
     ModeChanged,
     ModelChanged,
+    Notice,
     QuestionsAsked,
     QuestionsResolved,
     SessionClosed,
+    SessionHeld,
     SessionOpened,
     TrustAnswered,
     TrustAsked,
@@ -67,7 +69,7 @@ class PlainSession:
         self._shown: NumberedQuestion | None = None
         self._waiting: list[Callable[[], bool]] = []
         self._continued = ""
-        self._bundle = self._model = self._resume = ""
+        self._session_id = self._bundle = self._model = self._resume = ""
         self._opened = self._running = self._over = False
         self._opening = True
         self._interrupts = self._interrupts_seen = 0
@@ -235,6 +237,7 @@ class PlainSession:
         match event:
             case SessionOpened():
                 self._opened, self._opening, self._running = True, False, False
+                self._session_id = event.session_id
                 self._bundle, self._model = event.bundle, event.model
                 self.say(f"{'Resumed' if event.resumed else 'Opened'} in {event.cwd}.")
                 if event.title:
@@ -244,6 +247,11 @@ class PlainSession:
                 self._resume = event.resume_command
             case Failed():
                 self._failed(event)
+            case SessionHeld():
+                self._held(event)
+            case Notice(source="host", session_id=self._session_id) if self._opened:
+                # It may say why no other session opens.
+                self._opening = False
             case TurnStarted():
                 self._running = True
             case TurnEnded():
@@ -278,6 +286,15 @@ class PlainSession:
                     self._asked = deque(kept)
                     outcome = getattr(event, "outcome", "")
                     self.say(f"The question is no longer open{f': {outcome}' if outcome else ''}.")
+
+    def _held(self, event: SessionHeld) -> None:
+        self._opened = self._opening = self._running = False
+        owner = f" (process {event.owner})" if event.owner else ""
+        where = "has let the session go." if event.free else f"has the session open{owner}."
+        close = "" if event.free else "Close it there, then "
+        self.say(f"Another window {where} {close}/resume {event.session_id} opens it here.")
+        if not self._person:
+            self._status, self._over = 1, True
 
     def _failed(self, event: Failed) -> None:
         self._opening = False

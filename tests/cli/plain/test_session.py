@@ -10,7 +10,7 @@ import pytest
 from amplifier_tui.cli.plain.lines import StreamedAnswer
 from amplifier_tui.cli.plain.start import _signalled
 from amplifier_tui.host.client import ModelCard, OpenRequest, SessionCard
-from amplifier_tui.host.events import Failed, LaneOpened, Notice, SessionClosed
+from amplifier_tui.host.events import Failed, LaneOpened, Notice, SessionClosed, SessionHeld
 from tests.cli.plain.scripted import ScriptedClient, make_session, said
 from tests.ui.state.make import (
     delta,
@@ -157,6 +157,31 @@ def test_commands_do_what_they_say() -> None:
     assert client.named("switch_model") == [("x", "b"), ("c", "")]
     assert "  1  Earlier, 3 turns\n" in text
     assert client.named("resume") == [("abc",)]
+
+
+@pytest.mark.parametrize("typed", ["/resume s1", "/bundle other"])
+def test_where_no_other_session_opens_the_next_line_is_heard(typed: str) -> None:
+    client = ScriptedClient(batches=[[turn(), turn_ended()]])
+    refused = make(Notice, level="info", text="This session is open already", source="host")
+    vars(client)["resume"] = vars(client)["switch_bundle"] = lambda _: client.push(refused)
+    assert "open already" in said(client, f"{typed}\ngo\n")
+    assert client.named("submit") == [("go",)]
+
+
+def test_a_session_of_another_window_is_said_with_what_to_do() -> None:
+    held = make(SessionHeld, owner="42")
+    text = said(ScriptedClient(on_open=[held]), "go\n", status=1)
+    assert (
+        f"has the session open (process 42). Close it there, then /resume {held.session_id}" in text
+    )
+
+
+def test_a_session_that_another_window_lets_go_is_opened_where_that_is_said() -> None:
+    held, free = make(SessionHeld), make(SessionHeld, free=True)
+    client = ScriptedClient(on_open=[held, free], batches=[[turn(), turn_ended()]])
+    text = said(client, f"too early\n/resume {held.session_id}\ngo\n", person=True)
+    assert "Another window has let the session go. /resume" in text
+    assert client.named("resume") == [(held.session_id,)] and client.named("submit") == [("go",)]
 
 
 def test_a_slash_that_is_no_command_goes_to_the_session() -> None:
