@@ -28,9 +28,11 @@ class BrowserPage:
         return cls(int(handle))
 
     def open(self, url: str) -> None:
-        """Have an address opened in a tab of its own.
+        """Have an address opened in a tab of its own; the ends of lines in it do not count.
 
         Raises:
             OSError: The server has ended.
         """
-        os.write(self._handle, f"{url.strip()}\n".encode())
+        # A link of a model may have anything in it.
+        address = url.strip().replace("\n", "")
+        os.write(self._handle, f"{address}\n".encode("utf-8", "replace"))

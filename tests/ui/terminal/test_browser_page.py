@@ -24,6 +24,19 @@ def test_in_a_terminal_there_is_no_page(value: str | None) -> None:
     assert BrowserPage.take({} if value is None else {PAGE_VARIABLE: value}) is None
 
 
+@pytest.mark.parametrize(
+    ("link", "opened"),
+    [
+        ("https://a.example/\ud800", b"https://a.example/?\n"),
+        ("https://a/\nhttps://b/\n", b"https://a/https://b/\n"),
+    ],
+)
+def test_one_address_is_opened_whatever_a_link_has_in_it(link: str, opened: bytes) -> None:
+    page, read_end = page_and_reader()
+    page.open(link)
+    assert os.read(read_end, 100) == opened
+
+
 async def test_an_address_is_opened_by_the_page_and_not_on_this_machine() -> None:
     page, read_end = page_and_reader()
     async with running() as drive:
