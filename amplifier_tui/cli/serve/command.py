@@ -74,6 +74,8 @@ def _serve(host: str, port: int, keep: bool, demo: bool, trust: bool, **values: 
         click.echo(_EXPOSED.format(host=host), err=True)
     try:
         asyncio.run(_run(host, port, keep, program(options)))
+    except UnicodeError as error:
+        raise click.UsageError(f"--host {host}: no such name") from error
     except OSError as error:
         reason = error.strerror or str(error)
         message = f"can't listen on {host}, port {port}: {reason}. Choose another with --port"

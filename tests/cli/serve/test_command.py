@@ -66,6 +66,7 @@ def test_the_token_is_another_one_each_time_and_only_this_machine_is_listened_to
         (["--mode", "auto"], "--mode auto: plan, ask and edits"),
         (["--max-cost", "free"], "--max-cost free: an amount of dollars"),
         (["--cwd", "/nowhere/at/all"], "--cwd /nowhere/at/all: no such directory"),
+        (["--host", "a..b", "--port", "0"], "--host a..b: no such name"),
         (["--port", "70000"], "70000 is not in the range"),
         (["demo"], "unexpected extra argument"),
     ],
