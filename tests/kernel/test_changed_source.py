@@ -18,6 +18,9 @@ def test_source_that_could_not_be_imported_is_still_another_one_than_what_is_loa
     source = folder / "__init__.py"
     source.write_text("VALUE = 1\n")
     import_package("tool-changing", folder)
+    (folder / ".#lock.py").symlink_to("user@host.1")
+    # An editor's lock is no source.
+    assert not has_changed(folder)
     source.write_text("1 / 0\n")
     try:
         for _ in range(2):

@@ -197,7 +197,9 @@ def _stamp(package_dir: Path) -> _Stamp:
     """Return what differs where a file below was written since; empty where none can be read."""
     files = package_dir.rglob("*.py") if package_dir.is_dir() else (package_dir,)
     try:
-        found = [(str(file), file.stat()) for file in islice(files, _MOST_FILES)]
+        # An editor's lock is a link to nowhere.
+        there = (file for file in files if file.is_file())
+        found = [(str(file), file.stat()) for file in islice(there, _MOST_FILES)]
     except OSError:
         return ()
     return tuple(sorted((file, stat.st_mtime_ns, stat.st_size) for file, stat in found))
