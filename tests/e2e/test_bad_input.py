@@ -120,7 +120,7 @@ def test_a_provider_error_says_what_to_do_and_a_key_tries_again(machine: Machine
         ready(terminal, "work")
         ask(terminal, "the weather")
         terminal.wait_for("Anthropic is overloaded")
-        terminal.wait_for("wait a moment, then try again")
+        terminal.wait_for("Retry in a moment")
         terminal.wait_for("ctrl+x r try again")
         terminal.wait_for("› the weather")
         terminal.press("ctrl+x", "r")
