@@ -10,6 +10,9 @@ MAX_BYTES: Final = 3_700_000
 HEAD: Final = 16
 """Bytes that say what a file is."""
 
+IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""The types that are images and no PDFs."""
+
 _SIGNATURES: Final[tuple[tuple[bytes, str], ...]] = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
