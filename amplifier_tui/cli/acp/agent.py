@@ -14,10 +14,11 @@ from acp import PROTOCOL_VERSION, RequestError, schema
 from amplifier_tui import __version__
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
-from amplifier_tui.cli.acp.asking import Editor
 from amplifier_tui.cli.acp.commands import run_command
 from amplifier_tui.cli.acp.content import prompt_of, servers_of
-from amplifier_tui.cli.acp.files import EditorFiles
+from amplifier_tui.cli.acp.editor.files import EditorFiles
+from amplifier_tui.cli.acp.editor.protocol import Editor
+from amplifier_tui.cli.acp.editor.terminals import EditorTerminals
 from amplifier_tui.cli.acp.session import EditorSession
 from amplifier_tui.host.client import ModelCard, OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
@@ -73,6 +74,7 @@ class EditorAgent:
         self._tasks: set[asyncio.Task[None]] = set()
         self._forms = False
         self._files: schema.FileSystemCapabilities | None = None
+        self._terminals = False
 
     def on_connect(self, conn: Any) -> None:
         """Take the connection to the editor."""
@@ -96,6 +98,7 @@ class EditorAgent:
         asks = client_capabilities.elicitation if client_capabilities is not None else None
         self._forms = asks is not None and asks.form is not None
         self._files = client_capabilities.fs if client_capabilities is not None else None
+        self._terminals = bool(client_capabilities and client_capabilities.terminal)
         return schema.InitializeResponse(
             protocol_version=PROTOCOL_VERSION,
             agent_capabilities=schema.AgentCapabilities(
@@ -272,6 +275,8 @@ class EditorAgent:
         if resume in self._sessions:
             raise _wrong(f"The session {resume} is open here already")
         wanted = self._wanted
+        client = LocalClient(wanted.trust)
+        session = EditorSession(client, self._editor, str(folder), forms=self._forms)
         files = EditorFiles(self._editor, self._files, folder)
         request = OpenRequest(
             cwd=folder,
@@ -282,9 +287,8 @@ class EditorAgent:
             mcp_servers=servers_of(more.get("mcp_servers") or ()),
             restores_queue=False,
             client_files=files if files.reads or files.writes else None,
+            client_terminals=EditorTerminals(self._editor, session) if self._terminals else None,
         )
-        client = LocalClient(wanted.trust)
-        session = EditorSession(client, self._editor, str(folder), forms=self._forms)
         try:
             await session.open(request)
         except BaseException:

@@ -3,11 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Coroutine
-from typing import Any, Protocol
+from typing import Any
 
-from acp import RequestError, schema
+from acp import schema
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.cli.acp.editor.protocol import EDITOR_ERRORS, Editor
 from amplifier_tui.cli.acp.permissions import (
     asked_call,
     asked_limit,
@@ -31,27 +32,6 @@ from amplifier_tui.host.events import (
 )
 
 logger = logging.getLogger(__name__)
-
-
-class Editor(Protocol):
-    """What a session asks of an editor; `acp.AgentSideConnection` does it."""
-
-    async def session_update(self, session_id: str, update: Any) -> None:
-        """Send an update."""
-
-    async def request_permission(
-        self, session_id: str, tool_call: Any, options: list[Any]
-    ) -> schema.RequestPermissionResponse:
-        """Ask the user."""
-
-    async def create_elicitation(self, message: str, mode: Any) -> Any:
-        """Ask the user to fill in a form."""
-
-    async def read_text_file(self, session_id: str, path: str) -> schema.ReadTextFileResponse:
-        """Read a file as the editor has it."""
-
-    async def write_text_file(self, session_id: str, path: str, content: str) -> Any:
-        """Replace a file's text in the editor."""
 
 
 class EditorQuestions:
@@ -101,7 +81,7 @@ class EditorQuestions:
         """Return the outcome of a question; None when the editor could not ask."""
         try:
             response = await self._editor.request_permission(self.session_id, call, options)
-        except (RequestError, ConnectionError, ValueError) as error:
+        except EDITOR_ERRORS as error:
             logger.warning("The editor did not ask: %s", error)
             return None
         return response.outcome
@@ -125,7 +105,7 @@ class EditorQuestions:
             try:
                 answer = await self._editor.create_elicitation(message, mode)
                 reply = reply_of(asked.questions, answer)
-            except (RequestError, ConnectionError, ValueError) as error:
+            except EDITOR_ERRORS as error:
                 logger.warning("The editor did not ask: %s", error)
         self._client.answer_questions(asked.request_id, reply)
 

@@ -1,10 +1,11 @@
 """Tool calls as an editor shows them: kind, title, places, changes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from acp import schema
 
+from amplifier_tui.base.patches import FileChange, PatchProblem, read_patch
 from amplifier_tui.base.text import clean, one_line, reveal, shortened
 
 _KINDS: Final[Mapping[str, schema.ToolKind]] = {
@@ -44,32 +45,73 @@ def title_of(tool: str, arguments: Mapping[str, Any]) -> str:
     return one_line(f"{tool} {about}".rstrip(), 200)
 
 
-def places_of(arguments: Mapping[str, Any], cwd: str) -> list[schema.ToolCallLocation]:
-    """Return the file a call names, absolute, with its line."""
+def places_of(tool: str, arguments: Mapping[str, Any], cwd: str) -> list[schema.ToolCallLocation]:
+    """Return the files a call names, absolute, and the line of a single one."""
+    if tool == "apply_patch":
+        return [
+            schema.ToolCallLocation(path=_whole(change.path, cwd)) for change in _patch(arguments)
+        ]
     for name in _PATHS:
         path = arguments.get(name)
         if isinstance(path, str) and path and "\0" not in path:
             line = arguments.get("offset")
-            whole = path if path.startswith(("/", "~")) else f"{cwd}/{path}"
             number = line if isinstance(line, int) and line >= 0 else None
-            return [schema.ToolCallLocation(path=whole, line=number)]
+            return [schema.ToolCallLocation(path=_whole(path, cwd), line=number)]
     return []
 
 
 def change_of(tool: str, arguments: Mapping[str, Any], cwd: str) -> list[Content]:
     """Return what a call is going to write, where its arguments say so."""
-    places = places_of(arguments, cwd)
+    if tool == "apply_patch":
+        return [each for change in _patch(arguments) for each in _patched(change, cwd)]
+    places = places_of(tool, arguments, cwd)
     old, new = arguments.get("old_string"), arguments.get("new_string")
     if tool == "write_file":
         old, new = None, arguments.get("content")
     if kind_of(tool) != "edit" or not places or not isinstance(new, str):
         return []
     before = old if isinstance(old, str) else None
-    return [
-        schema.FileEditToolCallContent(
-            type="diff", path=places[0].path, old_text=before, new_text=new
+    return [_edit(places[0].path, before, new)]
+
+
+def _patch(arguments: Mapping[str, Any]) -> Sequence[FileChange]:
+    text = arguments.get("input")
+    try:
+        return read_patch(text) if isinstance(text, str) else ()
+    except PatchProblem:
+        # The tool says what is wrong with it.
+        return ()
+
+
+def _patched(change: FileChange, cwd: str) -> list[Content]:
+    """Return what a patch does to a file, passage by passage."""
+    path = _whole(change.move_to or change.path, cwd)
+    if change.kind == "delete":
+        return text_of(f"Deletes {change.path}")
+    if change.kind == "add":
+        return [_edit(path, None, _joined(change.content))]
+    moved = text_of(f"Moves {change.path} to {change.move_to}") if change.move_to else []
+    passages = [
+        _edit(
+            path,
+            _joined(hunk.old),
+            _joined([text for sign, text in hunk.lines if sign != "-"]),
         )
+        for hunk in change.hunks
     ]
+    return [*moved, *passages]
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _whole(path: str, cwd: str) -> str:
+    return path if path.startswith(("/", "~")) else f"{cwd}/{path}"
+
+
+def _edit(path: str, old: str | None, new: str) -> schema.FileEditToolCallContent:
+    return schema.FileEditToolCallContent(type="diff", path=path, old_text=old, new_text=new)
 
 
 def text_of(text: str, *, code: bool = False) -> list[Content]:
@@ -77,18 +119,30 @@ def text_of(text: str, *, code: bool = False) -> list[Content]:
     return _content(shortened(clean(text), LONGEST), code=code)
 
 
-def whole_of(text: str, *, code: bool) -> list[Content]:
+def whole_of(text: str) -> list[Content]:
     """Return all of a text that a person approves, its control characters written out."""
-    return _content(reveal(text), code=code)
+    # As code: editors draw Markdown, which hides comments, addresses and marks.
+    return _content(reveal(text), code=True)
+
+
+def code_line(text: str) -> str:
+    """Return all of a text that a person approves on one line, as code within a sentence."""
+    line = " ".join(reveal(text).split())
+    fence = _fence(line, "`")
+    return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}"
+
+
+def _fence(text: str, fence: str) -> str:
+    while fence in text:
+        fence += "`"
+    return fence
 
 
 def _content(text: str, *, code: bool) -> list[Content]:
     if not text.strip():
         return []
     if code:
-        fence = "```"
-        while fence in text:
-            fence += "`"
+        fence = _fence(text, "```")
         text = f"{fence}\n{text}\n{fence}"
     block = schema.TextContentBlock(type="text", text=text)
     return [schema.ContentToolCallContent(type="content", content=block)]

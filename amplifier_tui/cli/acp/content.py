@@ -1,13 +1,24 @@
-"""What an editor sends with a prompt, as a prompt and attached files."""
+"""What an editor sends with a prompt, as attached files; images, as an editor is sent them."""
 
+import asyncio
+import base64
+import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from acp import schema
+from acp import helpers, schema
 
+from amplifier_tui.base.files.images import IMAGES
 from amplifier_tui.base.text import one_line
+from amplifier_tui.host.client import SessionClient
+from amplifier_tui.host.events import ImageCard, ImagesAdded
+
+logger = logging.getLogger(__name__)
+
+_MOST_IMAGES: Final = 10
+"""Images of one call or prompt that the editor is sent."""
 
 
 def prompt_of(blocks: Sequence[Any]) -> tuple[str, tuple[str, ...]]:
@@ -71,3 +82,22 @@ def servers_of(given: Sequence[Any]) -> dict[str, dict[str, object]]:
             case _:
                 continue
     return found
+
+
+def sent_images(event: ImagesAdded) -> list[ImageCard]:
+    """Return which of the images of an event the editor is sent."""
+    return [card for card in event.images if card.media_type in IMAGES][:_MOST_IMAGES]
+
+
+async def image_blocks(client: SessionClient, event: ImagesAdded) -> list[Any]:
+    """Return the images of an event as blocks, as far as they can be had."""
+    blocks = []
+    for card in sent_images(event):
+        try:
+            data = await asyncio.wrap_future(client.image(card.key, event.agent))
+        except RuntimeError as error:
+            logger.warning("The editor is not sent an image: %s", error)
+        else:
+            text = base64.b64encode(data).decode("ascii")
+            blocks.append(helpers.image_block(text, card.media_type))
+    return blocks

@@ -1,15 +1,15 @@
 """What waits for the user, as an editor asks it, and the editor's answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from acp import schema
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionAnswer
 from amplifier_tui.base.text import one_line, reveal
-from amplifier_tui.cli.acp.calls import kind_of, text_of, whole_of
+from amplifier_tui.cli.acp.calls import code_line, kind_of, text_of, whole_of
 from amplifier_tui.host.client import Decision, QuestionsReply
-from amplifier_tui.host.events import ApprovalRequested, LimitAsked, Scope
+from amplifier_tui.host.events import MAIN_LANE, ApprovalRequested, LimitAsked, Scope
 
 _DENY: Final = "deny"
 _WORDS: Final[dict[Scope, str]] = {
@@ -36,18 +36,34 @@ def options_of(request: ApprovalRequested) -> list[schema.PermissionOption]:
 
 def asked_call(request: ApprovalRequested) -> schema.ToolCallUpdate:
     """Return the call an editor shows with the question."""
-    said = [request.prompt, request.problem, *request.reasons]
-    risk = f"Risk: {request.risk}. " + " ".join(f"{one_line(text)}." for text in said if text)
-    code = request.payload_kind in ("command", "json")
-    content = whole_of(request.diff or request.payload, code=code or bool(request.diff))
+    # Beside a diff there is a payload only where the diff is not all of it.
+    content = [*whole_of(request.diff), *whole_of(request.payload)]
     return schema.ToolCallUpdate(
         tool_call_id=request.call_id or request.request_id,
         title=one_line(request.action, 200),
         kind=kind_of(request.tool),
         status="pending",
-        content=[*content, *text_of(risk.strip())],
+        content=[*content, *text_of("\n\n".join(_about(request)))],
         locations=[schema.ToolCallLocation(path=path) for path in request.paths],
     )
+
+
+def _about(request: ApprovalRequested) -> Iterator[str]:
+    """Yield what a person decides by beside the call itself, in sentences."""
+    said = [request.risk, request.prompt, request.problem, *request.reasons]
+    yield f"Risk: {' '.join(f'{one_line(text)}.' for text in said if text)}"
+    why = f": {one_line(request.why)}" if request.why else ""
+    whose = "" if request.agent == MAIN_LANE else ", for a sub-agent"
+    yield f"Asked by {one_line(request.asker, 80)}{whose}{why}."
+    if request.cwd:
+        outside = "; it reaches outside of the workspace" if request.outside else ""
+        yield f"In {code_line(request.cwd)}{outside}."
+    if request.rule:
+        means = f" ({code_line(request.meaning)})" if request.meaning else ""
+        kept = f", in {code_line(request.kept_in)}" if request.kept_in else ""
+        yield f"Remembering keeps the rule {code_line(request.rule)}{means}{kept}."
+    if request.timeout is not None:
+        yield f"Without an answer within {request.timeout:g} seconds: {request.default}."
 
 
 def decision_of(request: ApprovalRequested, outcome: Any) -> Decision:

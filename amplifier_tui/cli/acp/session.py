@@ -2,22 +2,27 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import field
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import uuid4
 
 from acp import RequestError, helpers, schema
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.text import one_line
-from amplifier_tui.cli.acp.asking import Editor, EditorQuestions
+from amplifier_tui.base.text import one_line, with_remedy
+from amplifier_tui.cli.acp.asking import EditorQuestions
+from amplifier_tui.cli.acp.calls import Content
+from amplifier_tui.cli.acp.content import image_blocks, sent_images
+from amplifier_tui.cli.acp.editor.protocol import Editor
 from amplifier_tui.cli.acp.turn import EditorTurn
-from amplifier_tui.cli.acp.updates import Update, Updates
+from amplifier_tui.cli.acp.updates import Update, Updates, with_images
 from amplifier_tui.host.client import OpenRequest, SessionClient, TrustDecision
 from amplifier_tui.host.events import (
     MAIN_LANE,
     Failed,
     HostEvent,
+    ImagesAdded,
     Mode,
     ModeChanged,
     ModelChanged,
@@ -35,6 +40,8 @@ _PATIENCE: Final = 5.0
 """Seconds for what a session does at once."""
 _COMMAND: Final = 120.0
 """Seconds for a command such as a summary."""
+_MOST_RETOLD: Final = 20
+"""Images of a stored conversation that the editor is sent: the latest."""
 
 
 @dataclass(slots=True)
@@ -48,6 +55,13 @@ class EditorFacts:
     efforts: tuple[str, ...] = ()
     opened: SessionOpened | None = None
     untrusted: list[str] = field(default_factory=list)
+
+
+class _Images(NamedTuple):
+    """Images that became part of the conversation, and what their call was shown with then."""
+
+    event: ImagesAdded
+    result: Sequence[Content]
 
 
 class EditorSession:
@@ -68,7 +82,7 @@ class EditorSession:
         self._news = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
         self._opening: asyncio.Future[SessionOpened] | None = None
-        self._held: list[Update] | None = []
+        self._held: list[Update | _Images] | None = []
         """Updates until the editor knows the session."""
         self._turns: dict[str, EditorTurn] = {}
         """Of the prompts that have not begun, by their ids."""
@@ -104,12 +118,12 @@ class EditorSession:
 
     async def show(self, earlier: list[HostEvent] | None = None) -> None:
         """Send what was held back; the editor knows the session now."""
-        told = [update for event in earlier or () for update in self._updates.of(event)]
+        told = [update for event in earlier or () for update in self._told(event)]
         # What happens meanwhile is held, too, or it would overtake what came before.
         while told := [*told, *(self._held or ())]:
             self._held = []
-            for update in told:
-                await self._editor.session_update(self.session_id, update)
+            for update in _with_latest_images(told):
+                await self._send_now(update)
             told = []
         self._held = None
         if self.facts.untrusted:
@@ -118,6 +132,11 @@ class EditorSession:
                 f"Not used without your trust: {titles}. Run `amplifier-tui` here to be asked.\n\n"
             )
             await self.send(helpers.update_agent_thought_text(text))
+
+    async def show_terminal(self, call_id: str, terminal_id: str) -> None:
+        """Show a terminal of the editor in the call whose command runs there."""
+        for update in self._updates.terminal(call_id, terminal_id):
+            await self.send(update)
 
     def forget_held(self) -> None:
         """Send nothing of what was said before: the editor has it."""
@@ -207,7 +226,7 @@ class EditorSession:
 
     async def _take(self, event: HostEvent) -> None:
         self._note(event)
-        for update in self._updates.of(event):
+        for update in self._told(event):
             await self.send(update)
         match event:
             case TrustAsked():
@@ -236,6 +255,26 @@ class EditorSession:
                     if not future.done():
                         future.set_result(event)
 
+    def _told(self, event: HostEvent) -> list[Update | _Images]:
+        """Return what the editor is sent of an event."""
+        found: list[Update | _Images] = [*self._updates.of(event)]
+        match event:
+            case ImagesAdded(call_id="", replayed=False):
+                # The editor shows what its user sends by itself.
+                pass
+            case ImagesAdded() if event.agent == MAIN_LANE:
+                found.append(_Images(event, self._updates.result_of(event.call_id)))
+        return found
+
+    async def _send_now(self, update: Update | _Images) -> None:
+        updates = [update]
+        if isinstance(update, _Images):
+            # Read only now, one at a time: together they may be very large.
+            blocks = await image_blocks(self.client, update.event)
+            updates = with_images(update.event.call_id, update.result, blocks)
+        for each in updates:
+            await self._editor.session_update(self.session_id, each)
+
     def _note(self, event: HostEvent) -> None:
         facts = self.facts
         match event:
@@ -251,15 +290,15 @@ class EditorSession:
                 facts.model = f"{event.provider}/{event.model}"
                 facts.effort, facts.efforts = event.effort, event.efforts
 
-    async def send(self, update: Update) -> None:
+    async def send(self, update: Update | _Images) -> None:
         """Send an update, or hold it until the editor knows the session."""
         if self._held is not None:
             self._held.append(update)
         else:
-            await self._editor.session_update(self.session_id, update)
+            await self._send_now(update)
 
     def _failed(self, event: Failed) -> None:
-        error = RequestError(-32603, one_line(f"{event.message} {event.remedy}", 2_000))
+        error = RequestError(-32603, one_line(with_remedy(event.message, event.remedy), 2_000))
         if event.kind in ("authentication", "no_provider"):
             error = RequestError(-32000, str(error))
         if self._turn is not None:
@@ -294,3 +333,14 @@ class EditorSession:
                 self.client.carry_out(mode)
             else:
                 turn.settle(event)
+
+
+def _with_latest_images(told: list[Update | _Images]) -> list[Update | _Images]:
+    """Return what is told without the images that are too many, the first ones."""
+    left, kept = _MOST_RETOLD, list[Update | _Images]()
+    for each in reversed(told):
+        if isinstance(each, _Images):
+            left -= len(sent_images(each.event))
+        if left >= 0 or not isinstance(each, _Images):
+            kept.append(each)
+    return kept[::-1]

@@ -6,7 +6,7 @@ from typing import Final
 from acp import RequestError, schema
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, with_remedy
 from amplifier_tui.host.events import Failed, Mode, TurnEnded
 
 _REASONS: Final[dict[str, schema.StopReason]] = {
@@ -45,7 +45,9 @@ class EditorTurn:
             self.answer.set_result(schema.PromptResponse(stop_reason="refusal"))
         elif event.status != "cancelled" and (event.status == "error" or failure is not None):
             text = (
-                f"{failure.message} {failure.remedy}" if failure is not None else "The turn failed"
+                with_remedy(failure.message, failure.remedy)
+                if failure is not None
+                else "The turn failed"
             )
             code = -32000 if failure is not None and failure.kind == "authentication" else -32603
             self.answer.set_exception(RequestError(code, one_line(text, 2_000)))

@@ -1,14 +1,15 @@
 """A session's events as the updates an editor is sent."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from acp import helpers, schema
 
-from amplifier_tui.base.text import StreamCleaner, clean, one_line
+from amplifier_tui.base.text import StreamCleaner, clean, one_line, with_remedy
 from amplifier_tui.cli.acp.calls import (
     LONGEST,
+    Content,
     change_of,
     kind_of,
     places_of,
@@ -55,6 +56,7 @@ OWN_COMMANDS: Final = {
 }
 """What `EditorSession` does by itself: description, and what may follow the name."""
 _LANE_LINES: Final = 20
+_RESULTS: Final = 16
 
 
 class Updates:
@@ -71,6 +73,10 @@ class Updates:
         self._cleaners: dict[str, StreamCleaner] = {}
         self._lanes: dict[str, tuple[str, str, deque[str]]] = {}
         self._output: dict[str, str] = {}
+        self._results: dict[str, list[Content]] = {}
+        """What the calls that ended last were shown with: an update replaces it."""
+        self._started: set[str] = set()
+        self._terminals: dict[str, str] = {}
         self._cost: str | None = None
 
     def of(self, event: HostEvent) -> list[Update]:
@@ -82,6 +88,8 @@ class Updates:
                 # Nothing more comes of the blocks of the turn before.
                 for known in (self._kinds, self._sent, self._cleaners, self._output):
                     known.clear()
+                self._started.clear()
+                self._terminals.clear()
                 if not event.replayed:
                     return []
                 return [helpers.update_user_message_text(clean(event.prompt))]
@@ -111,6 +119,18 @@ class Updates:
             case _:
                 return [_aside(text) for text in _said(event)]
         return []
+
+    def terminal(self, call_id: str, terminal_id: str) -> list[Update]:
+        """Return the updates that show a terminal in a call; it may not have been told yet."""
+        self._terminals[call_id] = terminal_id
+        shown = self._terminal_of(call_id)
+        return [_progress(call_id, content=shown)] if call_id in self._started else []
+
+    def _terminal_of(self, call_id: str) -> list[Content]:
+        terminal_id = self._terminals.get(call_id)
+        if terminal_id is None:
+            return []
+        return [schema.TerminalToolCallContent(type="terminal", terminal_id=terminal_id)]
 
     def _of_block(self, event: BlockStarted | BlockDelta | BlockEnded) -> list[Update]:
         block = event.block_id
@@ -145,6 +165,7 @@ class Updates:
     def _of_call(self, event: ToolStarted | ToolProgress | ToolEnded) -> list[Update]:
         match event:
             case ToolStarted():
+                self._started.add(event.call_id)
                 return [
                     schema.ToolCallStart(
                         session_update="tool_call",
@@ -152,8 +173,11 @@ class Updates:
                         title=title_of(event.tool, event.arguments),
                         kind=kind_of(event.tool),
                         status="in_progress",
-                        content=change_of(event.tool, event.arguments, self._cwd),
-                        locations=places_of(event.arguments, self._cwd),
+                        content=[
+                            *change_of(event.tool, event.arguments, self._cwd),
+                            *self._terminal_of(event.call_id),
+                        ],
+                        locations=places_of(event.tool, event.arguments, self._cwd),
                         raw_input=event.arguments,
                     )
                 ]
@@ -162,12 +186,24 @@ class Updates:
                 self._output[event.call_id] = output
                 return [_progress(event.call_id, content=text_of(output, code=True))]
         self._output.pop(event.call_id, None)
+        self._results.pop(event.call_id, None)
         update = _progress(event.call_id, status="completed" if event.ok else "failed")
+        terminal = self._terminal_of(event.call_id)
+        # Some models give a later call the same id.
+        self._terminals.pop(event.call_id, None)
+        self._started.discard(event.call_id)
         if not event.ok:
-            update.content = text_of(event.error or event.output)
-        elif kind_of(event.tool) != "edit":
+            update.content = [*terminal, *text_of(event.error or event.output)]
+        elif kind_of(event.tool) != "edit" and not terminal:
             update.content = text_of(event.output, code=kind_of(event.tool) == "execute")
+        self._results[event.call_id] = update.content or []
+        if len(self._results) > _RESULTS:
+            del self._results[next(iter(self._results))]
         return [update]
+
+    def result_of(self, call_id: str) -> Sequence[Content]:
+        """Return what a call that ended lately was shown with."""
+        return tuple(self._results.get(call_id, ()))
 
     def _of_agent(self, event: HostEvent) -> list[Update]:
         """Show what a sub-agent does in the call that asked for it."""
@@ -193,6 +229,16 @@ class Updates:
             size=event.window,
             cost=schema.Cost(amount=float(cost), currency="USD") if cost else None,
         )
+
+
+def with_images(
+    call_id: str, result: Sequence[Content], blocks: Sequence[schema.ImageContentBlock]
+) -> list[Update]:
+    """Return the updates that show images, with the result of their call; else with the prompt."""
+    if not call_id:
+        return [helpers.update_user_message(block) for block in blocks]
+    shown = [*result, *map(helpers.tool_content, blocks)]
+    return [_progress(call_id, content=shown)] if blocks else []
 
 
 def commands(cards: Iterable[CommandCard]) -> Update:
@@ -242,8 +288,8 @@ def _said(event: HostEvent) -> list[str]:
         case ProviderRetrying():
             return [f"{one_line(event.problem)}. Trying again in {event.delay:.0f} s"]
         case Failed(replayed=True):
-            return [one_line(f"{event.message} {event.remedy}")]
+            return [one_line(with_remedy(event.message, event.remedy))]
         case OpeningReported():
-            lines = (f"{item.what}: {item.why} {item.remedy}" for item in event.items)
+            lines = (f"{item.what}: {with_remedy(item.why, item.remedy)}" for item in event.items)
             return [f"Left out: {one_line(line)}" for line in lines]
     return []

@@ -7,6 +7,10 @@ Events: ``job:started``, ``job:progress`` (once a second at most) and ``job:ende
 the last line it printed. Capability ``shell.jobs``: an object with ``cards()``, ``text(job_id)``
 and async ``stop(job_id)``.
 
+Where the session's client has terminals (capability ``client.terminals``) and no command of the
+session is run in a sandbox, calls run there, but for those in the background and with ``persist``;
+nothing streams then.
+
 With ``terminal`` what a command prints goes to a terminal; it reads from none.
 
 A call begins in the workspace, or in the folder of its ``cwd``. With ``persist`` it begins where

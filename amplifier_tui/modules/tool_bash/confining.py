@@ -91,6 +91,13 @@ class Confining:
             self._terms().mode != "off"
         )
 
+    async def used(self) -> bool:
+        """Whether a command of this session may have to run in a sandbox."""
+        mode = self._terms().mode
+        return mode == "required" or (
+            mode == "auto" and not await asyncio.to_thread(sandbox_problem)
+        )
+
     async def confine(
         self,
         command: Sequence[str],

@@ -3,14 +3,15 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.capabilities.client_terminals import CAPABILITY as CLIENT_TERMINALS
+from amplifier_tui.base.capabilities.client_terminals import ClientTerminals
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
 from amplifier_tui.base.secrets import secret_values
-from amplifier_tui.base.sub_sessions import ending_note
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool import DescribedTool, ToolProblem, failed
@@ -20,8 +21,10 @@ from amplifier_tui.modules.tool_bash.confining import (
     Confining,
     SandboxMissingError,
 )
+from amplifier_tui.modules.tool_bash.in_client import run_in_client
 from amplifier_tui.modules.tool_bash.jobs import Jobs
 from amplifier_tui.modules.tool_bash.keeping import PERSIST, Keeping
+from amplifier_tui.modules.tool_bash.results import result_of_run
 from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment, refusal
 
 PROGRESS: Final = "tool:progress"
@@ -146,6 +149,13 @@ class BashTool(DescribedTool):
             )
         try:
             persists, folder = self.keeping.asked(input), self.keeping.folder(input)
+            terminals = None if persists or background else await self._client_terminals()
+            if terminals is not None:
+                confined = await self._confined(command, folder, terminal=True)
+                line, environment = confined.command, confined.environment
+                return await run_in_client(
+                    terminals, line, folder, environment, timeout, self._output()
+                )
             started = await self._start(
                 command, folder, terminal=terminal, tells=persists and not background
             )
@@ -156,7 +166,7 @@ class BashTool(DescribedTool):
         except (OSError, ValueError) as error:
             return failed(f"The command can't be started: {error}.", type(error).__name__)
         process, confined, left = started
-        output = Output(self._settings.max_output_chars, _PIECE, secret_values(os.environ))
+        output = self._output()
         if background:
             job = await self.jobs.start(command, process, confined, output)
             return ToolResult(output=f"[{job.job_id} runs in the background; bash_job reads on]")
@@ -172,7 +182,7 @@ class BashTool(DescribedTool):
             notes.append(confined.terms)
         if left is not None:
             notes += await asyncio.to_thread(self.keeping.take, left, confined.environment)
-        return _result(run, output, time.monotonic() - began, notes)
+        return result_of_run(run, output, time.monotonic() - began, notes)
 
     async def _start(
         self, command: str, folder: Path, *, terminal: bool, tells: bool
@@ -184,12 +194,7 @@ class BashTool(DescribedTool):
             OSError: It can't be started.
             ValueError: It holds a NUL.
         """
-        environment = command_environment(os.environ, self._settings)
-        if terminal and "TERM" not in self._settings.env:
-            environment["TERM"] = "xterm-256color"
-        confined = await self._confining.confine(
-            [self._shell, "-c", command], self.keeping.workspace(), folder, environment
-        )
+        confined = await self._confined(command, folder, terminal=terminal)
         line, left = list(confined.command), None
         if tells:
             left = await asyncio.to_thread(self.keeping.place, confined.scratch)
@@ -198,6 +203,23 @@ class BashTool(DescribedTool):
             line[-1] = self.keeping.telling(command, seen)
         process = await CommandProcess.start(line, folder, confined.environment, terminal=terminal)
         return process, confined, left
+
+    async def _confined(self, command: str, folder: Path, *, terminal: bool) -> Confined:
+        """Return what to start for a command line; raises what `Confining.confine` does."""
+        environment = command_environment(os.environ, self._settings)
+        if terminal and "TERM" not in self._settings.env:
+            environment["TERM"] = "xterm-256color"
+        return await self._confining.confine(
+            [self._shell, "-c", command], self.keeping.workspace(), folder, environment
+        )
+
+    async def _client_terminals(self) -> ClientTerminals | None:
+        """Return the client's terminals; None where it has none, or commands may be confined."""
+        terminals: ClientTerminals | None = self._coordinator.get_capability(CLIENT_TERMINALS)
+        return None if terminals is None or await self._confining.used() else terminals
+
+    def _output(self) -> Output:
+        return Output(self._settings.max_output_chars, _PIECE, secret_values(os.environ))
 
     async def close(self) -> None:
         """End what commands left running."""
@@ -233,27 +255,3 @@ class BashTool(DescribedTool):
     async def _show(self, text: str) -> None:
         call = {"tool_name": self.name, "tool_call_id": current_tool_call_id(), "text": text}
         await self._coordinator.hooks.emit(PROGRESS, call)
-
-
-def _result(
-    run: CommandRun, output: Output, seconds: float, notes: Sequence[str] = ()
-) -> ToolResult:
-    code = run.exit_code
-    if run.timed_out:
-        state = f"timed out after {run.timeout or 0:g} s and was ended"
-    elif code < 0:
-        state = f"ended by signal {-code}"
-    else:
-        state = f"exit code {code}"
-    lines = [output.text().rstrip("\n"), ending_note(state, seconds)]
-    if run.left_running:
-        lines.append(
-            f"[Processes of this command still run in the background (process group "
-            f"{run.process.pid}). What they print is not kept.]"
-        )
-    lines += [f"[{note}]" for note in notes]
-    text = "\n".join(line for line in lines if line)
-    if code == 0 and not run.timed_out:
-        return ToolResult(output=text)
-    kind = "timeout" if run.timed_out else "exit_code"
-    return ToolResult(success=False, output=text, error={"type": kind, "message": state})

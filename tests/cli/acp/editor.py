@@ -99,6 +99,7 @@ async def connected(
     *,
     forms: bool = False,
     fs: schema.FileSystemCapabilities | None = None,
+    terminal: bool = False,
 ) -> TestEditor:
     """Return an editor that has been introduced to an agent."""
     ours, theirs = socket.socketpair()
@@ -110,7 +111,9 @@ async def connected(
     editor.agent = connect_to_agent(editor, writer, reader, use_unstable_protocol=True)
     editor.writers = [writer]
     asks = schema.ElicitationCapabilities(form=schema.ElicitationFormCapabilities())
-    capabilities = schema.ClientCapabilities(elicitation=asks if forms else None, fs=fs)
+    capabilities = schema.ClientCapabilities(
+        elicitation=asks if forms else None, fs=fs, terminal=terminal
+    )
     hello = await editor.agent.initialize(protocol_version=1, client_capabilities=capabilities)
     assert hello.agent_capabilities.load_session
     return editor

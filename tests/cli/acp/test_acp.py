@@ -1,6 +1,7 @@
 """What an editor gets from `amplifier-tui acp`."""
 
 import asyncio
+import base64
 import json
 import subprocess
 import sys
@@ -9,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp import RequestError, schema
+from acp import RequestError, helpers, schema
 
+from amplifier_tui.cli.acp.calls import change_of, places_of
 from amplifier_tui.cli.acp.turn import EditorTurn
 from amplifier_tui.cli.acp.updates import Updates
 from amplifier_tui.host.events import Failed, HostEvent, ToolProgress, TurnEnded
+from amplifier_tui.host.gate.session_gate import ASKER
 from amplifier_tui.paths import sessions_dir
 from tests.cli.acp.editor import TestEditor
 from tests.host.driving import Project, calling, saying
 from tests.modules.tool_mcp.support import ROOT
+from tests.pixels import plain
 
 Connect = Callable[..., Awaitable[TestEditor]]
 WRITE = {"write_file": {"file_path": "a.txt", "content": "one\n"}}
@@ -44,6 +48,16 @@ async def test_a_prompt_is_answered_in_chunks_with_calls_permissions_and_usage(
     assert new.config_options[0].id == "model"
     editor.answers = ["session", "deny"]
     ended = await editor.say(new.session_id, "go")
+    about = next(
+        call.content[-1].content.text
+        for call, _ in editor.asked
+        if call.title.startswith("write_file")
+    )
+    for part in (
+        *("Risk: medium. ", f"Asked by {ASKER}: mode ask", f"In `{project.folder}`."),
+        *("keeps the rule `write_file(**)` (`write_file on any path", "rules.yaml`."),
+    ):
+        assert part in about, about
     assert ended.stop_reason == "end_turn"
     assert ended.usage.output_tokens > 0
     assert editor.text() == "Let me.All *done*."
@@ -75,12 +89,15 @@ async def test_a_kept_answer_holds_for_the_session(project: Project, connect: Co
     assert len(editor.asked) == 1
 
 
-@pytest.mark.parametrize("moment", ["asked", "running", "idle"])
+@pytest.mark.parametrize("moment", ["asked", "answering", "running", "idle"])
 async def test_a_turn_is_cancelled_in_every_state(
     moment: str, project: Project, connect: Connect
 ) -> None:
     slow = {"when": {"prompt": "go"}, **calling(SLOW)}
-    name = project.bundle(script=[slow, saying("Next.")], tools=TOOLS)
+    if moment == "answering":
+        slow |= saying("one, two, three, " * 100)
+    speed = 40 if moment == "answering" else 0
+    name = project.bundle(script=[slow, saying("Next.")], tools=TOOLS, speed=speed)
     project.allow([] if moment == "asked" else ["bash(touch *)", "bash(sleep *)"])
     editor = await connect(name)
     session = await opened(editor, project)
@@ -89,13 +106,16 @@ async def test_a_turn_is_cancelled_in_every_state(
     else:
         editor.hold = asyncio.Event()
         turn = asyncio.create_task(editor.say(session, "go"))
-        await editor.until(lambda: editor.asked or moment == "running")
-        await editor.until(lambda: editor.of(schema.ToolCallStart))
+        if moment == "answering":
+            await editor.until(editor.text)
+        else:
+            await editor.until(lambda: editor.asked or moment == "running")
+            await editor.until(lambda: editor.of(schema.ToolCallStart))
         await editor.agent.cancel(session_id=session)
         assert (await turn).stop_reason == "cancelled"
         editor.hold.set()
     assert (await editor.say(session, "next")).stop_reason == "end_turn"
-    assert editor.text() == "Next."
+    assert editor.text().endswith("Next.") and len(editor.text()) < 1_000
 
 
 async def test_a_stored_session_is_retold_and_gone_on_with(
@@ -150,6 +170,31 @@ async def test_files_and_text_of_the_editor_go_along(project: Project, connect: 
     sound = schema.AudioContentBlock(type="audio", data="AAAA", mime_type="audio/wav")
     with pytest.raises(RequestError, match="can't have audio"):
         await editor.agent.prompt(session_id=session, prompt=[sound])
+
+
+async def test_the_image_in_a_calls_result_is_in_the_call(
+    project: Project, connect: Connect
+) -> None:
+    data = plain(7, 9)
+    (project.folder / "chart.png").write_bytes(data)
+    read = {"read_file": {"file_path": "chart.png"}}
+    editor = await connect(project.bundle(script=calling(read), tools=TOOLS))
+    session = await opened(editor, project)
+    given = helpers.image_block(base64.b64encode(plain(5, 5)).decode(), "image/png")
+    await editor.say(session, "look", given)
+    text, image = editor.of(schema.ToolCallProgress)[-1].content
+    assert "chart.png" in text.content.text
+    assert (image.content.type, image.content.mime_type) == ("image", "image/png")
+    assert base64.b64decode(image.content.data) == data
+    await editor.say(session, "and again")
+    await editor.agent.close_session(session_id=session)
+    editor.updates.clear()
+    await editor.agent.load_session(cwd=str(project.folder), session_id=session, mcp_servers=[])
+    shown = [each.content for each in editor.of(schema.ToolCallProgress)]
+    assert [len(each) for each in shown] == [1, 2, 1, 2]
+    assert shown[1][-1] == shown[3][-1] == image and "chart.png" in shown[3][0].content.text
+    words, also, more = editor.of(schema.UserMessageChunk)
+    assert (words.content.text, also.content, more.content.text) == ("look", given, "and again")
 
 
 async def test_questions_of_the_agent_are_a_form(project: Project, connect: Connect) -> None:
@@ -228,7 +273,7 @@ async def test_a_cancellation_ends_the_prompts_that_wait_too(
     await editor.agent.cancel(session_id=session)
     assert {(await first).stop_reason, (await waiting).stop_reason} == {"cancelled"}
     assert (await editor.say(session, "next")).stop_reason == "end_turn"
-    assert editor.text() == "Next."
+    assert editor.text().endswith("Next.") and len(editor.text()) < 1_000
 
 
 async def test_what_is_allowed_is_shown_with_everything_that_hides(
@@ -270,6 +315,31 @@ def test_a_turn_that_was_cancelled_and_did_not_stop_is_cancelled_for_the_editor(
         assert turn.answer.result().stop_reason == "cancelled"
 
 
+PATCHES = {
+    "*** Add File: a.txt\n+one\n+two": [("/p/a.txt", None, "one\ntwo\n")],
+    "*** Update File: b.txt\n*** Move to: /c.txt\n@@\n x\n-y\n+z": [
+        "Moves b.txt to /c.txt",
+        ("/c.txt", "x\ny\n", "x\nz\n"),
+    ],
+    "*** Delete File: d.txt": ["Deletes d.txt"],
+    "*** Rename File: d.txt": [],
+}
+
+
+@pytest.mark.parametrize(("change", "expected"), PATCHES.items())
+def test_a_patch_is_shown_as_the_changes_of_its_files(change: str, expected: list[Any]) -> None:
+    arguments = {"input": f"*** Begin Patch\n{change}\n*** End Patch"}
+    shown: list[Any] = [
+        (each.path, each.old_text, each.new_text)
+        if isinstance(each, schema.FileEditToolCallContent)
+        else each.content.text
+        for each in change_of("apply_patch", arguments, "/p")
+    ]
+    assert shown == expected
+    places = [each.path for each in places_of("apply_patch", arguments, "/p")]
+    assert places == ([f"/p/{change.split()[3]}"] if expected else [])
+
+
 def test_the_output_of_a_call_that_is_kept_has_an_end() -> None:
     updates = Updates("/x")
     for number in range(100):
@@ -303,7 +373,12 @@ async def test_the_servers_of_the_editor_are_the_users_own(
     args = ["-I", str(ROOT / "tests/servers/rude_mcp_server.py")]
     server = schema.McpServerStdio(name="rude", command=sys.executable, args=args, env=[])
     script = calling({"mcp__rude__echo": {"text": "hello"}})
-    editor = await connect(project.bundle(script=script, tools=("tool-mcp",)))
+    name = project.bundle(script=script, tools=("tool-mcp",))
+    bundle = project.bundles / f"{name}.md"
+    # However busy this machine is.
+    patient = "module: tool-mcp\n  config: {first_wait: 60}"
+    bundle.write_text(bundle.read_text().replace("module: tool-mcp", patient))
+    editor = await connect(name)
     new = await editor.agent.new_session(cwd=str(project.folder), mcp_servers=[server])
     await editor.say(new.session_id, "go")
     ((call, _),) = editor.asked

@@ -115,18 +115,24 @@ async def test_an_edit_arrives_in_the_editor_and_not_on_disk(
     assert editor.buffers == {str(file): "one\nedited\n"}
     assert file.read_text() == "saved\n"
     await editor.say(editor.session_id, "/undo")
-    assert file.read_text() == "one\nunsaved\n"  # What only the editor had was kept.
+    assert editor.buffers == {str(file): "one\nedited\n"}
+    assert file.read_text() == "saved\n"
+    assert "not saved in the editor: a.txt" in editor.text()
 
 
-async def test_nothing_arrives_in_the_editor_when_the_user_refuses(
+async def test_the_user_is_asked_about_the_unsaved_text_and_nothing_arrives_when_they_refuse(
     project: Project, connect: Connect, file: Path
 ) -> None:
     editor = BufferEditor({file: "unsaved\n"})
-    editor.answers = ["deny", "deny"]
-    ended = await run(project, connect, editor, EDIT, WRITE, asks=True)
-    assert [each.status for each in ended] == ["failed", "failed"]
-    assert len(editor.asked) == 2
+    editor.answers = ["deny", "deny", "deny"]
+    patch = {"apply_patch": {"input": PATCH.replace("*** Delete File: c.txt\n", "")}}
+    ended = await run(project, connect, editor, EDIT, WRITE, patch, asks=True)
+    assert [each.status for each in ended] == ["failed", "failed", "failed"]
     assert not editor.written
+    shown = [str(call.content) for call, _ in editor.asked]
+    assert all("-unsaved" in each and "-saved" not in each for each in shown)
+    assert all(any(new in each for each in shown) for new in ("+edited", "+new", "+patched"))
+    assert not any("is not in" in each or "do not fit" in each for each in shown)
 
 
 @pytest.mark.parametrize("refused", ["", "b.txt"])
@@ -165,17 +171,19 @@ async def test_what_the_editor_refuses_is_an_error_of_the_tool(
     assert not (project.folder / "new.txt").exists()
 
 
+@pytest.mark.parametrize("call", [READ, EDIT], ids=["read", "edit"])
 async def test_cancelling_does_not_wait_for_the_editor(
-    project: Project, connect: Connect, file: Path
+    call: dict[str, Any], project: Project, connect: Connect, file: Path
 ) -> None:
     editor = BufferEditor()
     editor.stuck = asyncio.Event()
-    turn = asyncio.create_task(run(project, connect, editor, READ))
+    turn = asyncio.create_task(run(project, connect, editor, call))
     async with asyncio.timeout(20):
         await editor.stuck.wait()
         await editor.agent.cancel(session_id=editor.session_id)
-        (ended,) = await turn
-    assert ended.status == "failed"
+        await turn
+        await editor.agent.close_session(session_id=editor.session_id)
+    assert not editor.written
 
 
 @pytest.mark.parametrize(

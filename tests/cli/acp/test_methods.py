@@ -18,6 +18,10 @@ from amplifier_tui.host.events import (
     BlockEnded,
     BlockStarted,
     HostEvent,
+    ImageCard,
+    ImagesAdded,
+    ToolEnded,
+    ToolStarted,
     TurnEnded,
     TurnStarted,
 )
@@ -161,6 +165,17 @@ def test_of_blocks_that_are_over_nothing_is_kept() -> None:
     assert (list(updates._sent), list(updates._kinds)) == (["b2"], ["b2"])
 
 
+def test_a_call_with_the_id_of_an_earlier_one_is_not_shown_with_its_terminal() -> None:
+    updates = Updates("/x")
+    call = {"session_id": S, "call_id": "c"}
+    updates.of(ToolStarted(**call, tool="bash"))
+    updates.terminal("c", "t1")
+    updates.of(ToolEnded(**call, tool="bash", ok=True))
+    (start,) = updates.of(ToolStarted(**call, tool="read_file"))
+    (end,) = updates.of(ToolEnded(**call, tool="read_file", ok=True, output="a line"))
+    assert not start.content and end.content[0].content.text == "a line"
+
+
 # --- lines -----------------------------------------------------------------------------------
 
 
@@ -191,3 +206,34 @@ async def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_read() -> 
     ]
     (refusal,) = written.rows
     assert refusal["error"]["message"] == "The message is too long"
+
+
+class Images(Client):
+    """Has an image for each key."""
+
+    def image(self, key: str, lane: str) -> "Future[bytes]":
+        self.sent.append(key)
+        found: Future[bytes] = Future()
+        found.set_result(b"an image")
+        return found
+
+
+def look(number: int) -> tuple[HostEvent, ...]:
+    """Return what is told of a stored call that had an image for its result."""
+    about: Any = {"session_id": S, "replayed": True, "call_id": f"c{number}"}
+    card = ImageCard(key=str(number), media_type="image/png")
+    return (
+        ToolStarted(**about, tool="look", arguments={}),
+        ToolEnded(**about, tool="look", ok=True, output="seen"),
+        ImagesAdded(**about, images=(card,)),
+    )
+
+
+async def test_of_a_long_conversation_the_editor_is_sent_the_latest_images() -> None:
+    client: Any = Images()
+    editor = TestEditor()
+    session = EditorSession(client, editor, "/x", forms=False)
+    await session.show([event for number in range(30) for event in look(number)])
+    assert client.sent == [str(number) for number in range(10, 30)]
+    shown = [each.content for each in editor.of(schema.ToolCallProgress) if len(each.content) == 2]
+    assert len(shown) == 20 and all("seen" in text.content.text for text, _ in shown)

@@ -3,15 +3,11 @@
 import asyncio
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from acp import RequestError, schema
+from acp import schema
 
-from amplifier_tui.base.text import one_line
-from amplifier_tui.cli.acp.asking import Editor
-
-_PATIENCE: Final = 30.0
-"""Seconds for an answer of the editor."""
+from amplifier_tui.cli.acp.editor.protocol import EDITOR_ERRORS, PATIENCE, Editor, words_of
 
 
 class EditorFiles:
@@ -46,13 +42,8 @@ class EditorFiles:
 
     async def _answer(self, asking: Coroutine[Any, Any, Any]) -> Any:
         """Ask on the connection's own loop; what the editor refuses is an `OSError`."""
-        asked = asyncio.run_coroutine_threadsafe(asyncio.wait_for(asking, _PATIENCE), self._loop)
+        asked = asyncio.run_coroutine_threadsafe(asyncio.wait_for(asking, PATIENCE), self._loop)
         try:
             return await asyncio.wrap_future(asked)
-        except TimeoutError as error:
-            raise OSError(f"the editor gave no answer in {_PATIENCE:.0f} s") from error
-        except ConnectionError as error:
-            raise OSError("the editor is gone") from error
-        except (RequestError, ValueError) as error:
-            said = [str(error), str(getattr(error, "data", None) or "")]
-            raise OSError(f"the editor says: {one_line(' '.join(said), 300)}") from error
+        except (*EDITOR_ERRORS, TimeoutError) as error:
+            raise OSError(words_of(error)) from error

@@ -1,0 +1,1 @@
+"""What an editor offers to the agent: its files and its terminals."""
