@@ -28,7 +28,7 @@ def test_a_journey_in_lines_on_a_dumb_terminal(machine: Machine) -> None:
         terminal.press("ctrl+c")
         assert terminal.wait_end() == 0
     shown = terminal.raw.decode()
-    assert "-old\r\n+new\r\n" in shown and "Tool edit_file notes.txt: " in shown
+    assert "| -old\r\n| +new\r\n" in shown and "Tool edit_file notes.txt: " in shown
     assert "\x1b" not in shown
     terminal.assert_restored()
     (again,) = re.findall(r"amplifier-tui (--resume \S+ --plain)", shown)

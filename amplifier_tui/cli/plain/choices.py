@@ -9,7 +9,12 @@ Next: TypeAlias = "NumberedQuestion | None"
 """What is to be asked before anything else."""
 Then = Callable[[], Next]
 Words = Callable[[str], Next]
-"""Takes an answer in the user's own words, stripped."""
+"""Takes an answer in the user's own words, as it was written."""
+
+
+def quoted(text: str) -> list[str]:
+    """Return the lines of foreign text, so marked that none looks like an answer to choose."""
+    return [f"| {line}" for line in text.removesuffix("\n").split("\n")] if text else []
 
 
 class NumberedChoice(NamedTuple):
@@ -29,6 +34,7 @@ class NumberedQuestion:
         given_up: Answers where nobody can.
         words: None where only a number answers.
         several: Several numbers may be given: takes the places chosen, from 0.
+        hint: What is to be written, in place of the usual words.
     """
 
     def __init__(
@@ -40,6 +46,7 @@ class NumberedQuestion:
         given_up: Callable[[], object],
         words: Words | None = None,
         several: Callable[..., Next] | None = None,
+        hint: str = "",
     ) -> None:
         self._lines = lines
         self._choices = choices
@@ -47,6 +54,12 @@ class NumberedQuestion:
         self.given_up = given_up
         self._words = words
         self._several = several
+        self._own_hint = hint
+
+    @property
+    def takes_words(self) -> bool:
+        """Whether an answer may be more than a number."""
+        return self._words is not None
 
     @property
     def text(self) -> list[str]:
@@ -54,11 +67,13 @@ class NumberedQuestion:
         numbered = [f"  {n}  {choice.label}" for n, choice in enumerate(self._choices, start=1)]
         # What stands behind a line break of a name or a path must not look like a line of ours.
         return [
-            reveal(line).replace("\n", "\n      ") for line in (*self._lines, *numbered, self._hint)
+            reveal(line).replace("\n", "\n| ") for line in (*self._lines, *numbered, self._hint)
         ]
 
     @property
     def _hint(self) -> str:
+        if self._own_hint:
+            return self._own_hint
         if not self._choices:
             return "Write your answer; an empty line for none."
         numbers = "Numbers, such as 1 2" if self._several else "A number"
@@ -67,12 +82,13 @@ class NumberedQuestion:
     def answer(self, line: str) -> tuple[bool, Next]:
         """Take a line; returns whether it was an answer, and what is asked next."""
         known = {str(at + 1): at for at in range(len(self._choices))}
-        numbers = line.replace(",", " ").split()
+        # What was pasted chooses nothing.
+        numbers = [] if "\n" in line else line.replace(",", " ").split()
         if numbers and all(number in known for number in numbers):
             if self._several is not None:
                 return True, self._several(*(known[number] for number in numbers))
             if len(numbers) == 1:
                 return True, self._choices[known[numbers[0]]].then()
         if self._words is not None and (line.strip() or not self._choices):
-            return True, self._words(line.strip())
+            return True, self._words(line)
         return False, None

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.cli.plain.choices import Next, NumberedChoice, NumberedQuestion
+from amplifier_tui.ui.keys.module_commands import is_command
+from amplifier_tui.ui.state.formats import plural
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import ModelCard, SessionClient, SessionList
-    from amplifier_tui.host.events import Mode
+    from amplifier_tui.host.events import CommandCard, Mode
 
 _MODES: Final[dict["Mode", str]] = {
     "plan": "plan: only reads, and proposes",
@@ -26,6 +28,8 @@ class CommandedSession(Protocol):
     """What the commands work on."""
 
     client: "SessionClient"
+    attached: list[str]
+    module_commands: "tuple[CommandCard, ...]"
     mode: "Mode | Literal['']"
 
     @property
@@ -41,11 +45,11 @@ class CommandedSession(Protocol):
     def when_done(self, answer: "Future[Any]", then: Callable[[Any], None]) -> None:
         """Call `then` with what the engine answers, or say why it does not."""
 
-    def opening(self) -> None:
-        """Another session was asked for: what is written waits for it."""
+    def awaits(self) -> None:
+        """Something was asked for that has not begun yet: what is written waits for it."""
 
-    def stop(self) -> None:
-        """Stop the turn: after its step, and at once when it is said again."""
+    def stop(self) -> bool:
+        """Stop what runs; returns whether something did."""
 
     def quit(self) -> None:
         """End."""
@@ -55,20 +59,29 @@ Command = Callable[[CommandedSession, str], None]
 
 
 def run(session: CommandedSession, line: str) -> bool:
-    """Do what a line asks for; returns whether it was one of these commands."""
-    name, _, argument = line.partition(" ")
-    found = COMMANDS.get(name.removeprefix("/"))
-    if found is None:
+    """Do what a line asks for; returns False where it is for the session."""
+    typed, _, argument = line.partition(" ")
+    name = typed.removeprefix("/")
+    if name in COMMANDS:
+        COMMANDS[name][1](session, argument.strip())
+    elif is_command(name, session.module_commands) or not name.replace("-", "").isalpha():
+        # A path, for instance, is no command that was written wrongly.
         return False
-    found[1](session, argument.strip())
+    else:
+        session.say(f"There is no command /{name}; /help lists them.")
     return True
 
 
 def _help(session: CommandedSession, _: str) -> None:
     session.say("Write a prompt and press enter. A line that ends in \\ goes on in the next one.")
     session.say("While a turn runs, what you write steers it. Control+c stops it.")
+    session.say("@FILE in a prompt sends the file's text along. !COMMAND runs one as you, unasked;")
+    session.say("the agent is told with your next prompt, and not at all with !!COMMAND.")
     for name, (about, _command) in COMMANDS.items():
         session.say(f"/{name}  {about}")
+    for card in session.module_commands:
+        name = card.name if card.name not in COMMANDS else f"{card.group}:{card.name}"
+        session.say(f"/{name}  {one_line(card.description)}")
 
 
 def _mode(session: CommandedSession, wanted: str) -> None:
@@ -117,9 +130,8 @@ def _sessions(session: CommandedSession, typed: str) -> None:
             session.say(page.problem)
         rows = [
             NumberedChoice(
-                one_line(
-                    f"{card.title or card.first_prompt or 'untitled'}, {card.turns} turns", 100
-                ),
+                f"{one_line(card.title or card.first_prompt or 'untitled', 100)}, "
+                f"{plural(card.turns, 'turn')}",
                 partial(_open, session, card.session_id),
             )
             for card in page.cards[:_MOST]
@@ -130,7 +142,7 @@ def _sessions(session: CommandedSession, typed: str) -> None:
 
 
 def _open(session: CommandedSession, session_id: str) -> Next:
-    session.opening()
+    session.awaits()
     session.client.resume(session_id)
     return None
 
@@ -146,7 +158,7 @@ def _bundle(session: CommandedSession, name: str) -> None:
     if not name:
         session.say("Say which: /bundle NAME. `amplifier-tui bundle list` lists them.")
         return
-    session.opening()
+    session.awaits()
     session.client.switch_bundle(name)
 
 
@@ -161,12 +173,26 @@ def _status(session: CommandedSession, _: str) -> None:
     session.say(session.status)
 
 
+def _attach(session: CommandedSession, path: str) -> None:
+    if path:
+        session.attached.append(path)
+    names = ", ".join(one_line(each, 200) for each in session.attached)
+    session.say(f"With your next prompt goes: {names}" if names else "Nothing is attached.")
+
+
+def _detach(session: CommandedSession, _: str) -> None:
+    session.attached.clear()
+    session.say("Nothing is attached.")
+
+
 def _retry(session: CommandedSession, _: str) -> None:
+    session.awaits()
     session.client.retry()
 
 
 def _stop(session: CommandedSession, _: str) -> None:
-    session.stop()
+    if not session.stop():
+        session.say("Nothing runs.")
 
 
 def _quit(session: CommandedSession, _: str) -> None:
@@ -181,7 +207,9 @@ COMMANDS: Final[dict[str, tuple[str, Command]]] = {
     "bundle": ("Go on with another bundle, by its name.", _bundle),
     "sessions": ("List the sessions of this folder, and open one.", _sessions),
     "resume": ("Open a session by its id.", _resume),
+    "attach": ("Send a file, an image or a PDF along with the next prompt.", _attach),
+    "detach": ("Send no file along.", _detach),
     "retry": ("Try the prompt again whose turn failed.", _retry),
-    "stop": ("Stop the turn.", _stop),
+    "stop": ("Stop the turn after its step; again, at once.", _stop),
     "quit": ("Close the session and end.", _quit),
 }

@@ -4,8 +4,9 @@ import contextlib
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BufferedReader
+from select import select
 from time import monotonic
 from typing import Final, NamedTuple, TextIO
 
@@ -14,13 +15,33 @@ from amplifier_tui.base.text import StreamCleaner, clean
 LONGEST: Final = 1_000_000
 """Bytes of a line that is read; the rest of a longer one is the next."""
 _PROMPT: Final = "> "
+_MOST_OF_TERMINAL: Final = 4_096
+"""Bytes of a line, its end included, that a terminal passes on; the others it drops."""
+CUT: Final = (
+    f"Nothing was done with that: a terminal cuts a line at {_MOST_OF_TERMINAL - 1:,} bytes. "
+    "Break it into lines that end in \\, or send a file along with /attach."
+)
+"""What is said of a line whose end is missing."""
+_AT_ONCE: Final = 0.05
+"""Seconds in which nobody types a second line."""
 
 
 class TypedLine(NamedTuple):
-    """A line that was read, and when, in seconds of `time.monotonic`."""
+    """A line that was read, or lines that came at once.
+
+    Attributes:
+        at: When it came, in seconds of `time.monotonic`.
+        cut: The terminal dropped the end of a line.
+    """
 
     text: str
     at: float
+    cut: bool = False
+
+    @property
+    def pasted(self) -> bool:
+        """Whether it is lines that nobody typed one by one."""
+        return "\n" in self.text
 
 
 class LineWriter:
@@ -75,10 +96,12 @@ class LineReader:
     Args:
         stream: Where they come from; it is read to its end.
         encoding: Its characters; what is none of them is read as `U+FFFD`.
+        terminal: It is one: lines that come at once were pasted, and are read as one.
     """
 
-    def __init__(self, stream: BufferedReader, encoding: str) -> None:
+    def __init__(self, stream: BufferedReader, encoding: str, *, terminal: bool = False) -> None:
         self._stream = stream
+        self._terminal = terminal
         self._encoding = encoding
         self._read: deque[TypedLine] = deque()
         self._at_end = False
@@ -98,9 +121,10 @@ class LineReader:
 
     def _work(self, wake: Callable[[], None]) -> None:
         try:
-            while raw := self._stream.readline(LONGEST):
-                text = raw.decode(self._encoding, "replace").rstrip("\r\n")
-                self._read.append(TypedLine(text, monotonic()))
+            for lines, at in self._together():
+                texts = [raw.decode(self._encoding, "replace").rstrip("\r\n") for raw in lines]
+                cut = self._terminal and max(map(len, lines)) >= _MOST_OF_TERMINAL
+                self._read.append(TypedLine("\n".join(texts), at, cut))
                 wake()
         except OSError:
             # The terminal is gone: the same as its end.
@@ -108,6 +132,19 @@ class LineReader:
         finally:
             self._at_end = True
             wake()
+
+    def _together(self) -> Iterator[tuple[list[bytes], float]]:
+        """Yield the lines that came at once, and when."""
+        at_end = False
+        while not at_end and (raw := self._stream.readline(LONGEST)):
+            lines, at = [raw], monotonic()
+            while self._terminal and select([self._stream], [], [], _AT_ONCE)[0]:
+                raw = self._stream.readline(LONGEST)
+                if at_end := not raw:
+                    # A terminal says it once.
+                    break
+                lines.append(raw)
+            yield lines, at
 
 
 class StreamedAnswer:
@@ -138,6 +175,10 @@ class StreamedAnswer:
             self._begin()
             self._say("The answer reads otherwise now:")
         self.more(whole[len(self._text) :])
+        self.finish()
+
+    def finish(self) -> None:
+        """Say what is left of the last line."""
         rest = self._line + self._cleaner.finish()
         if rest.strip():
             self._say(rest)

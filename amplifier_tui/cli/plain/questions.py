@@ -1,9 +1,18 @@
 """What a session asks of the user, as numbered questions that answer through the client."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from amplifier_tui.cli.plain.choices import Next, NumberedChoice, NumberedQuestion, Words
+from amplifier_tui.base.text import one_line
+from amplifier_tui.cli.plain.changing import Asking, CallChange
+from amplifier_tui.cli.plain.choices import (
+    Next,
+    NumberedChoice,
+    NumberedQuestion,
+    Words,
+    quoted,
+)
 from amplifier_tui.host.client import (
     Decision,
     QuestionAnswer,
@@ -16,6 +25,7 @@ from amplifier_tui.host.events import (
     MAIN_LANE,
     ApprovalRequested,
     LimitAsked,
+    Mode,
     QuestionsAsked,
     Scope,
     TrustAsked,
@@ -37,8 +47,9 @@ _TRUST_HEADS: Final = {
 _NOBODY: Final = "nobody can be asked"
 
 
-def approval(client: SessionClient, asked: ApprovalRequested) -> NumberedQuestion:
+def approval(asking: Asking, asked: ApprovalRequested) -> NumberedQuestion:
     """Ask about a tool call, with all of what would be done and why it is asked."""
+    client = asking.client
 
     def decide(allow: bool, scope: Scope = "once", reason: str = "") -> Next:
         client.decide(asked.request_id, Decision(allow=allow, scope=scope, reason=reason))
@@ -61,35 +72,53 @@ def approval(client: SessionClient, asked: ApprovalRequested) -> NumberedQuestio
         return question(["The risk is critical."], deny, sure)
 
     def reasoned() -> Next:
-        return question(["Why not?"], words=lambda text: decide(False, reason=text))
+        return question(["Why not?"], words=lambda text: decide(False, reason=text.strip()))
 
     choices = [
-        NumberedChoice(
-            _SCOPES[scope] + (f": {asked.rule}" if scope != "once" else ""),
-            partial(allow, scope),
-        )
+        NumberedChoice(_SCOPES[scope] + _remembered(asked, scope), partial(allow, scope))
         for scope in asked.scopes
     ]
     choices += [deny, NumberedChoice("Deny, and say why", reasoned)]
+    if asked.editable:
+        give_up = partial(decide, False, reason=_NOBODY)
+        change = CallChange(asking, asked.request_id, give_up, lambda: approval(asking, asked))
+        choices.append(NumberedChoice("Change the call first", change.begin))
     return question(_approval_lines(asked), *choices)
+
+
+def _remembered(asked: ApprovalRequested, scope: Scope) -> str:
+    """Return the rule that would be kept, what it speaks of, and where."""
+    if scope == "once":
+        return ""
+    means = f" ({asked.meaning})" if asked.meaning not in ("", asked.rule) else ""
+    kept = f", kept in {asked.kept_in}" if asked.kept_in and scope != "session" else ""
+    return f": {asked.rule}{means}{kept}"
 
 
 def _approval_lines(asked: ApprovalRequested) -> list[str]:
     who = "" if asked.agent == MAIN_LANE else " (a sub-agent)"
     reasons = f": {', '.join(asked.reasons)}" if asked.reasons else ""
-    lines = [f"Approval: {asked.action}{who}", asked.prompt]
-    lines += [f"  {line}" for line in asked.payload.splitlines()]
-    lines += asked.diff.splitlines()
+    lines = [f"Approval: {asked.action}{who}", f"It says: {asked.prompt}" if asked.prompt else ""]
+    lines += quoted(asked.payload)
+    if len(asked.segments) > 1:
+        lines.append(f"These are {len(asked.segments)} commands:")
+    for part in asked.segments if asked.payload_kind == "command" else ():
+        lines += quoted(part.text) if len(asked.segments) > 1 else []
+        lines.append(f"  {part.note}" if part.note else "")
+    lines += quoted(asked.diff)
     lines += [
         f"In {asked.cwd}" if asked.cwd else "",
         f"Touches {', '.join(asked.paths)}" if asked.paths else "",
         "Outside of the workspace" if asked.outside else "",
         f"It would fail: {asked.problem}" if asked.problem else "",
+        f"Asked by: {asked.asker}" if asked.asker else "",
         f"Asked because: {asked.why}" if asked.why else "",
+        f"It offers: {', '.join(asked.options)} (only Allow grants)" if asked.options else "",
         f"Risk: {asked.risk}{reasons}",
     ]
     if asked.timeout is not None:
         lines.append(f"Without an answer within {asked.timeout:g} seconds: {asked.default}")
+        lines.append("An empty line stops that clock, and says the question again.")
     return [line for line in lines if line.strip()]
 
 
@@ -121,8 +150,28 @@ def from_agent(
         choices,
         request_id=asked.request_id,
         given_up=partial(client.answer_questions, asked.request_id, QuestionsReply("unavailable")),
-        words=lambda text: then(QuestionAnswer(text=text)),
+        words=lambda text: then(QuestionAnswer(text=text.strip())),
         several=choose if question.multi_select else None,
+    )
+
+
+def plan(carry_out: Callable[[Mode], None], words: Words) -> NumberedQuestion:
+    """Ask what becomes of a plan; own words go on with it."""
+
+    def go(mode: Mode) -> Next:
+        carry_out(mode)
+        return None
+
+    return NumberedQuestion(
+        ["Do what the plan says?"],
+        [
+            NumberedChoice("Do it, and ask before files are written", partial(go, "ask")),
+            NumberedChoice("Do it; edits go through", partial(go, "edits")),
+            NumberedChoice("Go on planning", lambda: None),
+        ],
+        request_id="",
+        given_up=lambda: None,
+        words=words,
     )
 
 
@@ -144,6 +193,14 @@ def limit(client: SessionClient, asked: LimitAsked) -> NumberedQuestion:
         request_id=asked.request_id,
         given_up=partial(answer, False),
     )
+
+
+def leave_out(asking: Asking, asked: TrustAsked) -> None:
+    """Let nothing of a project's or a stranger's count, and say so."""
+    asking.client.answer_trust(asked.request_id, TrustDecision())
+    names = ", ".join(one_line(item.title, 100) for item in asked.items)
+    asking.say(f"Not used without your trust: {names}.")
+    asking.say("To be asked, open it at a terminal; --trust lets all of it count.")
 
 
 def trust(client: SessionClient, asked: TrustAsked) -> NumberedQuestion:
@@ -172,7 +229,7 @@ def trust(client: SessionClient, asked: TrustAsked) -> NumberedQuestion:
     lines = [asked.title]
     for item in asked.items:
         lines.append(f"{_TRUST_HEADS[item.group]}: {item.title}")
-        lines += [f"  {text}" for text in (item.detail, item.where) if text]
+        lines += [line for text in (item.detail, item.where) for line in quoted(text)]
     every = frozenset(item.key for item in asked.items)
     return question(
         lines,

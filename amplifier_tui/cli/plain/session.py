@@ -3,19 +3,22 @@
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from threading import Event
 from time import monotonic
 from typing import Final, Literal, TypeVar
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, with_remedy
+from amplifier_tui.base.wakeup import Wakeup
 from amplifier_tui.cli.plain import commands, questions
-from amplifier_tui.cli.plain.choices import NumberedQuestion
-from amplifier_tui.cli.plain.lines import LineReader, LineWriter, TypedLine
-from amplifier_tui.cli.plain.telling import EventTeller
+from amplifier_tui.cli.plain.choices import Next, NumberedQuestion
+from amplifier_tui.cli.plain.lines import CUT, LineReader, LineWriter, TypedLine
+from amplifier_tui.cli.plain.telling import STOPPING, EventTeller, held_words
 from amplifier_tui.host.client import OpenRequest, SessionClient
 from amplifier_tui.host.events import (
+    MAIN_LANE,
     ApprovalRequested,
     ApprovalResolved,
+    CommandCard,
+    CommandsChanged,
     Failed,
     HostEvent,
     LimitAsked,
@@ -24,21 +27,26 @@ from amplifier_tui.host.events import (
     ModeChanged,
     ModelChanged,
     Notice,
+    PlanProposed,
     QuestionsAsked,
     QuestionsResolved,
     SessionClosed,
     SessionHeld,
     SessionOpened,
+    ShellEnded,
+    ShellStarted,
+    TerminalWanted,
     TrustAnswered,
     TrustAsked,
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.ui.prompt.shell import shell_draft
 
 T = TypeVar("T")
 
 _LOOK: Final = 0.2
-"""Seconds between two looks whether ctrl+c was pressed or a tool takes long."""
+"""Seconds between two looks whether a tool takes long."""
 _EARLY: Final = 0.4
 """Seconds in which a person can't have read a question."""
 _CLOSING: Final = 10.0
@@ -63,15 +71,21 @@ class PlainSession:
         self._writer = writer
         self._teller = EventTeller(writer.say)
         self._person = person
-        self._news = Event()
+        self._news = Wakeup()
         self._asked: deque[NumberedQuestion] = deque()
         self._shown_at = 0.0
         self._shown: NumberedQuestion | None = None
         self._waiting: list[Callable[[], bool]] = []
         self._continued = ""
         self._session_id = self._bundle = self._model = self._resume = ""
-        self._opened = self._running = self._over = False
-        self._opening = True
+        self._opened = self._running = self._over = self._planned = False
+        self._awaited = True
+        """What was asked for has not begun."""
+        self.attached: list[str] = []
+        """Files that go along with the next prompt."""
+        self.module_commands: tuple[CommandCard, ...] = ()
+        """What the session's modules bring to be typed behind a slash."""
+        self._shells: set[str] = set()
         self._interrupts = self._interrupts_seen = 0
         self._pressed = False
         self._status = 0
@@ -84,19 +98,21 @@ class PlainSession:
         self.client.open(request)
         while not (self._over or self._writer.gone):
             self._news.wait(_LOOK)
-            self._news.clear()
             events = self.client.drain()
             for event in events:
                 self._take(event)
             self._waiting = [look for look in self._waiting if not look()]
             self._hear()
-            if not events:
-                self._teller.retell()
-                self._end_with_input()
             self._see_interrupts()
-            if not self._asked:
+            if not (self._asked or self._waiting):
                 self._teller.say_what_takes_long()
             self._show_question()
+            if not events:
+                if not self._awaited:
+                    self._teller.retell()
+                # Between the lines of an answer it would be read out with each of them.
+                self._prompt()
+                self._end_with_input()
         self._close()
         return self._status
 
@@ -107,19 +123,25 @@ class PlainSession:
     def interrupt(self) -> None:
         """Ctrl+c was pressed; safe in a signal handler."""
         self._interrupts += 1
+        self._news.set()
 
-    def stop(self) -> None:
-        """Stop the turn: after its step, and at once when it is said again."""
-        self.client.interrupt(immediate=self._pressed)
-        self._pressed = True
+    def stop(self) -> bool:
+        """Stop what runs, a turn after its step and then at once; returns whether something did."""
+        if self._running:
+            self.say("Stopping at once." if self._pressed else STOPPING)
+            self.client.interrupt(immediate=self._pressed)
+            self._pressed = True
+        elif self._shells:
+            self.client.stop_shell()
+        return self._running or bool(self._shells)
 
     def quit(self) -> None:
         """End."""
         self._over = True
 
-    def opening(self) -> None:
-        """Another session was asked for: what is written waits for it."""
-        self._opening = True
+    def awaits(self) -> None:
+        """Something was asked for that has not begun yet: what is written waits for it."""
+        self._awaited = True
 
     def ask(self, question: NumberedQuestion | str) -> None:
         """Ask the user something of the program's own, or only say it."""
@@ -127,6 +149,16 @@ class PlainSession:
             self.say(question)
         else:
             self._asked.append(question)
+
+    def ask_after(self, answer: "Future[T]", then: Callable[[T], Next]) -> None:
+        """Ask what `then` makes of the engine's answer, before anything else."""
+
+        def ask(value: T) -> None:
+            question = then(value)
+            if question is not None:
+                self._asked.appendleft(question)
+
+        self.when_done(answer, ask)
 
     def when_done(self, answer: "Future[T]", then: Callable[[T], None]) -> None:
         """Call `then` with what the engine answers, or say why it does not."""
@@ -164,43 +196,77 @@ class PlainSession:
         asked, self._asked = self._asked, deque()
         for question in asked:
             question.given_up()
-        self._over = self._over or not (asked or self._running or self._opening)
+        self._over = self._over or not (asked or self._running or self._awaited or self._shells)
 
     def _may_hear(self) -> bool:
         if self._waiting:
             return False
         if self._asked:
             return self._shown is self._asked[0]
-        return not self._opening and (self._person or not self._running)
+        return not self._awaited and (self._person or not self._running)
 
     def _line(self, line: TypedLine) -> None:
-        self._pressed = False
-        if self._asked:
-            self._answer(line)
+        self._pressed = self._pressed and line.text.strip() == "/stop"
+        if line.cut:
+            self.say(CUT)
+        if line.cut or (self._asked and self._too_early(line)):
             return
-        if line.text.endswith("\\"):
+        question = self._asked[0] if self._asked else None
+        if line.text.endswith("\\") and (question is None or question.takes_words):
             self._continued += f"{line.text[:-1]}\n"
             return
-        text, self._continued = f"{self._continued}{line.text}".strip(), ""
+        text, self._continued = f"{self._continued}{line.text}", ""
+        if question is not None:
+            self._answer(question, text)
+        elif line.pasted and shell_draft(text.strip()) is not None:
+            self.say("Several lines that come at once run no command.")
+        else:
+            self._write(text)
+
+    def _write(self, text: str) -> Next:
+        """Do what the user writes unasked: a command, a prompt, or a word to the running turn."""
+        text = text.strip()
+        shell = shell_draft(text)
         if not text or (text.startswith("/") and commands.run(self, text)):
-            return
+            return None
         if not self._opened:
             self.say("No session is open. /bundle NAME opens one, /quit ends.")
+        elif shell is not None and not self._person:
+            # A line of a file that is piped in is no word of the user's.
+            self.say("Commands of your own run at a terminal only; this one was not run.")
+        elif shell is not None and shell.command:
+            self._awaited = True
+            self.client.shell(shell.command, tell=shell.tell)
+        elif shell is not None:
+            self.say("Write a command behind the !.")
         elif self._running:
             self.client.steer(text)
             self.say("The turn gets that with its next step.")
         else:
+            files, self.attached = tuple(self.attached), []
             self._running = True
-            self.client.submit(text)
+            self.client.submit(text, files)
+        return None
 
-    def _answer(self, line: TypedLine) -> None:
-        question = self._asked[0]
-        if self._person and line.at - self._shown_at < _EARLY:
-            self.say("That came before the question could be read. Please answer it again.")
-            return
-        answered, follow_up = question.answer(line.text)
+    def _carry_out(self, mode: Mode) -> None:
+        self._awaited = True
+        self.client.carry_out(mode)
+
+    def _too_early(self, line: TypedLine) -> bool:
+        if not self._person or line.at - self._shown_at >= _EARLY:
+            return False
+        self.say("That came before the question could be read. Please answer it again.")
+        return True
+
+    def _answer(self, question: NumberedQuestion, text: str) -> None:
+        answered, follow_up = question.answer(text)
         if not answered:
-            self.say("That is none of the answers.")
+            if text.strip():
+                self.say("That is none of the answers. An empty line says the question again.")
+            else:
+                # Whoever listens may need longer than there is.
+                self.client.hold(question.request_id)
+                self._shown = None
             return
         self._asked.popleft()
         self._shown = None
@@ -213,20 +279,23 @@ class PlainSession:
             for line in self._shown.text:
                 self.say(line)
             self._shown_at = monotonic()
-        if self._asked or not (self._running or self._opening or self._waiting):
+
+    def _prompt(self) -> None:
+        busy = self._running or self._awaited or self._waiting or self._shells
+        if self._asked or not busy:
             self._writer.prompt()
 
     def _see_interrupts(self) -> None:
-        for _ in range(self._interrupts - self._interrupts_seen):
-            if self._running:
-                self.say("Stopping at once." if self._pressed else "Stopping.")
-                self.stop()
-            elif self._pressed:
+        # One that comes while the last is answered counts too.
+        while self._interrupts_seen < self._interrupts:
+            self._interrupts_seen += 1
+            if self.stop():
+                continue
+            if self._pressed:
                 self.quit()
             else:
                 self._pressed, self._continued = True, ""
                 self.say("The same again ends the program.")
-        self._interrupts_seen = self._interrupts
 
     # --- what happens ------------------------------------------------------------------------
 
@@ -236,7 +305,7 @@ class PlainSession:
             return
         match event:
             case SessionOpened():
-                self._opened, self._opening, self._running = True, False, False
+                self._opened, self._awaited, self._running = True, False, False
                 self._session_id = event.session_id
                 self._bundle, self._model = event.bundle, event.model
                 self.say(f"{'Resumed' if event.resumed else 'Opened'} in {event.cwd}.")
@@ -245,19 +314,33 @@ class PlainSession:
                 self.say(self.status)
             case SessionClosed():
                 self._resume = event.resume_command
+            case CommandsChanged() if event.agent == MAIN_LANE:
+                self.module_commands = event.commands
             case Failed():
                 self._failed(event)
             case SessionHeld():
                 self._held(event)
             case Notice(source="host", session_id=self._session_id) if self._opened:
-                # It may say why no other session opens.
-                self._opening = False
+                # It may say why no other session opens, or no turn begins.
+                self._awaited = False
+            case ShellStarted():
+                self._shells.add(event.command_id)
+                self._awaited = False
+            case ShellEnded():
+                self._shells.discard(event.command_id)
+            case TerminalWanted():
+                self._awaited = False
             case TurnStarted():
-                self._running = True
+                self._running, self._awaited = True, False
+            case PlanProposed():
+                self._planned = True
             case TurnEnded():
                 self._running = self._pressed = False
                 if event.status != "success":
                     self.say(f"The turn has ended: {event.status}.")
+                planned, self._planned = self._planned, False
+                if planned:
+                    self._asked.append(questions.plan(self._carry_out, self._write))
             case ModeChanged():
                 if self.mode and event.mode != self.mode:
                     self.say(f"Mode {event.mode}.")
@@ -273,11 +356,14 @@ class PlainSession:
     def _question_event(self, event: HostEvent) -> None:
         match event:
             case ApprovalRequested():
-                self._asked.append(questions.approval(self.client, event))
+                self._asked.append(questions.approval(self, event))
             case QuestionsAsked():
                 self._asked.append(questions.from_agent(self.client, event))
             case LimitAsked():
                 self._asked.append(questions.limit(self.client, event))
+            case TrustAsked() if not self._person:
+                # What is piped in was not written for this question.
+                questions.leave_out(self, event)
             case TrustAsked():
                 self._asked.append(questions.trust(self.client, event))
             case ApprovalResolved() | QuestionsResolved() | LimitResolved() | TrustAnswered():
@@ -288,19 +374,16 @@ class PlainSession:
                     self.say(f"The question is no longer open{f': {outcome}' if outcome else ''}.")
 
     def _held(self, event: SessionHeld) -> None:
-        self._opened = self._opening = self._running = False
-        owner = f" (process {event.owner})" if event.owner else ""
-        where = "has let the session go." if event.free else f"has the session open{owner}."
-        close = "" if event.free else "Close it there, then "
-        self.say(f"Another window {where} {close}/resume {event.session_id} opens it here.")
+        self._opened = self._awaited = self._running = False
+        self.say(held_words(event))
         if not self._person:
             self._status, self._over = 1, True
 
     def _failed(self, event: Failed) -> None:
-        self._opening = False
-        self.say(
-            f"Error: {one_line(event.message, 1_000)} {one_line(event.remedy, 1_000)}".rstrip()
-        )
+        if self._awaited:
+            self._teller.forget()
+        self._awaited = False
+        self.say(f"Error: {one_line(with_remedy(event.message, event.remedy), 2_000)}")
         if not self._opened:
             self._status = 1
             self._over = not self._person

@@ -36,7 +36,9 @@ def run_plain(
         # What others print goes elsewhere from here on.
         with open(output, "w", encoding=encoding) as stream:
             writer = LineWriter(stream, prompts=person)
-            reader = LineReader(BufferedReader(take_input()), encoding)
+            reader = LineReader(
+                BufferedReader(take_input()), encoding, terminal=person and os.name == "posix"
+            )
             client, request = connect(printed)
             session = PlainSession(client, reader, writer, person=person)
             return _signalled(session, lambda: session.run(request))

@@ -5,25 +5,33 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, Final
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, with_remedy
 from amplifier_tui.cli.plain.lines import StreamedAnswer
 from amplifier_tui.host.events import (
     MAIN_LANE,
+    ApprovalResolved,
     BlockDelta,
     BlockEnded,
     BlockStarted,
     Compacted,
     HostEvent,
+    ImagesAdded,
     LaneClosed,
     LaneOpened,
     Notice,
     OpeningReported,
+    SessionHeld,
+    ShellEnded,
+    ShellProgress,
+    TerminalWanted,
     ToolEnded,
     ToolStarted,
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.ui.images.showing import image_line
 
+STOPPING: Final = "Stopping after this step. The same again stops at once."
 _LONG: Final = 3.0
 """Seconds after which it is said that a tool runs."""
 _LONGEST: Final = 1_000
@@ -41,6 +49,7 @@ class EventTeller:
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._answers: dict[str, StreamedAnswer] = {}
+        self._commands: dict[str, StreamedAnswer] = {}
         self._tools: dict[str, tuple[ToolStarted, float]] = {}
         self._agents: dict[str, str] = {}
         self._retold: dict[str, str] = {}
@@ -54,7 +63,7 @@ class EventTeller:
                 self._say(f"{said} ({source})" if source else said)
             case OpeningReported():
                 for item in event.items:
-                    said = f"{item.kind}: {item.what}: {item.why} {item.remedy}"
+                    said = f"{item.kind}: {item.what}: {with_remedy(item.why, item.remedy)}"
                     self._say(one_line(said, _LONGEST))
             case Compacted():
                 self._say("The conversation was compacted.")
@@ -68,8 +77,25 @@ class EventTeller:
                 self._stream(event)
             case ToolStarted():
                 self._tools[event.call_id] = (event, monotonic())
+            case ApprovalResolved():
+                # A call that was asked about has not run so far.
+                now = monotonic()
+                self._tools = {
+                    key: (call, max(since, now)) for key, (call, since) in self._tools.items()
+                }
             case ToolEnded():
                 self._tool_ended(event)
+            case ShellProgress():
+                answer = self._commands.setdefault(event.command_id, StreamedAnswer(self._quote))
+                answer.more(event.text)
+            case ShellEnded():
+                self._shell_ended(event)
+            case TerminalWanted():
+                command = one_line(event.command, 200)
+                self._say(f"{command}: it needs a terminal of its own; it was not run.")
+            case ImagesAdded():
+                for card in event.images:
+                    self._say(image_line(card))
             case TurnEnded():
                 self._answers.clear()
                 self._tools.clear()
@@ -88,6 +114,10 @@ class EventTeller:
             self._retold = {"You wrote": event.prompt}
         elif isinstance(event, BlockEnded) and event.kind == "text" and event.agent == MAIN_LANE:
             self._retold["The answer was"] = event.text
+
+    def forget(self) -> None:
+        """Say nothing of what was kept: its session does not open."""
+        self._retold = {}
 
     def retell(self) -> None:
         """Say what was kept."""
@@ -109,6 +139,20 @@ class EventTeller:
         elif self._answers.pop(key, None) is not None:
             self._say("The answer was cut off and begins again.")
 
+    def _quote(self, line: str) -> None:
+        self._say(f"| {line}")
+
+    def _shell_ended(self, event: ShellEnded) -> None:
+        printed = self._commands.pop(event.command_id, None)
+        if printed is not None:
+            # The whole may have its middle left out; what streamed was said.
+            printed.finish()
+        else:
+            for line in event.output.splitlines():
+                self._quote(line)
+        state = "stopped" if event.stopped else f"exit code {event.exit_code}"
+        self._say(f"Command {one_line(event.command, 200)}: {one_line(event.error) or state}")
+
     def _tool_ended(self, event: ToolEnded) -> None:
         if event.ok:
             state = event.summary or "done"
@@ -124,6 +168,14 @@ class EventTeller:
         agent = self._agents.get(call.agent, "")
         kind = f"{agent}, tool" if agent else "Tool"
         return f"{kind} {one_line(call.tool, 100)} {_subject(call.arguments)}".rstrip()
+
+
+def held_words(event: SessionHeld) -> str:
+    """Return what is said of a session that another window has."""
+    owner = f" (process {event.owner})" if event.owner else ""
+    where = "has let the session go." if event.free else f"has the session open{owner}."
+    close = "" if event.free else "Close it there, then "
+    return f"Another window {where} {close}/resume {event.session_id} opens it here."
 
 
 def _subject(arguments: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 from amplifier_tui.cli.plain.lines import LineReader, LineWriter
 from amplifier_tui.cli.plain.session import PlainSession
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.events import HostEvent
+from amplifier_tui.host.events import ApprovalResolved, HostEvent, Mode
 from tests.ui.fake_client import FakeClient, opened
+from tests.ui.state.make import make, turn_ended
 
 
 @dataclass
@@ -19,6 +21,7 @@ class ScriptedClient(FakeClient):
 
     batches: list[list[HostEvent]] = field(default_factory=list)
     on_submit: Callable[[], None] = lambda: None
+    files: list[tuple[str, ...]] = field(default_factory=list)
 
     def next(self) -> None:
         if self.batches:
@@ -30,6 +33,7 @@ class ScriptedClient(FakeClient):
 
     def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
         super().submit(text, attachments)
+        self.files.append(attachments)
         self.on_submit()
         self.next()
 
@@ -43,6 +47,25 @@ class ScriptedClient(FakeClient):
 
     def answer_questions(self, request_id: str, reply: Any) -> None:
         super().answer_questions(request_id, reply)
+        self.next()
+
+    def carry_out(self, mode: Mode) -> None:
+        super().carry_out(mode)
+        self.next()
+
+    def change_call(self, request_id: str, arguments: str) -> Future[str]:
+        answer = super().change_call(request_id, arguments)
+        if not answer.result():
+            gone = make(ApprovalResolved, request_id=request_id, outcome="changed")
+            self.push(gone, turn_ended())
+        return answer
+
+    def retry(self, *, without: str = "") -> None:
+        super().retry(without=without)
+        self.next()
+
+    def shell(self, command: str, *, tell: bool = True, in_terminal: bool = False) -> None:
+        super().shell(command, tell=tell, in_terminal=in_terminal)
         self.next()
 
     def answer_limit(self, request_id: str, *, go: bool) -> None:

@@ -1,11 +1,22 @@
 """What is asked in the line mode: whole, with numbered answers, and never answered by accident."""
 
+import json
+
 import pytest
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionOption
+from amplifier_tui.cli.plain import session
+from amplifier_tui.cli.plain.choices import NumberedChoice, NumberedQuestion
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host.client import Decision, QuestionAnswer, QuestionsReply, TrustDecision
-from amplifier_tui.host.events import ApprovalResolved, LimitAsked, QuestionsAsked, TrustAsked
+from amplifier_tui.host.events import (
+    ApprovalResolved,
+    LimitAsked,
+    PlanProposed,
+    QuestionsAsked,
+    Segment,
+    TrustAsked,
+)
 from tests.cli.plain.scripted import ScriptedClient, said
 from tests.ui.requests import DIFF, ask
 from tests.ui.state.make import make, opened, turn, turn_ended
@@ -37,12 +48,18 @@ def test_an_approval_is_answered_by_number(lines: str, decision: Decision) -> No
 
 def test_an_approval_says_all_there_is_before_it_is_answered() -> None:
     evil = "rm -rf build \u202e#\x1b[8m hidden"
-    _, text = decided("4\n", payload=evil, diff=DIFF, prompt="May I?")
+    parts = (Segment(text="rm -rf build", note="no rule"), Segment(text="ls"))
+    rule = {"meaning": "whatever", "kept_in": "/p/rules.yaml"}
+    _, text = decided("4\n", payload=evil, diff=DIFF, prompt="May I?", segments=parts, **rule)
     asked = text.partition("Approval: bash wants to run a command\n")[2]
-    for part in ("May I?", "-x = 1\n+x = 2\n", "In /home/u/src/app", "Risk: high: deletes files"):
+    for part in (
+        *("It says: May I?\n| rm -rf build", "| -x = 1\n| +x = 2\n", "In /home/u/src/app"),
+        *("Risk: high: deletes files", "These are 2 commands:\n| rm -rf build\n  no rule\n| ls\n"),
+        *("Asked by: hooks-approval\nAsked because: not on the allow list\n",),
+        *("also later in this session: rm -rf build (whatever)\n",),
+        *("also later in this project: rm -rf build (whatever), kept in /p/rules.yaml\n",),
+    ):
         assert part in asked, part
-    assert "Asked because: not on the allow list\n" in asked
-    assert "also later in this session: rm -rf build\n" in asked
     assert "hidden" in asked and "\x1b" not in text and "\u202e" not in text
     assert "U+202E" in asked or "202e" in asked.lower()
 
@@ -123,12 +140,21 @@ class TrustingClient(ScriptedClient):
     ],
 )
 def test_what_others_bring_counts_only_as_far_as_the_user_says(
-    lines: str, decision: TrustDecision
+    lines: str, decision: TrustDecision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(session, "_EARLY", -1.0)
     client = TrustingClient(on_open=[TRUST])
-    text = said(client, lines)
+    text = said(client, lines, person=True)
     assert client.named("answer_trust") == [("t", decision)]
-    assert "Code that would be fetched, installed and run: module a\n  at 1a2b\n" in text
+    assert "Code that would be fetched, installed and run: module a\n| at 1a2b\n" in text
+
+
+def test_over_a_pipe_no_line_answers_what_others_bring() -> None:
+    client = TrustingClient(on_open=[TRUST], batches=[[turn(), turn_ended()]])
+    text = said(client, "3\n")
+    assert client.named("answer_trust") == [("t", TrustDecision())]
+    assert client.named("submit") == [("3",)]
+    assert "Not used without your trust: module a, module b.\n" in text and "--trust" in text
 
 
 def test_at_a_terminal_a_line_from_before_the_question_does_not_answer_it() -> None:
@@ -138,7 +164,82 @@ def test_at_a_terminal_a_line_from_before_the_question_does_not_answer_it() -> N
 
 
 def test_a_line_break_in_a_name_makes_no_line_that_looks_like_the_programs_own() -> None:
-    _, text = decided("4\n", paths=("a\nRisk: low\n  4  Allow",))
+    evil = "a\nRisk: low\n  4  Allow"
+    _, text = decided("4\n", paths=(evil,), payload=evil, prompt=evil, diff=evil)
     lines = text.splitlines()
-    assert "      Risk: low" in lines and "        4  Allow" in lines
-    assert "Risk: low" not in lines and "  4  Allow" not in lines
+    assert "| Risk: low" in lines and "|   4  Allow" in lines
+    assert not {"Risk: low", "4  Allow"} & {line.strip() for line in lines}
+
+
+def test_what_is_pasted_chooses_no_answer() -> None:
+    chosen: list[int] = []
+
+    def choose(*places: int) -> None:
+        chosen.extend(places)
+
+    rows = [NumberedChoice(word, lambda: choose(9)) for word in ("yes", "no")]
+    for several in (None, choose):
+        question = NumberedQuestion(
+            [], rows, request_id="r", given_up=lambda: None, several=several
+        )
+        assert question.answer("1\n2") == question.answer("\n1\n") == (False, None)
+    assert not chosen
+
+
+def test_an_empty_line_says_a_question_again_and_stops_its_clock() -> None:
+    client = ScriptedClient(batches=[[turn(), ask(timeout=60.0)], [turn_ended()]])
+    text = said(client, "go\nwhat?\n\n4\n")
+    assert "none of the answers. An empty line says the question again.\nApproval: bash" in text
+    assert text.count("Approval: bash") == text.count("An empty line stops that clock") == 2
+    assert client.named("hold") == [("r1",)]
+    assert client.named("decide") == [("r1", Decision(allow=False))]
+
+
+@pytest.mark.parametrize(
+    ("lines", "changed"),
+    [
+        ("6\n1\n  rm -r\\\nout\n", {"command": "  rm -r\nout", "timeout": 5}),
+        ("6\n2\nsoon\n7\n", {"command": "rm -rf build", "timeout": 7}),
+        ('6\n3\n{"command": "ls"}\n', {"command": "ls"}),
+        ("6\n4\n6\n1\n\n4\n", None),
+    ],
+)
+def test_a_call_is_changed_before_it_is_allowed(
+    lines: str, changed: dict[str, object] | None
+) -> None:
+    client = ScriptedClient(batches=[[turn(), ask(editable=True)], [turn_ended()]])
+    client.arguments = '{"command": "rm -rf build", "timeout": 5}'
+    said(client, f"go\n{lines}")
+    assert client.named("hold")[0] == ("r1",)
+    sent = [json.loads(text) for _, text in client.named("change_call")]
+    assert sent == ([changed] if changed else [])
+    allowed = [decision.allow for _, decision in client.named("decide")]
+    assert allowed == ([] if changed else [False])
+
+
+def test_a_change_that_is_wrong_is_said_and_the_call_asked_about_again() -> None:
+    client = ScriptedClient(batches=[[turn(), ask(editable=True)], [turn_ended()]])
+    client.arguments, client.wrong = '{"command": "ls"}', "`command` is missing"
+    text = said(client, "go\n6\n2\n{}\n4\n")
+    assert "The call is unchanged: `command` is missing\nApproval: bash" in text
+    assert client.named("decide") == [("r1", Decision(allow=False))]
+
+
+@pytest.mark.parametrize(
+    ("lines", "modes", "prompts"),
+    [
+        ("1\n", [("ask",)], []),
+        ("2\n", [("edits",)], []),
+        ("3\nmore\n", [], [("more",)]),
+        ("with tests\n", [], [("with tests",)]),
+        ("", [], []),
+    ],
+)
+def test_a_plan_is_carried_out_or_gone_on_with(
+    lines: str, modes: list[tuple[str]], prompts: list[tuple[str]]
+) -> None:
+    planned = [turn(), make(PlanProposed, turn=1), turn_ended()]
+    client = ScriptedClient(batches=[planned, [turn(2), turn_ended(2)]])
+    assert "Do what the plan says?\n  1  Do it, and ask" in said(client, f"go\n{lines}")
+    assert client.named("carry_out") == modes
+    assert client.named("submit") == [("go",), *prompts]

@@ -2,16 +2,39 @@
 
 import errno
 import io
+import os
 import signal
+import termios
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from amplifier_tui.cli.plain.lines import StreamedAnswer
+from amplifier_tui.base.capabilities.questions import Question
+from amplifier_tui.cli.plain import telling
+from amplifier_tui.cli.plain.lines import LineReader, StreamedAnswer, TypedLine
 from amplifier_tui.cli.plain.start import _signalled
 from amplifier_tui.host.client import ModelCard, OpenRequest, SessionCard
-from amplifier_tui.host.events import Failed, LaneOpened, Notice, SessionClosed, SessionHeld
+from amplifier_tui.host.events import (
+    CommandCard,
+    CommandsChanged,
+    Failed,
+    HostEvent,
+    ImageCard,
+    ImagesAdded,
+    LaneOpened,
+    Notice,
+    QuestionsAsked,
+    SessionClosed,
+    SessionHeld,
+    ShellEnded,
+    ShellProgress,
+    ShellStarted,
+    TerminalWanted,
+)
 from tests.cli.plain.scripted import ScriptedClient, make_session, said
+from tests.ui.requests import resolved
 from tests.ui.state.make import (
     delta,
     ended,
@@ -25,6 +48,9 @@ from tests.ui.state.make import (
 )
 
 EVIL = "red \x1b[31mand\x1b[0m \x1b]52;c;eA==\x07 \u202eback"
+SHOT = ImageCard(
+    key="k", media_type="image/png", name="a\x1b[2J b.png", width=8, height=6, size=43_000
+)
 
 
 def test_a_turn_is_said_in_lines_as_it_happens() -> None:
@@ -37,6 +63,7 @@ def test_a_turn_is_said_in_lines_as_it_happens() -> None:
         ended("a", "First, I look.\nThen I say."),
         tool("c", arguments={"command": "ls  -la"}),
         tool_ended("c", summary="3 lines"),
+        make(ImagesAdded, call_id="c", images=(SHOT,)),
         tool("d", arguments={"command": "rm x"}),
         tool_ended("d", ok=False, denied=True, error="not today"),
         make(Notice, level="warning", text="slow", source="hook:watch"),
@@ -52,6 +79,7 @@ def test_a_turn_is_said_in_lines_as_it_happens() -> None:
         "First, I look.",
         "Then I say.",
         "Tool bash ls -la: 3 lines",
+        "image: a b.png · 8x6 PNG · 43 kB",
         "Tool bash rm x: refused: not today",
         "Warning: slow (watch)",
         "Resume with: amplifier-tui --resume s1 --plain",
@@ -128,13 +156,51 @@ def test_ctrl_c_stops_the_turn_and_again_at_once_and_at_rest_ends() -> None:
     assert session.run(OpenRequest(cwd=Path("/src"))) == 0
     assert client.named("interrupt") == [(False,), (True,)]
     text = raw.getvalue().decode()
-    assert "Stopping.\nStopping at once.\n" in text and "ended: cancelled" in text
+    assert (
+        "The same again stops at once.\nStopping at once.\n" in text and "ended: cancelled" in text
+    )
+
+
+def test_ctrl_c_pressed_the_moment_the_first_is_answered_ends() -> None:
+    session, _ = make_session(ScriptedClient(), "", person=True)
+    say, leave, left = session.say, session.quit, []
+
+    def press_again(text: str) -> None:
+        say(text)
+        if "The same again ends" in text:
+            session.interrupt()
+
+    vars(session).update(say=press_again, quit=lambda: (left.append(True), leave())[-1])
+    session.interrupt()
+    assert session.run(OpenRequest(cwd=Path("/src"))) == 0
+    assert left == [True]
+
+
+def test_stop_stops_the_turn_and_again_at_once_and_says_where_nothing_runs() -> None:
+    client = ScriptedClient(batches=[[turn()]])
+
+    def interrupt(immediate: bool = False) -> None:
+        client.calls.append(("interrupt", immediate))
+        if immediate:
+            client.push(turn_ended(status="cancelled"))
+
+    vars(client)["interrupt"] = interrupt
+    text = said(client, "/stop\ngo\n/stop\n/stop\n", person=True)
+    assert client.named("interrupt") == [(False,), (True,)]
+    assert text.count("Nothing runs.\n") == 1 and "Stopping after this step." in text
 
 
 def test_a_session_that_cannot_be_opened_is_said_with_what_to_do() -> None:
-    failed = make(Failed, kind="bundle", message="There is no x.", remedy="Name another.")
+    failed = make(Failed, kind="bundle", message="There is no x", remedy="Name another.")
     text = said(ScriptedClient(on_open=[failed]), "go\n", status=1)
     assert "Error: There is no x. Name another.\n" in text
+
+
+def test_of_a_session_that_does_not_open_after_all_nothing_is_retold() -> None:
+    retold = [turn(1, "first", replayed=True), ended("a", "one", replayed=True)]
+    failed = make(Failed, kind="bundle", message="There is no x.", remedy="Name another.")
+    client = ScriptedClient(on_open=[*retold, failed])
+    assert "You wrote" not in said(client, "", person=True, status=1)
 
 
 def test_of_a_stored_session_the_last_prompt_and_answer_are_said() -> None:
@@ -184,10 +250,93 @@ def test_a_session_that_another_window_lets_go_is_opened_where_that_is_said() ->
     assert client.named("resume") == [(held.session_id,)] and client.named("submit") == [("go",)]
 
 
-def test_a_slash_that_is_no_command_goes_to_the_session() -> None:
-    client = ScriptedClient(batches=[[turn(), turn_ended()]])
-    said(client, "/review all\n")
-    assert client.named("submit") == [("/review all",)]
+def test_commands_of_modules_go_to_the_session_and_what_is_none_is_said() -> None:
+    card = CommandCard(group="team", name="review", description="Look at it")
+    brought = make(CommandsChanged, commands=(card,))
+    client = ScriptedClient(on_open=[opened(), brought], batches=[[turn(), turn_ended()]] * 3)
+    text = said(client, "/help\n/reviw all\n/review all\n/team:review\n/usr/bin is full\n")
+    assert "/review  Look at it\n" in text
+    assert "There is no command /reviw; /help lists them.\n" in text
+    sent = [prompt for (prompt,) in client.named("submit")]
+    assert sent == ["/review all", "/team:review", "/usr/bin is full"]
+
+
+def test_a_call_that_waited_for_its_answer_runs_from_then_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, lines = [0.0], list[str]()
+    monkeypatch.setattr(telling, "monotonic", lambda: clock[0])
+    teller = telling.EventTeller(lines.append)
+    teller.tell(tool("c", arguments={"command": "ls"}))
+    clock[0] = 60.0
+    teller.tell(resolved())
+    teller.say_what_takes_long()
+    assert not lines
+    clock[0] = 64.0
+    teller.say_what_takes_long()
+    assert lines == ["Tool bash ls: still runs"]
+
+
+def typed_at_once(text: str) -> Iterator[TypedLine]:
+    """Yield what is read of a text that a terminal gets at once."""
+    outer, inner = os.openpty()
+    modes = termios.tcgetattr(inner)
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(inner, termios.TCSANOW, modes)
+    os.write(outer, text.encode() + b"\x04")
+    reader = LineReader(io.BufferedReader(io.FileIO(inner)), "utf-8", terminal=True)
+    over = threading.Event()
+    reader.start(lambda: over.set() if reader._at_end else None)
+    assert over.wait(20)
+    os.close(outer)
+    while (line := reader.take()) is not None:
+        yield line
+
+
+def test_lines_that_come_at_once_are_one_and_a_cut_one_is_known() -> None:
+    (line,) = typed_at_once("one\n2\nthree\n")
+    assert (line.text, line.pasted, line.cut) == ("one\n2\nthree", True, False)
+    (line,) = typed_at_once("x" * 5_000 + "\n")
+    assert line.cut and not line.pasted
+
+
+def test_what_is_pasted_runs_no_command() -> None:
+    client = ScriptedClient()
+    session, raw = make_session(client, "", person=True)
+    session._reader._read.append(TypedLine("!touch made\nls", 0.0))
+    session.run(OpenRequest(cwd=Path("/src")))
+    assert "come at once run no command" in raw.getvalue().decode()
+    assert not client.named("shell") and not client.named("submit")
+
+
+def test_a_line_that_the_terminal_has_cut_is_not_sent() -> None:
+    client = ScriptedClient()
+    session, raw = make_session(client, "", person=True)
+    session._reader._read.append(TypedLine("x" * 4_095, 0.0, cut=True))
+    session.run(OpenRequest(cwd=Path("/src")))
+    assert "cuts a line at 4,095 bytes" in raw.getvalue().decode()
+    assert not client.named("submit")
+
+
+def test_between_the_lines_of_an_answer_nothing_is_prompted() -> None:
+    class Streaming(ScriptedClient):
+        """Streams a line whenever it is asked, once it was prompted."""
+
+        coming = 3
+
+        def drain(self, limit: int = 0) -> list[HostEvent]:
+            events = super().drain(limit)
+            if len(self.batches) == 1 and self.coming:
+                self.coming -= 1
+                self.push(delta("a", f"line {self.coming}\n"))
+            return events
+
+    asked = make(QuestionsAsked, request_id="q", questions=(Question("Which?"),))
+    client = Streaming(batches=[[turn(), started("a"), asked], [turn_ended()]])
+    session, raw = make_session(client, "go\n", person=True)
+    session.run(OpenRequest(cwd=Path("/src")))
+    text = raw.getvalue().decode()
+    assert "line 2\nline 1\nline 0\n" in text, text
 
 
 def test_an_answer_of_the_engine_that_fails_is_said() -> None:
@@ -219,3 +368,50 @@ def test_a_terminal_that_goes_away_and_the_systems_end_close_the_session(number:
     finally:
         signal.signal(number, before)
     assert client.named("close")
+
+
+def test_a_turn_that_is_tried_again_is_waited_for_at_the_end_of_the_input() -> None:
+    class SlowClient(ScriptedClient):
+        """Begins the turn some looks after it was asked to."""
+
+        looks = 0
+
+        def retry(self, *, without: str = "") -> None:
+            self.looks = 3
+
+        def drain(self, limit: int = 0) -> list[HostEvent]:
+            self.looks -= 1
+            if self.looks == 0:
+                self.next()
+            return super().drain(limit)
+
+    client = SlowClient(batches=[[turn(), ended("a", "again"), turn_ended()]])
+    assert "again\n" in said(client, "/retry\n")
+    refused = make(Notice, level="info", text="nothing to try again", source="host")
+    assert "nothing to try" in said(ScriptedClient(batches=[[refused]]), "/retry\n")
+
+
+def test_commands_of_the_user_run_at_a_terminal_alone() -> None:
+    begun = make(ShellStarted, command_id="s", command="ls")
+    printed = make(ShellProgress, command_id="s", text="a\n  1  All")
+    over = make(ShellEnded, command_id="s", command="ls", exit_code=2, output="a\n  1  Allow")
+    wanted = make(TerminalWanted, command="vi x")
+    batches = [[begun, printed, turn_ended(), over], [wanted]]
+    client = ScriptedClient(batches=batches)
+    text = said(client, "!ls\n!! vi x\n!\n", person=True)
+    assert client.named("shell") == [("ls", True, False), ("vi x", False, False)]
+    assert "| a\n|   1  All\nCommand ls: exit code 2\n" in text
+    assert "vi x: it needs a terminal of its own; it was not run.\n" in text
+    client = ScriptedClient()
+    assert "run at a terminal only" in said(client, "!ls\n")
+    assert not client.named("shell")
+
+
+def test_files_go_along_with_the_next_prompt() -> None:
+    turns = [[turn(1), turn_ended(1)], [turn(2), turn_ended(2)]]
+    client = ScriptedClient(batches=turns)
+    typed = "/attach\n/attach no.txt\n/detach\n/attach a.png\n/attach b c.pdf\nlook\nagain\n"
+    text = said(client, typed)
+    assert "Nothing is attached.\n" in text and "goes: a.png, b c.pdf\n" in text
+    assert client.named("submit") == [("look",), ("again",)]
+    assert client.files == [("a.png", "b c.pdf"), ()]
