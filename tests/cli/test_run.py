@@ -298,6 +298,28 @@ def test_what_a_session_opens_without_is_said_with_the_reason_and_what_helps() -
     assert speaker.said == ["failed: tool-x: No module named x (asked for by mine). Install it."]
 
 
+def test_what_a_problem_is_and_what_helps_is_said_once() -> None:
+    why = "A_KEY is not set: set it, or `api_key`"
+    missing = events.ReportItem(
+        what="provider-x",
+        kind="failed",
+        part="provider",
+        why=why,
+        remedy="Set A_KEY in the environment.",
+        asked_by="provider-x",
+    )
+    notice = events.Notice(
+        session_id=S, level="error", text="No such key. Check A_KEY.", source="x"
+    )
+    failed = events.Failed(
+        session_id=S, kind="auth", message="No such key.", remedy="Check A_KEY.", prompt="go"
+    )
+    speaker = Speaker()
+    reported = events.OpeningReported(session_id=S, items=(missing,))
+    follow(Client(reported, notice, failed, ended("failed")), speaker)
+    assert speaker.said == [f"failed: provider-x: {why}.", "error: No such key. Check A_KEY. (x)"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "piped", "message"),
     [
@@ -324,6 +346,16 @@ def test_a_command_line_that_makes_no_sense_is_refused(
     monkeypatch.setattr(sys, "stdin", stdin)
     assert run_command(["run", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_words_after_resume_are_the_prompt_of_the_last_session(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stdin = SimpleNamespace(isatty=lambda: False, buffer=io.BytesIO(b""))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert run_command(["run", "--resume", "say it again"]) == 1
+    assert "No session was stored in" in capfd.readouterr().err
 
 
 STORE = Question("Where?", "", (QuestionOption("SQLite", "one file"), QuestionOption("Postgres")))

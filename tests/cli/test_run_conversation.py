@@ -311,7 +311,7 @@ def test_a_program_prompts_decides_and_reads_on_and_every_line_fits_the_schema(
 
     waits = sessions_dir(work) / ID / "queue.json"
     waits.write_text('{"prompts": [{"text": "on the screen"}]}')
-    again = [*command[:-2], "--resume", ID, "-"]
+    again = [*command[:-2], "-", "--resume"]
     once = subprocess.run(
         again, cwd=work, input="once\n", capture_output=True, text=True, check=False
     )
@@ -319,4 +319,5 @@ def test_a_program_prompts_decides_and_reads_on_and_every_line_fits_the_schema(
     assert "on the screen" not in (waits.parent / "transcript.jsonl").read_text()
     assert once.returncode == 3
     assert once.stdout == "It is there: once\n"
+    assert "once" in (waits.parent / "transcript.jsonl").read_text()
     assert "Refused: bash wants to run a command" in once.stderr and "\x1b" not in once.stderr

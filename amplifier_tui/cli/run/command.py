@@ -36,8 +36,8 @@ Exit status:
     0  done
     1  failed
     2  the command line makes no sense
-    3  refused: something needed an approval that nobody gave, or the prompt was denied
-    4  a limit was reached: --max-turns, --max-cost, --timeout, or the bundle's own
+    3  refused: an approval that nobody gave, or a prompt that was denied
+    4  a limit: --max-turns, --max-cost, --timeout, or the bundle's own
   130  interrupted
 """
 
@@ -69,10 +69,12 @@ class _Dollars(click.ParamType[Decimal]):
 @click.option("--demo", is_flag=True, help="Use the offline demo: no key, nothing sent anywhere.")
 @click.option(
     "--resume",
-    metavar="ID",
+    metavar="[ID]",
     default="",
+    is_flag=False,
+    flag_value="last",
     shell_complete=session_ids,
-    help="Go on with this session.",
+    help="Go on with this session; without an ID, with the last one here.",
 )
 @click.option("--continue", "again", is_flag=True, help="Go on with the last session here.")
 @click.option("--session-id", metavar="UUID", default="", help="Give a new session this id.")
@@ -129,6 +131,9 @@ def run(
     if (resume and again) or (session_id and (resume or again)):
         raise click.UsageError("--resume, --continue and --session-id name two sessions")
     open_missing()
+    if len(resume.split()) > 1:
+        # No id has a space: it is the prompt that stands after an option without a value.
+        prompt, resume = (resume, *prompt), "last"
     if session_id:
         session_id = _uuid(session_id)
     if approve == "none" and mode not in (None, "plan"):
@@ -177,7 +182,7 @@ def run(
     finally:
         printed.give_back()
     # What was done is lost where nobody could be told.
-    return result.exit_status or (EXIT["failed"] if speaker.unwritten else 0)
+    return EXIT["failed"] if speaker.unwritten else result.exit_status
 
 
 def _prompt_of(words: tuple[str, ...]) -> str:

@@ -1,12 +1,13 @@
 """A run without a screen: opened, followed, kept within its limits, closed."""
 
-import threading
+import re
 from dataclasses import field
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, with_remedy
+from amplifier_tui.base.wakeup import Wakeup
 from amplifier_tui.cli.run.conversation import RunConversation
 from amplifier_tui.cli.run.speaking import Speaker
 from amplifier_tui.host.client import (
@@ -49,6 +50,8 @@ EXIT: Final[dict[Status, int]] = {
     "limit": 4,
     "interrupted": 130,
 }
+_VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
+"""A variable of the environment."""
 _PATIENCE: Final = 5.0
 """Seconds a turn has to end once it was stopped."""
 _NO_ANSWER: Final = "nobody can be asked: use --approve ask"
@@ -124,12 +127,14 @@ class Headless:
         self._limits = limits
         self._speaker = speaker
         self._model = model
-        self._news = threading.Event()
+        self._news = Wakeup()
         self._result = RunResult()
         self._words: dict[str, str] = {}
+        self._said = ""
+        """What was said of problems so far: the last words don't repeat it."""
         self._steps = 0
         self._begun = self._over = self._refused = self._stopped = False
-        self._interrupts = 0
+        self._interrupts = self._interrupts_seen = 0
         self._deadline = float("inf")
 
     def run(self) -> RunResult:
@@ -142,13 +147,13 @@ class Headless:
         self._client.open(self._request)
         while not self._over:
             self._news.wait(max(0.0, min(self._deadline - monotonic(), 3600.0)))
-            self._news.clear()
             for event in self._client.drain():
                 self._take(event)
                 self._answer_what_waits()
             # What was written before the session was ready is done now.
             self._conversation.obey()
             self._answer_what_waits()
+            self._see_interrupts()
             self._over = self._over or self._conversation.is_over
             if self._speaker.gone:
                 why = self._speaker.unwritten
@@ -164,9 +169,20 @@ class Headless:
         return self._result
 
     def interrupt(self) -> None:
-        """Stop: after the current step, and at once when it is said again."""
+        """Stop: after the current step, and at once when it is said again.
+
+        Safe in a signal handler.
+        """
         self._interrupts += 1
-        self._stop("interrupted", "Interrupted", immediate=self._interrupts > 1)
+        self._news.set()
+
+    def _see_interrupts(self) -> None:
+        while self._interrupts_seen < self._interrupts:
+            self._interrupts_seen += 1
+            self._stop("interrupted", "Interrupted", immediate=self._interrupts_seen > 1)
+
+    def _is_stopping(self) -> bool:
+        return self._stopped or self._interrupts > self._interrupts_seen
 
     def _late(self) -> None:
         if self._stopped:
@@ -197,8 +213,9 @@ class Headless:
             self._speaker.event(event)
         result = self._result
         if result.status != "done":
-            said = f"{result.message.rstrip('.')}. {result.remedy}" if result.remedy else ""
-            self._speaker.say(said or result.message)
+            words = with_remedy(result.message, result.remedy)
+            if words not in self._said:
+                self._speaker.say(words)
 
     def _take(self, event: HostEvent) -> None:
         self._speaker.event(event)
@@ -232,10 +249,11 @@ class Headless:
                 self._report(event)
             case ModuleFailed() if self._begun:
                 what = f"{event.module_id} is missing: {event.error}"
-                self._speaker.say(f"{one_line(what)} {event.remedy}")
+                self._speaker.say(with_remedy(one_line(what), event.remedy))
             case Notice(level="warning" | "error"):
                 source = event.source.removeprefix("hook:")
                 self._speaker.say(f"{event.level}: {event.text} ({source})")
+                self._said += event.text
             case Failed():
                 self._failed(event)
             case TurnEnded():
@@ -259,10 +277,13 @@ class Headless:
         for item in event.items:
             if item.kind == "unused" or (item.kind == "refused" and self._refused):
                 continue
-            by = f"(asked for by {item.asked_by})" if item.asked_by else ""
-            parts = (f"{item.kind}: {item.what}: {item.why.rstrip('.')}", by)
-            said = " ".join(part for part in parts if part)
-            self._speaker.say(f"{said}. {item.remedy}".rstrip())
+            by = f" (asked for by {item.asked_by})" if item.asked_by not in ("", item.what) else ""
+            # A reason that names the variables says what to do with them.
+            needs = _VARIABLE.findall(item.remedy)
+            remedy = "" if needs and all(name in item.why for name in needs) else item.remedy
+            self._speaker.say(
+                f"{item.kind}: {item.what}: {item.why.rstrip('.')}{by}. {remedy}".rstrip()
+            )
 
     def _follow(self, event: HostEvent) -> None:
         match event:
@@ -279,18 +300,19 @@ class Headless:
                     self._stop("limit", f"Not done after {self._limits.steps} requests")
 
     def _decide(self, request: ApprovalRequested) -> None:
-        allow = self._speaker.ask(request, lambda: self._stopped)
+        allow = self._speaker.ask(request, self._is_stopping)
         if not allow:
             self._result.refused.append(one_line(request.action))
         if allow is None:
             what = f"{request.action} {one_line(request.payload)}".rstrip()
             self._speaker.say(f"Refused: {what}: {_NOBODY}")
+            self._said += f"Refused: {one_line(request.action)}."
         reason = "" if allow is not None else _NOBODY
         self._client.decide(request.request_id, Decision(allow=bool(allow), reason=reason))
 
     def _answer(self, asked: QuestionsAsked) -> None:
         """Answer what an agent asks; without a person it is told that nobody can be asked."""
-        answers = self._speaker.ask_all(asked.questions, lambda: self._stopped)
+        answers = self._speaker.ask_all(asked.questions, self._is_stopping)
         reply = QuestionsReply("answered", answers) if answers else QuestionsReply("unavailable")
         if not answers:
             self._speaker.say(f"Not answered: {asked.questions[0].question}: {_NO_ANSWER}")
