@@ -37,6 +37,20 @@ COMMANDS: dict[str, tuple[str, str]] = {
 class LazyGroup(click.Group):
     """Knows its commands by the table; importing one is left to running it."""
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for a name that is none, the one most like it is told."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            like = get_close_matches(args[0], COMMANDS, 1)
+            if like and "Did you mean" not in error.format_message():
+                raise click.UsageError(f"{error.message} Did you mean '{like[0]}'?", ctx) from error
+            raise
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, sorted."""
         return sorted(COMMANDS)
@@ -80,9 +94,23 @@ def _start(demo: bool, trust: bool, plain: bool, **values: str | None) -> int:
     """Start the screen, or the line mode, unless a command follows."""
     context = click.get_current_context()
     if context.invoked_subcommand is not None:
+        given = {"demo": demo, "trust": trust, "plain": plain, **values}
+        _refuse_before(context.invoked_subcommand, given)
         return 0
     texts = {name: text or "" for name, text in values.items()}
     return launch(LaunchOptions(demo=demo, trust=trust, plain=plain, **texts))
+
+
+def _refuse_before(command: str, given: dict[str, str | bool | None]) -> None:
+    """Refuse an option that stands before a command: it would count for nothing.
+
+    Raises:
+        click.UsageError: There is one.
+    """
+    early = [option.flag for option in OPTIONS if given[option.name]]
+    if early:
+        wanted = f"amplifier-tui {command} {early[0]}"
+        raise click.UsageError(f"Options of a command stand after it: {wanted} …")
 
 
 def build() -> click.Group:

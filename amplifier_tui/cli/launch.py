@@ -178,6 +178,8 @@ def launch(options: LaunchOptions) -> int:
         app = AmplifierApp(
             lambda: _connect(options, printed, guard), theme=options.theme, guard=guard
         )
+        # What is said after a fault: standard error is caught until the end.
+        app.error_console.file = sys.__stderr__ or sys.stderr
         app.page = page
         terminal.save_title()
         farewell = app.run()

@@ -11,8 +11,8 @@ SIZE = 1_000_000
 """Bytes of one log file; three are kept."""
 
 
-def log_to_file(level: int = logging.INFO) -> None:
-    """Send the program's own records of `level` and up, and all warnings, to a file.
+def log_to_file() -> None:
+    """Send the program's own records and all warnings to a file.
 
     Without a writable log directory nothing is logged; the program runs all the same.
     """
@@ -25,7 +25,7 @@ def log_to_file(level: int = logging.INFO) -> None:
     root = logging.getLogger()
     root.addHandler(handler if handler is not None else logging.NullHandler())
     root.setLevel(logging.WARNING)
-    logging.getLogger("amplifier_tui").setLevel(level)
+    logging.getLogger("amplifier_tui").setLevel(logging.INFO)
 
 
 class _Cleaned(logging.Formatter):

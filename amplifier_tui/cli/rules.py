@@ -119,6 +119,10 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
     from amplifier_tui.host.gate.rules.book import RuleBook
     from amplifier_tui.host.gate.rules.file import load_rules
 
+    if "(" in tool:
+        name = tool.partition("(")[0]
+        wanted = f"a call, not a rule, is wanted, such as: rules explain {name} '…'"
+        raise click.BadParameter(wanted, param_hint="TOOL")
     known = read_mode(mode)
     if known is None:
         raise click.BadParameter(f"modes are {', '.join(MODES)}", param_hint="--mode")

@@ -84,6 +84,7 @@ def test_what_can_not_be_played_says_why(
     assert play(project, "replay", path) == 2
     assert "line 1: it is of version 2" in capsys.readouterr().out
     assert run(["replay", "nowhere.jsonl"]) == 2
+    assert capsys.readouterr().out == "nowhere.jsonl: No such file or directory\n"
     assert run(["record", "--cwd", str(project.folder), "no-such-session"]) == 1
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,15 @@ def test_what_the_terminal_lacks_comes_with_the_lines_to_add(
 ) -> None:
     finding = looked({**GOOD, **environ})[what]
     assert finding.state != "ok" and line in finding.lines
+
+
+def test_images_are_drawn_or_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert looked(GOOD)["images"].state == "ok"
+    assert "NO_COLOR" in looked({**GOOD, "NO_COLOR": "1"})["images"].said
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    finding = looked(GOOD)["images"]
+    assert "Pillow is not installed" in finding.said
+    assert finding.lines == ("pip install 'amplifier-tui[images]'",)
 
 
 @pytest.mark.parametrize(("value", "state"), [("on", "ok"), ("off", "note")])

@@ -82,6 +82,18 @@ def test_without_a_terminal_it_is_said_what_has_to_be_given(
     assert not (amplifier_home() / "settings.yaml").exists()
 
 
+def test_of_several_providers_only_the_chosen_one_is_sent_a_request(
+    openai: LoopbackServer, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", openai.url)
+    openai.script.add("ready", "ready")
+    options = ("--bundle", "coding", "--mode", "plan", "--theme", "paper")
+    assert run(["init", "--provider", "openai", *options]) == 0
+    assert len(openai.requests) == 1
+
+
 def test_a_settings_file_that_is_broken_is_said(capsys: Capture) -> None:
     file = amplifier_home() / "settings.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -89,6 +101,14 @@ def test_a_settings_file_that_is_broken_is_said(capsys: Capture) -> None:
     assert run(["init", "--provider", "none", *REST]) == 1
     assert "settings.yaml:2: Not valid YAML" in capsys.readouterr().err
     assert file.read_text() == "bundle: [\n  {"
+
+
+def test_settings_that_can_t_be_written_are_said_with_their_file(capsys: Capture) -> None:
+    amplifier_home().parent.mkdir(parents=True, exist_ok=True)
+    amplifier_home().write_text("a file")
+    assert run(["init", "--provider", "none", *REST]) == 1
+    said = capsys.readouterr().err
+    assert "settings.yaml: Not a directory. Nothing was kept." in said and "Errno" not in said
 
 
 @pytest.mark.parametrize("keep", [False, True])

@@ -2,11 +2,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.cli.group import COMMANDS, run
+from amplifier_tui.cli.group import COMMANDS, build, run
 from amplifier_tui.cli.launch import LAST, OPTIONS, LaunchOptions, parse_launch
 
 
@@ -67,6 +68,22 @@ def test_a_mistake_is_explained_and_is_status_2(capsys: pytest.CaptureFixture[st
     assert "--bundle" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("early", [["--mode", "plan"], ["--bundle=x"], ["--trust"]])
+def test_an_option_before_a_command_is_refused_as_it_would_count_for_nothing(
+    early: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*early, "run", "hello"]) == 2
+    flag = early[0].partition("=")[0]
+    assert (
+        f"Options of a command stand after it: amplifier-tui run {flag}" in capsys.readouterr().err
+    )
+
+
+def test_a_mistyped_command_is_told_the_one_like_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sesions"]) == 2
+    assert "Did you mean 'sessions'?" in capsys.readouterr().err
+
+
 def test_without_a_terminal_it_refuses_to_start(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--demo", "--"]) == 2
     assert "needs a terminal" in capsys.readouterr().err
@@ -81,6 +98,25 @@ def test_every_command_of_the_table_can_be_loaded(capsys: pytest.CaptureFixture[
     for name in COMMANDS:
         assert run([name, "--help"]) == 0
         assert "Usage:" in capsys.readouterr().out
+
+
+def helps(command: click.Command, name: str, parent: click.Context | None) -> dict[str, str]:
+    """Return what each command below one says of itself, by its words."""
+    with click.Context(command, parent, info_name=name) as context:
+        found = {context.command_path: command.get_help(context)}
+        if isinstance(command, click.Group):
+            for each in command.list_commands(context):
+                child = command.get_command(context, each)
+                assert child is not None
+                found |= helps(child, each, context)
+        return found
+
+
+def test_no_help_shows_a_mark_of_its_layout_or_is_wider_than_a_terminal() -> None:
+    found = helps(build(), "amplifier-tui", None)
+    assert len(found) > len(COMMANDS)
+    lines = [(name, line) for name, text in found.items() for line in text.splitlines()]
+    assert [row for row in lines if "\\b" in row[1] or len(row[1]) > 80] == []
 
 
 def test_modules_of_the_current_folder_are_not_run(tmp_path: Path) -> None:

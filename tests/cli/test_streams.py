@@ -22,6 +22,12 @@ COMMANDS = {
     "no input and no prompt": ("run <&-", 2, "", "The prompt is empty"),
     "no output": ("run hi <&- >&-", 2, "", "standard output has to be open"),
     "a full disk": ("run hi --bundle ../piped.md <&- >/dev/full", 1, "", "No space left"),
+    "a full disk, and a limit": (
+        "run hi --bundle ../piped.md --output json --timeout 0.01 <&- >/dev/full",
+        1,
+        "",
+        "No space left",
+    ),
     "nobody reads": (
         "run hi --bundle ../piped.md --output jsonl <&- | head -c 1; exit ${PIPESTATUS[0]}",
         130,

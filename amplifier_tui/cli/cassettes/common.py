@@ -110,11 +110,12 @@ class PlayedFile:
         turns, answers = (sum(1 for _ in now.of(kind)) for kind in (TapedPrompt, TapedAnswer))
         number = len(self.found)
         said = plural(number, "difference") if number else "no difference"
+        known = _tokens(self.was)
         took = sum(each.seconds for each in self.was.of(TapedEnd))
         parts = [
             plural(turns, "turn"),
             plural(answers, "answer"),
-            f"{_tokens(now):,} tokens to read (recorded: {_tokens(self.was):,})",
+            f"{_tokens(now):,} tokens to read{f' (recorded: {known:,})' if known else ''}",
             f"{self.replayed.seconds:.1f} s (recorded: {took:.1f} s)",
         ]
         return f"{said}: {', '.join(parts)}"
@@ -141,9 +142,9 @@ def play_file(path: Path, options: PlayOptions) -> PlayedFile:
     try:
         was = read_cassette(path)
     except CassetteError as error:
-        return PlayedFile(path, NO_CASSETTE, f"{path.name} is no cassette to play: {error}")
+        return PlayedFile(path, NO_CASSETTE, f"It is no cassette to play: {error}")
     except OSError as error:
-        return PlayedFile(path, NO_CASSETTE, f"{path}: {error.strerror or error}")
+        return PlayedFile(path, NO_CASSETTE, error.strerror or str(error))
     return play_again(path, was, options)
 
 
@@ -170,7 +171,7 @@ def play_again(path: Path, was: Cassette, options: PlayOptions) -> PlayedFile:
     try:
         replayed = play(was, order, client)
     except (ReplayError, CassetteError, OSError, TimeoutError) as error:
-        return PlayedFile(path, NOT_PLAYED, f"{path.name} could not be played: {error}")
+        return PlayedFile(path, NOT_PLAYED, f"It could not be played: {error}")
     finally:
         printed.give_back()
     found = differences(was, replayed.cassette, options.tools)

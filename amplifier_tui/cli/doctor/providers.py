@@ -58,8 +58,11 @@ def look_at_servers() -> Iterator[Diagnosis]:
         yield Diagnosis(what=server.name, said=f"runs on this machine: {server.url}")
 
 
-async def call_providers(workspace: "Workspace", name: str) -> list[Diagnosis]:
+async def call_providers(workspace: "Workspace", name: str, only: str = "") -> list[Diagnosis]:
     """Send each provider of a bundle one small request.
+
+    Args:
+        only: Part of the names of those that are tried; where there is one provider, it is.
 
     Raises:
         BundleError: The bundle can't be had.
@@ -73,7 +76,12 @@ async def call_providers(workspace: "Workspace", name: str) -> list[Diagnosis]:
     found: list[Diagnosis] = []
     async with prepared.create_session(session_cwd=workspace.project) as session:
         mounted = session.coordinator.get("providers") or {}
-        for provider_name, provider in mounted.items():
+        tried = {
+            each: provider
+            for each, provider in mounted.items()
+            if only in each or len(mounted) == 1
+        }
+        for provider_name, provider in tried.items():
             problem = await why_not_answered(provider)
             found.append(
                 Diagnosis(

@@ -6,8 +6,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from rich.console import Console
+
 from amplifier_tui.cli.doctor.findings import Diagnosis
 from amplifier_tui.cli.layout import is_terminal
+from amplifier_tui.ui.app.preferences import Preferences
+from amplifier_tui.ui.images.showing import INSTALL, NO_LIBRARY, why_text
 from amplifier_tui.ui.terminal.asking import EXTENDED_KEYS, ask_tmux, tmux_tells_keys_apart
 
 _LEAST: Final = (40, 12)
@@ -64,6 +68,7 @@ def look_at_terminal(
     yield from _kind(environ)
     yield from _colours(environ)
     yield from _background(is_light)
+    yield _images(environ)
     yield _characters()
     yield from _keys(environ, tells_keys_apart)
     yield from _tmux(environ)
@@ -129,6 +134,22 @@ def _background(is_light: Ask) -> Iterator[Diagnosis]:
         state="note",
         said="the terminal does not tell it, so the dark theme is used",
         remedy="Choose another one with /theme.",
+    )
+
+
+def _images(environ: Mapping[str, str]) -> Diagnosis:
+    why = why_text(
+        environ, Console(force_terminal=True, _environ=environ).color_system, Preferences().images
+    )
+    if not why:
+        return Diagnosis(what="images", said="drawn small in the conversation, in half blocks")
+    missing = why == NO_LIBRARY
+    return Diagnosis(
+        what="images",
+        state="note",
+        said=f"shown as a line of text: {why}",
+        remedy="Install it to see them." if missing else "",
+        lines=(INSTALL,) if missing else (),
     )
 
 

@@ -86,8 +86,10 @@ def set_up(workspace: "Workspace", chosen: Answerer, key: str, *, call: bool) ->
             raise click.ClickException(f"{problem.rstrip('.')}. Nothing was kept.")
         answers = "It answers. " if call else ""
         return f"{answers}{attempt.keep() if variables else ''}".strip()
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(_unwritten(error)) from error
 
 
 def _problem(workspace: "Workspace", chosen: Answerer) -> str:
@@ -99,14 +101,13 @@ def _problem(workspace: "Workspace", chosen: Answerer) -> str:
 
     try:
         fresh = Workspace.open(workspace.project, shipped=(shipped_bundles_dir(),))
-        found = asyncio.run(call_providers(fresh, chosen.bundle))
+        name = chosen.module.removeprefix("provider-")
+        found = asyncio.run(call_providers(fresh, chosen.bundle, name))
     except (BundleError, RuntimeError) as error:
         return one_line(f"{chosen.title} can't be tried: {error}", 400)
-    name = chosen.module.removeprefix("provider-")
-    answers = [each for each in found if name in each.what or len(found) == 1]
-    if not answers:
+    if not found:
         return f"{chosen.title} is not ready"
-    return next((each.said for each in answers if each.state != "ok"), "")
+    return next((each.said for each in found if each.state != "ok"), "")
 
 
 def keep_setting(workspace: "Workspace", name: str, value: str) -> Path:
@@ -120,8 +121,15 @@ def keep_setting(workspace: "Workspace", name: str, value: str) -> Path:
 
     try:
         return write_setting(workspace.settings.files, Scope.GLOBAL, name, value)
-    except (SettingsFileError, OSError) as error:
+    except SettingsFileError as error:
         raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(_unwritten(error)) from error
+
+
+def _unwritten(error: OSError) -> str:
+    place = f"{one_line(str(error.filename), 300)}: " if error.filename else ""
+    return f"{place}{error.strerror or error}. Nothing was kept."
 
 
 def themes() -> dict[str, str]:

@@ -2,25 +2,27 @@
 
 import click
 
+_HELP = """List every action with its keys, its chord (after ctrl+x) and its slash command.
 
-@click.command()
+What holds here is shown: the defaults, and what `keymap.toml` in your config directory changes by
+the ids in the first column:
+
+\b
+    [keys]
+    "pane.modules" = "f9"
+    "prompt.newline" = ["ctrl+j", "alt+enter"]
+    [chords]
+    "session.bundles" = "B"
+
+The exit status is 1 when something in that file is wrong.
+"""
+
+
+@click.command(help=_HELP, short_help="List every action with its keys and its id.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.pass_context
 def keys(context: click.Context, as_json: bool) -> None:
-    r"""List every action with its keys, its chord (after ctrl+x) and its slash command.
-
-    What holds here is shown: the defaults, and what `keymap.toml` in your config directory changes
-    by the ids in the first column:
-
-    \b
-        [keys]
-        "pane.modules" = "f9"
-        "prompt.newline" = ["ctrl+j", "alt+enter"]
-        [chords]
-        "session.bundles" = "B"
-
-    The exit status is 1 when something in that file is wrong.
-    """
+    """List every action with its keys, its chord and its slash command."""
     from amplifier_tui.cli.bundle.common import complain, print_json
     from amplifier_tui.cli.layout import table
     from amplifier_tui.paths import user_config_dir

@@ -72,14 +72,7 @@ def _serve(host: str, port: int, keep: bool, demo: bool, trust: bool, **values: 
         click.echo(TRUSTED, err=True)
     if not is_loopback(host):
         click.echo(_EXPOSED.format(host=host), err=True)
-    try:
-        asyncio.run(_run(host, port, keep, program(options)))
-    except UnicodeError as error:
-        raise click.UsageError(f"--host {host}: no such name") from error
-    except OSError as error:
-        reason = error.strerror or str(error)
-        message = f"can't listen on {host}, port {port}: {reason}. Choose another with --port"
-        raise click.ClickException(message) from error
+    asyncio.run(_run(host, port, keep, program(options)))
     return 0
 
 
@@ -87,16 +80,25 @@ async def _run(host: str, port: int, keep: bool, command: list[str]) -> None:
     """Serve until a signal says to stop.
 
     Raises:
-        OSError: The address can't be listened on.
+        ClickException: The address can't be listened on; says why.
     """
     from amplifier_tui.cli.serve.server import BrowserServer
 
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        # `nohup` has SIGHUP ignored.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
     token = secrets.token_urlsafe(32)
     server = BrowserServer(command, token, host, local=is_loopback(host), keep=keep)
-    await server.start(port)
+    try:
+        await server.start(port)
+    except UnicodeError as error:
+        raise click.UsageError(f"--host {host}: no such name") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        message = f"can't listen on {host}, port {port}: {reason}. Choose another with --port"
+        raise click.ClickException(message) from error
     try:
         click.echo(f"Open {server.address}")
         if host in ("0.0.0.0", "::"):

@@ -3,6 +3,7 @@
 
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
+const TOO_MUCH = 1009;
 const SHOWN_ELSEWHERE = 4000;
 const NARROW = 600;
 const KEYS = [
@@ -22,6 +23,7 @@ let line = null;
 function endWords(code) {
   if (code === NORMAL) return "The program has ended here. Sessions stay on disk: /resume opens them.";
   if (code === GOING_AWAY) return "The server has ended. Sessions stay on disk: /resume opens them.";
+  if (code === TOO_MUCH) return "More was pasted than the program takes. It goes on: reload the page.";
   if (code === SHOWN_ELSEWHERE) return "It is shown in another tab now.";
   return "The connection is lost, or no more programs may be started.";
 }

@@ -23,6 +23,9 @@ LONGEST_END: Final = 10.0
 SHOWN_ELSEWHERE: Final = 4000
 """Code with which a page is closed whose program shows on another one; `page.js` knows it."""
 
+MOST_TYPED: Final = 16 * 1024 * 1024
+"""Bytes that are typed at once, or wait for a program that does not read."""
+
 _READ: Final = 64 * 1024
 _LONGEST_ADDRESS: Final = 8 * 1024
 _LAST_WORDS: Final = 0.5
@@ -38,10 +41,14 @@ _OTHER_TERMINAL: Final = (
 )
 """Variables that tell of the terminal in which the server was started."""
 _IN_FRONT: Final = (
-    "import os, sys; os.close(os.open(os.ttyname(0), os.O_RDWR));"
+    "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_DFL);"
+    " os.close(os.open(os.ttyname(0), os.O_RDWR));"
     " os.execv(sys.argv[1], sys.argv[1:])"
 )
-"""Makes the terminal the controlling one, which editors and `sudo` open, and is the command."""
+"""Makes the terminal the controlling one, which editors and `sudo` open, and is the command.
+
+A server that was started with `nohup` ignores SIGHUP, which ends the command when its page closes.
+"""
 
 
 class ShowingPage(Protocol):
@@ -125,23 +132,25 @@ class ServedProgram(ProcessGroup):
             ConnectionError: The page has gone.
         """
         before, self.page = self.page, page
-        await page.send_bytes(self._modes.restored())
-        if self._shown and (columns, rows) == self._size:
-            # A program draws all of its screen again only for another size.
-            self.resize(columns, rows - 1)
-            self._drawn.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_REDRAW):
-                    await self._drawn.wait()
-        self._shown = True
-        self.resize(columns, rows)
-        if before is not None:
-            # Last: it may be one that hears nothing any more.
-            await before.close(code=SHOWN_ELSEWHERE)
+        try:
+            await page.send_bytes(self._modes.restored())
+            if self._shown and (columns, rows) == self._size:
+                # A program draws all of its screen again only for another size.
+                self.resize(columns, rows - 1)
+                self._drawn.clear()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_REDRAW):
+                        await self._drawn.wait()
+            self._shown = True
+            self.resize(columns, rows)
+        finally:
+            if before is not None:
+                # Last: it may be one that hears nothing any more.
+                await before.close(code=SHOWN_ELSEWHERE)
 
-    async def write(self, data: bytes) -> None:
-        """Type something; waits while the program does not read. Nothing happens at its end."""
-        await self._terminal.write(data)
+    def write(self, data: bytes) -> bool:
+        """Type something; returns whether the program takes it. Nothing happens at its end."""
+        return self._terminal.write(data)
 
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of the terminal, unless it can't be one; the program is told."""
@@ -260,11 +269,14 @@ class _Terminal:
                 raise
             return b""
 
-    async def write(self, data: bytes) -> None:
-        """Type; waits while nobody reads. Nothing happens once it is closed."""
-        if not self._writer.is_closing():
-            self._writer.write(data)
-            await self._writer.drain()
+    def write(self, data: bytes) -> bool:
+        """Type, unless too much waits to be read. Nothing happens once it is closed."""
+        if self._writer.is_closing():
+            return True
+        if self._writer.transport.get_write_buffer_size() + len(data) > MOST_TYPED:
+            return False
+        self._writer.write(data)
+        return True
 
     def resize(self, columns: int, rows: int) -> None:
         """Change the size. Nothing happens once it is closed."""

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
-from amplifier_tui.cli.serve.program import LONGEST_END, ServedProgram
+from amplifier_tui.cli.serve.program import LONGEST_END, MOST_TYPED, ServedProgram
 
 MOST_PROGRAMS: Final = 16
 """Programs that run at the same time; each takes as much memory as one in a terminal."""
@@ -187,7 +187,10 @@ class BrowserServer:
     async def _talk(self, request: web.Request) -> web.StreamResponse:
         page = request.match_info["page"]
         size = _side(request.query.get("width"), 80), _side(request.query.get("height"), 24)
-        socket = web.WebSocketResponse(heartbeat=_HEARTBEAT, timeout=_GOODBYE)
+        socket = web.WebSocketResponse(
+            heartbeat=_HEARTBEAT, timeout=_GOODBYE, max_msg_size=MOST_TYPED
+        )
+        keep = self._keep
         try:
             async with self._choosing:
                 program = await self._program_for(page, size)
@@ -201,11 +204,13 @@ class BrowserServer:
         try:
             await socket.prepare(request)
             await program.show_on(socket, *size)
-            await _listen(socket, program)
+            # Of a mistake in pasting, no session ends.
+            in_order = await _listen(socket, program)
+            keep = keep or not in_order
         except ConnectionError:
             _log.info("a page went while its program was shown on it")
         finally:
-            await self._leave(page, socket)
+            await self._leave(page, socket, keep=keep)
         return socket
 
     async def _program_for(self, page: str, size: tuple[int, int]) -> ServedProgram | None:
@@ -228,7 +233,7 @@ class BrowserServer:
             return None
         return await ServedProgram.start(self._command, *size)
 
-    async def _leave(self, page: str, socket: web.WebSocketResponse) -> None:
+    async def _leave(self, page: str, socket: web.WebSocketResponse, *, keep: bool) -> None:
         """A page has gone: end its program, unless that is kept or the page came again."""
         if self._sockets.get(page) is not socket:
             return
@@ -237,7 +242,7 @@ class BrowserServer:
         if program is None:
             return
         program.page = None
-        if self._keep:
+        if keep:
             self._programs[page] = program
             return
         self._ending.add(program)
@@ -247,12 +252,21 @@ class BrowserServer:
     async def _end_programs(self, app: web.Application) -> None:
         going = [socket.close(code=WSCloseCode.GOING_AWAY) for socket in self._sockets.values()]
         programs = {*self._programs.values(), *self._ending}
-        await asyncio.gather(*going, *(program.end() for program in programs))
+        ending = (program.end() for program in programs)
+        for result in await asyncio.gather(*going, *ending, return_exceptions=True):
+            if isinstance(result, BaseException):
+                _log.error("a page or its program did not end in order", exc_info=result)
 
 
-async def _listen(socket: web.WebSocketResponse, program: ServedProgram) -> None:
-    """Hand what the page sends to the program until the page goes."""
+async def _listen(socket: web.WebSocketResponse, program: ServedProgram) -> bool:
+    """Hand what the page sends to the program until the page goes.
+
+    Returns:
+        Whether it went in order; False where it had sent more than the program takes.
+    """
     async for message in socket:
+        if message.type is WSMsgType.ERROR:
+            return getattr(message.data, "code", None) != WSCloseCode.MESSAGE_TOO_BIG
         if message.type is not WSMsgType.TEXT:
             continue
         try:
@@ -261,7 +275,9 @@ async def _listen(socket: web.WebSocketResponse, program: ServedProgram) -> None
             continue
         match kind, values:
             case "stdin", [str(typed)]:
-                await program.write(typed.encode("utf-8", "replace"))
+                if not program.write(typed.encode("utf-8", "replace")):
+                    await socket.close(code=WSCloseCode.MESSAGE_TOO_BIG)
+                    return False
             case "resize", [{"width": int(columns), "height": int(rows)}]:
                 program.resize(columns, rows)
             case "ping", [str(sent)]:
@@ -269,6 +285,7 @@ async def _listen(socket: web.WebSocketResponse, program: ServedProgram) -> None
             case _:
                 # Whether the page has the focus: the program is told by the terminal itself.
                 continue
+    return True
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:

@@ -97,7 +97,7 @@ def show(session: str, cwd: str, as_json: bool) -> None:
     if imported.is_imported(session):
         done(lambda: imported.show(session, as_json))
         return
-    from amplifier_tui.base.text import clean, one_line
+    from amplifier_tui.base.text import clean, minute_of, one_line
     from amplifier_tui.cli.layout import table
     from amplifier_tui.host.store.listing.details import details_of
     from amplifier_tui.ui.state.formats import money
@@ -116,7 +116,7 @@ def show(session: str, cwd: str, as_json: bool) -> None:
         "tags": " ".join(card.tags),
         "bundle": card.bundle,
         "model": card.model,
-        "created": details.created,
+        "created": minute_of(details.created),
         "turns": str(card.turns),
         "cost": money(card.cost),
         "agents": " ".join(details.agents),

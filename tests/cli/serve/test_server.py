@@ -1,12 +1,16 @@
 """Who is let in, and what a page and its program say to each other."""
 
 import asyncio
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from aiohttp import WSServerHandshakeError
+from aiohttp import WSCloseCode, WSServerHandshakeError
 
+from amplifier_tui.cli.serve import program as serving_program
 from amplifier_tui.cli.serve import server as serving
 from amplifier_tui.cli.serve.program import SHOWN_ELSEWHERE, ServedProgram, TerminalModes
 from amplifier_tui.ui.terminal.browser_page import PAGE_VARIABLE
@@ -154,6 +158,62 @@ async def test_nonsense_from_a_page_changes_nothing(nonsense: str) -> None:
         await page.shows("24 80")
 
 
+DEAF = ["/bin/sh", "-c", "stty raw; echo begun; sleep 60"]
+"""Reads nothing of what is typed."""
+
+
+@pytest.mark.parametrize("pasted", [[2_000_000], [800_000] * 2], ids=["at once", "in two"])
+async def test_a_paste_that_is_too_long_ends_no_session(
+    monkeypatch: pytest.MonkeyPatch, pasted: list[int]
+) -> None:
+    for module in (serving, serving_program):
+        monkeypatch.setattr(module, "MOST_TYPED", 1_000_000)
+    async with Visits.to(DEAF) as visits:
+        page = await visits.page()
+        await page.shows("begun")
+        for length in pasted:
+            await page.type("x" * length)
+        assert await page.closed() == WSCloseCode.MESSAGE_TOO_BIG
+        (program,) = visits.server._programs.values()
+        await visits.page()
+        assert list(visits.server._programs.values()) == [program]
+
+
+async def test_a_page_is_heard_while_the_program_reads_nothing() -> None:
+    async with Visits.to(DEAF) as visits:
+        page = await visits.page()
+        await page.shows("begun")
+        for _ in range(2):
+            await page.type("x" * 3_000_000)
+        await page.socket.send_json(["ping", "7"])
+        assert await page.hears() == ["pong", "7"]
+
+
+class GonePage:
+    """A page of which only its end is heard; says what it was closed with."""
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    async def send_bytes(self, data: bytes) -> None:
+        raise ConnectionResetError
+
+    send_json: Any = send_bytes
+
+    async def close(self, *, code: int = 1000) -> None:
+        self.closed = code
+
+
+async def test_a_page_that_went_at_once_takes_its_program_from_the_one_before() -> None:
+    program = await ServedProgram.start(["cat"], 80, 24)
+    before = GonePage()
+    program.page = before
+    with pytest.raises(ConnectionError):
+        await program.show_on(GonePage(), 80, 24)
+    assert before.closed == SHOWN_ELSEWHERE
+    await program.end()
+
+
 async def test_the_program_has_a_terminal_of_the_size_of_the_page_to_itself() -> None:
     command = ["/bin/sh", "-c", "stty size; echo tty > /dev/tty; echo $TERM $TMUX.; cat"]
     async with Visits.to(command) as visits:
@@ -192,6 +252,15 @@ async def test_the_page_opens_web_addresses_and_no_others() -> None:
         assert await page.hears() == ["open_url", {"url": "https://a.example/b", "new_tab": True}]
 
 
+@pytest.fixture
+def no_hangup() -> Iterator[None]:
+    """Ignore SIGHUP, as `nohup` has it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("no_hangup")
 async def test_every_page_has_a_program_of_its_own_which_ends_with_it(tmp_path: Path) -> None:
     command = [
         "/bin/sh",
@@ -311,6 +380,28 @@ async def test_the_end_of_the_server_ends_kept_programs_too(tmp_path: Path) -> N
         await page.shows("begun")
         await page.socket.close()
     assert (tmp_path / "end").exists()
+
+
+async def test_a_program_that_does_not_end_in_order_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended: list[ServedProgram] = []
+    end = ServedProgram.end
+
+    async def fails_first(program: ServedProgram) -> None:
+        await end(program)
+        ended.append(program)
+        if len(ended) == 1:
+            raise OSError(5, "the terminal is gone")
+
+    monkeypatch.setattr(ServedProgram, "end", fails_first)
+    async with Visits.to(keep=True) as visits:
+        pages = [await visits.page(number) for number in (1, 2)]
+        for page in pages:
+            await page.socket.close()
+        await visits.server.close()
+        assert len(ended) == 2
+    assert "did not end in order" in caplog.text
 
 
 def test_modes_are_restored_as_they_were_last_set_wherever_the_output_is_cut() -> None:
