@@ -23,6 +23,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
 from amplifier_tui.base.nearest import did_you_mean
+from amplifier_tui.base.text import shortened
 
 logger = logging.getLogger(__name__)
 
@@ -187,8 +188,7 @@ def _given(config: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+    return shortened(repr(value), _LONGEST_VALUE)
 
 
 def expected(field: FieldInfo) -> str:

@@ -120,14 +120,6 @@ def holds_secrets(path: Path) -> bool:
     return any(_found(part, _SECRET_PLACES) for part in path.parts)
 
 
-def configuring_names() -> tuple[str, ...]:
-    """Return the names that configure programs, in small letters, `*` and `?` for any characters.
-
-    They are of files and of folders, in any folder.
-    """
-    return tuple(name for names in _CONFIGURES.values() for name in names.split())
-
-
 def secret_homes(home: Path) -> tuple[Path, ...]:
     """Return where programs keep keys, passwords and browsers' profiles below a home folder."""
     return tuple(home / name.replace("__", " ") for name in _SECRET_HOMES.split())

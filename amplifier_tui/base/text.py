@@ -153,6 +153,20 @@ def _last_write(line: str) -> str:
     return next((part for part in reversed(line.split("\r")) if part), "")
 
 
+def with_remedy(problem: str, remedy: str) -> str:
+    """Return what is wrong as a sentence, and what to do about it, if anything is known."""
+    if not problem or not remedy:
+        return problem or remedy
+    end = "" if problem.endswith((".", "!", "?", "…")) else "."
+    return f"{problem}{end} {remedy}"
+
+
+def minute_of(stamp: str) -> str:
+    """Return a stored time of UTC to its minute, as people read it; any other text as it is."""
+    day, _, clock = stamp.partition("T")
+    return f"{day} {clock[:5]} UTC" if clock.endswith(("+00:00", "Z")) else stamp
+
+
 def short_count(count: int) -> str:
     """Return a count of tokens: `812`, `10.3k`, `200k`, `1.2M`. Never longer than six cells."""
     if count < 0:

@@ -72,7 +72,7 @@ def read_state(path: Path) -> tuple[dict[str, Any] | None, str]:
     try:
         return read_object(path) or None, ""
     except ValueError as error:
-        aside = move_aside(path, "corrupt")
+        aside = move_aside(path)
         problem = f"The session's state can't be read ({error}); it is now in {aside.name}."
         logger.warning("%s", problem)
         return None, problem

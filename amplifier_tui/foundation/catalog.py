@@ -76,7 +76,8 @@ class BundleCatalog:
             return BundleEntry(name, name, redact_uri(name))
         if is_path(name) or name.startswith("~"):
             return self._at(name)
-        return next((entry for entry in self._all() if entry.name == name), None)
+        named = next((entry for entry in self._all() if entry.name == name), None)
+        return named or (self._at(name) if name.endswith(_SUFFIXES) else None)
 
     def reference_of(self, entry: BundleEntry) -> str:
         """Return what finds a bundle again: its name, unless that means another one."""

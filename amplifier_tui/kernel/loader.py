@@ -289,9 +289,6 @@ class ModuleLoader:
         Args:
             module_id: Its id.
             package: The Python package of its code, which is imported anew; empty to keep it.
-
-        Raises:
-            OSError: What Python compiled from the old source can't be removed.
         """
         before = {key: known for key, known in self._loaded.items() if key[0] == module_id}
         with code_set_aside(package):

@@ -248,7 +248,7 @@ def test_what_can_not_be_used_is_kept_under_a_name_of_its_own(tmp_path: Path) ->
     kept = []
     for content in ("one", "two"):
         path.write_text(content)
-        kept.append(move_aside(path, "corrupt"))
+        kept.append(move_aside(path))
     assert [aside.read_text() for aside in kept] == ["one", "two"]
     assert all(aside.name.startswith("f.corrupt-") for aside in kept)
     assert not free_name(path, "corrupt").exists()

@@ -5,7 +5,6 @@ import pytest
 from amplifier_tui.base.protected import (
     configures,
     configuring,
-    configuring_names,
     holds_secrets,
     is_obeyed,
     secret_homes,
@@ -59,11 +58,6 @@ def test_state_files_keep_away_from_builds_as_well() -> None:
     assert is_obeyed("Makefile") and is_obeyed("conftest.py") and is_obeyed(".git")
     assert not is_obeyed("events.jsonl")
     assert configuring(".GIT.") and not configuring("Makefile")
-
-
-def test_every_name_of_the_table_is_offered_to_a_sandbox() -> None:
-    assert {".git", ".amplifier", ".envrc", "*.pth", ".bashrc"} <= set(configuring_names())
-    assert all(name == name.lower() for name in configuring_names())
 
 
 def test_secrets_are_known_by_their_folders_and_names() -> None:

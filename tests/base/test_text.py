@@ -14,6 +14,7 @@ from amplifier_tui.base.text import (
     printed,
     reveal,
     shortened,
+    with_remedy,
 )
 
 HOSTILE = st.text(
@@ -146,6 +147,12 @@ def test_one_line_joins_lines_and_says_what_is_missing() -> None:
     assert one_line("a\n  b\tc ") == "a b c"
     assert one_line("x" * 50, 10) == "x" * 9 + "…"
     assert one_line("\x1b[1m" * 3 + "ok") == "ok"
+
+
+def test_a_problem_and_its_remedy_are_sentences() -> None:
+    assert with_remedy("No 'x'", "Name another.") == "No 'x'. Name another."
+    assert with_remedy("Why?", "Ask.") == "Why? Ask."
+    assert [with_remedy("a", ""), with_remedy("", "b")] == ["a", "b"]
 
 
 def test_reveal_writes_out_what_cannot_be_seen() -> None:

@@ -101,13 +101,17 @@ def test_a_uri_is_taken_directly(tmp_path: Path, name: str) -> None:
 def test_a_path_is_taken_when_it_exists(tmp_path: Path, own_home: Path) -> None:
     write(tmp_path / "proj" / "my.bundle" / "bundle.md", "")
     write(own_home / "h.md", "")
+    write(tmp_path / "proj" / "drafts" / "d.yaml", "")
     found = catalog(tmp_path)
     for name in ("./my.bundle", "./my.bundle/bundle.md"):
         entry = found.find(name)
         assert entry is not None and entry.name == "my.bundle"
     entry = found.find("~/h.md")
     assert entry is not None and (entry.name, entry.source) == ("h", str(own_home / "h.md"))
+    entry = found.find("drafts/d.yaml")
+    assert entry is not None and entry.name == "d"
     assert found.find("./gone") is None
+    assert found.find("drafts/gone.yaml") is None
     assert found.find("nobody") is None
 
 

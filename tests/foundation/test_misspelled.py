@@ -109,6 +109,16 @@ async def test_one_mistake_hides_none_of_the_others(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_wrong_type_hides_no_source_that_is_misspelled(tmp_path: Path) -> None:
+    found = await findings(
+        tmp_path,
+        "bundle: {name: mine}\nincludes: ['gti+https://x/y']\nagents: 5\ntools:\n"
+        "  - {module: tool-mine, source: 'gti+https://x/z'}\n",
+    )
+    near = {(each.line, "'git+https'" in each.message) for each in found}
+    assert near == {(2, True), (3, False), (5, True)}
+
+
 async def test_a_part_of_the_session_may_be_configured_where_an_include_names_its_module(
     tmp_path: Path,
 ) -> None:
@@ -124,7 +134,7 @@ async def test_a_file_that_the_instruction_mentions_and_is_not_there_is_told(
     write(tmp_path / ".amplifier" / "bundles" / "there.md", "Here.")
     write(tmp_path / "notes.md", "Here.")
     text = (
-        "Read @there.md, @notes.md, @AGENTS.md and @mine:there.md\nand @gone.md\n"
+        "Read @there.md, @notes.md, @AGENTS.md and `@gone.md`, @mine:there.md\nand @gone.md\n"
         "and @mine:gone.md\nand @codng:x.md\nand @notes.md.\nMail me@example.com or `@no.md`.\n"
     )
     head = "---\nbundle: {name: mine}\nincludes: [coding]\n---\n"

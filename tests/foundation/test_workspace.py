@@ -7,7 +7,7 @@ import pytest
 from amplifier_tui.foundation.bundle.model import Origin
 from amplifier_tui.foundation.checks.preview import PlannedFetch, PreviewAgent
 from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError, TrustRefusedError
-from amplifier_tui.foundation.trust.keys.addresses import is_spare, missing_keys
+from amplifier_tui.foundation.trust.keys.addresses import is_spare, key_variables, missing_keys
 from amplifier_tui.foundation.workspace import Workspace
 from tests.foundation.helpers import GitRepo, Recorder, allow, write
 from tests.foundation.stacks import STACK
@@ -329,6 +329,10 @@ def test_whether_a_provider_has_its_key_is_told_from_its_configuration() -> None
     assert missing_keys({**openai, "config": {"base_url": "http://[bad"}}, {}) == ["OPENAI_API_KEY"]
     there = {"OPENAI_BASE_URL": "http://127.0.0.1:1234/v1"}
     assert missing_keys(openai, there) == []
+    both = [written, openai]
+    assert key_variables(both, "anthropic", {**key, "OPENAI_API_KEY": "k"}) == tuple(key)
+    assert key_variables(both, "openai", key) == (), "a variable that is not set was not refused"
+    assert key_variables(both, "another", key) == tuple(key)
     assert missing_keys(openai, {"OPENAI_BASE_URL": "https://far.example"}) == ["OPENAI_API_KEY"]
     gateway = {**anthropic, "config": {"base_url": "http://127.0.0.1:8080"}}
     assert missing_keys(gateway, {}) == ["ANTHROPIC_API_KEY"]

@@ -270,6 +270,7 @@ def test_what_is_installed_later_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(discovery, "LOOK_AGAIN", 0.0)
     assert "tool-later" not in discovery.installed_modules()
     install(tmp_path, "tool-later")
     assert discovery.installed_modules()["tool-later"].value == "pkg:mount"
@@ -287,6 +288,23 @@ def test_of_two_copies_of_a_distribution_the_first_counts_be_it_without_modules(
         monkeypatch.syspath_prepend(place)
     names = [point.name for point in discovery.all_installed()]
     assert "once" in names and "twice" not in names
+
+
+def test_folders_are_not_looked_at_again_for_each_module_of_a_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def changed_at(path: str) -> int:
+        looked.append(path)
+        return 1
+
+    monkeypatch.setattr(discovery, "_changed_at", changed_at)
+    monkeypatch.setattr(discovery, "LOOK_AGAIN", 60.0)
+    monkeypatch.syspath_prepend(tmp_path)
+    for _ in range(3):
+        discovery.installed_modules()
+    assert looked.count(str(tmp_path)) == 1
 
 
 def test_installed_modules_are_read_once_as_long_as_nothing_changes() -> None:

@@ -151,19 +151,10 @@ def free_name(path: Path, why: str) -> Path:
         number += 1
 
 
-def move_aside(path: Path, why: str) -> Path:
-    """Rename a file that can't be used, keeping it for whoever wants to look.
-
-    Args:
-        path: The file.
-        why: A word for its new name, such as "corrupt".
-
-    Returns:
-        Its new path.
+def move_aside(path: Path) -> Path:
+    """Rename a file that can't be used, keeping it for whoever wants to look; returns its new path.
 
     Raises:
         OSError: It can't be renamed.
     """
-    aside = free_name(path, why)
-    path.rename(aside)
-    return aside
+    return path.rename(free_name(path, "corrupt"))

@@ -25,6 +25,8 @@ from amplifier_tui.foundation.checks.validator import completeness_findings
 from amplifier_tui.foundation.dicts import get_nested
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.paths import BUNDLE_FILES
+from amplifier_tui.foundation.registry.includes import parse_includes
+from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 
 
 def preview_findings(preview: BundleDescription, *, strict: bool = False) -> list[Problem]:
@@ -65,16 +67,34 @@ def _of_broken_file(own: Problem, *, strict: bool) -> Iterator[Problem]:
         return
     yield from check_bundle_file(own.path, strict=strict)
     try:
-        bundle = read_bundle_file(own.path).bundle(mistakes=[])
+        file = read_bundle_file(own.path)
+        bundle = file.bundle(mistakes=[])
     except BundleError:
         return
     yield from _settings(bundle, strict=strict)
     installed = installed_modules()
+    for include in parse_includes(bundle.includes):
+        if "://" in include.source:
+            yield from _unknown_source(
+                include.source, include.source, own.path, file.line_of(("includes", include.index))
+            )
     for entry in entries_of(bundle):
+        if isinstance(source := entry.data.get("source"), str):
+            place = place_of_module(bundle, entry.kind, entry.module)
+            yield from _unknown_source(entry.module, source, *place)
         problem = "" if entry.data.get("source") else not_installed(entry.module, installed)
         if problem and entry.module:
             path, line = place_of_module(bundle, entry.kind, entry.module)
             yield Problem(f"{entry.module}: {problem}", "warning", path, line)
+
+
+def _unknown_source(
+    name: str, source: str, path: Path | None, line: int | None
+) -> Iterator[Problem]:
+    try:
+        SimpleSourceResolver().check(source)
+    except BundleError as error:
+        yield Problem(f"{name}: {error.message}", "warning", path, line)
 
 
 def _settings(bundle: BundleData, *, strict: bool) -> Iterator[Problem]:

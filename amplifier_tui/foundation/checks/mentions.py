@@ -23,6 +23,7 @@ def missing_mentions(bundle: BundleData, working_dir: Path) -> Iterator[Problem]
     resolver = mention_resolver(bundle, working_dir)
     origins = bundle.origins.get(INSTRUCTION, [])
     path = origins[-1].path if origins else bundle.source_file
+    lines: dict[str, int] | None = None
     for mention in parse_mentions(bundle.instruction or ""):
         name = mention.rstrip(".")
         is_file = ":" in name or name.endswith(".md")
@@ -37,13 +38,20 @@ def missing_mentions(bundle: BundleData, working_dir: Path) -> Iterator[Problem]
             remedy = "Correct the mention, or include that bundle."
         else:
             why, remedy = "can't be found", "Write the file, or correct the mention."
-        line = None if path is None else _line_with(path, mention)
+        if lines is None:
+            lines = _lines_of(path)
+        line = lines.get(mention)
         yield Problem(f"The mentioned file {mention} {why}", "warning", path, line, remedy)
 
 
-def _line_with(path: Path, mention: str) -> int | None:
+def _lines_of(path: Path | None) -> dict[str, int]:
+    """Return in which line of a file each mention comes first; of none where it can't be read."""
     try:
-        lines = read_regular(path).decode("utf-8-sig").splitlines()
+        lines = read_regular(path).decode("utf-8-sig").splitlines() if path is not None else []
     except (OSError, UnicodeDecodeError):
-        return None
-    return next((number for number, line in enumerate(lines, 1) if mention in line), None)
+        return {}
+    found: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        for mention in parse_mentions(line):
+            found.setdefault(mention, number)
+    return found

@@ -97,7 +97,8 @@ def read_states(path: Path) -> dict[str, BundleState]:
         data = read_object(path)
         bundles = data["bundles"].items() if data else ()
     except (OSError, ValueError, KeyError, AttributeError) as error:
-        _log.warning("%s cannot be read and is treated as empty: %s", path, error)
+        reason = error.strerror if isinstance(error, OSError) else error
+        _log.warning("%s cannot be read and is treated as empty: %s", path, reason)
         return {}
     states: dict[str, BundleState] = {}
     for name, entry in bundles:

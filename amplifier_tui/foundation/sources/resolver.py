@@ -67,6 +67,10 @@ class SimpleSourceResolver:
         resolved: ResolvedSource = await refresh(parsed, self.cache_dir)
         return resolved
 
+    def check(self, uri: str) -> None:
+        """Raise a `BundleNotFoundError` for a source that no handler takes."""
+        self._handler(uri)
+
     def _handler(self, uri: str) -> SourceHandlerProtocol:
         if "\0" in uri:
             raise BundleNotFoundError(f"No source has a null character: {redact_uri(uri)!r:.80}")

@@ -10,6 +10,7 @@ from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import Distribution, EntryPoint
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -154,7 +155,10 @@ def declared_kind(module_id: str, file: Path | None) -> str:
 _original: Final = importlib.metadata.entry_points
 _Stamp = tuple[tuple[str, int], ...]
 _cache: dict[str, EntryPoint] = {}
-_stamp: _Stamp | None = None
+_stamp: _Stamp = ()
+LOOK_AGAIN = 0.1
+"""Seconds for which what was seen of the folders counts: a session asks twice for each module."""
+_looked = -LOOK_AGAIN
 
 
 def installed_modules() -> dict[str, EntryPoint]:
@@ -164,15 +168,19 @@ def installed_modules() -> dict[str, EntryPoint]:
     folders that were put there for modules is not among them.
 
     Reading them walks every installed distribution, some milliseconds each time. So the result is
-    kept, and read again when a directory of ``sys.path`` changed: something was installed.
+    kept, and read again when a directory of ``sys.path`` changed: something was installed. That is
+    noticed within `LOOK_AGAIN` seconds.
     """
-    global _cache, _stamp
+    global _cache, _stamp, _looked
     if importlib.metadata.entry_points is not _original:
         # Somebody replaced the lookup, a test most likely: believe it every time.
         return _read()
-    stamp = _path_stamp()
-    if stamp != _stamp:
-        _cache, _stamp = _read(), stamp
+    now, path = monotonic(), program_path()
+    if now - _looked >= LOOK_AGAIN or path != [each for each, _ in _stamp]:
+        stamp = tuple((each, _changed_at(each)) for each in path)
+        if stamp != _stamp:
+            _cache, _stamp = _read(), stamp
+        _looked = now
     return _cache
 
 
@@ -212,10 +220,6 @@ def is_built_in(entry_point: EntryPoint) -> bool:
 @lru_cache(maxsize=256)
 def _distribution_name(distribution: Distribution | None) -> str:
     return str(getattr(distribution, "name", ""))
-
-
-def _path_stamp() -> _Stamp:
-    return tuple((path, _changed_at(path)) for path in program_path())
 
 
 def _changed_at(path: str) -> int:

@@ -2,6 +2,8 @@
 
 import importlib
 import importlib.util
+import logging
+import os
 import re
 import sys
 import threading
@@ -41,6 +43,8 @@ _NATIVE_TRANSPORTS: Final = frozenset({"wasm", "grpc", "rust"})
 
 _INSTALLED: Final = re.compile(r"[\\/](site|dist)-packages$")
 
+_log = logging.getLogger(__name__)
+
 # Loaders of several sessions share sys.path: an entry stays until the last one is done with it.
 _path_users: Counter[str] = Counter()
 _path_lock = threading.Lock()
@@ -48,7 +52,8 @@ _path_lock = threading.Lock()
 _Stamp = tuple[tuple[str, int, int], ...]
 _stamps: dict[str, _Stamp] = {}
 """Name, time (ns) and size of each source file of a package, as it was imported."""
-_MOST_FILES: Final = 1_000
+_MOST: Final = 1_000
+"""Files of a package that are looked at, and folders."""
 
 
 def package_name(module_id: str) -> str:
@@ -195,14 +200,24 @@ def has_changed(package_dir: Path) -> bool:
 
 def _stamp(package_dir: Path) -> _Stamp:
     """Return what differs where a file below was written since; empty where none can be read."""
-    files = package_dir.rglob("*.py") if package_dir.is_dir() else (package_dir,)
+    files = _sources(package_dir) if package_dir.is_dir() else [package_dir]
     try:
         # An editor's lock is a link to nowhere.
         there = (file for file in files if file.is_file())
-        found = [(str(file), file.stat()) for file in islice(there, _MOST_FILES)]
+        found = [(str(file), file.stat()) for file in islice(there, _MOST)]
     except OSError:
         return ()
-    return tuple(sorted((file, stat.st_mtime_ns, stat.st_size) for file, stat in found))
+    return tuple((file, stat.st_mtime_ns, stat.st_size) for file, stat in found)
+
+
+def _sources(package_dir: Path) -> Iterator[Path]:
+    """Return the source files, always in the same order: of very many only the first are looked at.
+
+    It is read on the loop that runs the session: a folder with much else in it holds nobody up.
+    """
+    for folder, folders, files in islice(os.walk(package_dir), _MOST):
+        folders.sort()
+        yield from (Path(folder, name) for name in sorted(files) if name.endswith(".py"))
 
 
 @contextmanager
@@ -210,16 +225,18 @@ def code_set_aside(package: str) -> Iterator[None]:
     """Have what is imported inside run from its source anew, though the package is loaded.
 
     When something is raised inside, the package is the one that was loaded before.
-
-    Raises:
-        OSError: What Python compiled from the old source can't be removed.
     """
     before = _loaded_below(package)
     for module in before.values():
         compiled = getattr(getattr(module, "__spec__", None), "cached", None)
-        if compiled:
+        if not compiled:
+            continue
+        try:
             # Of a change within one second that keeps the size, Python itself sees nothing.
             Path(compiled).unlink(missing_ok=True)
+        except OSError as error:
+            # It sees all others.
+            _log.info("%s can't be removed: %s", compiled, error)
     for name in before:
         del sys.modules[name]
     try:

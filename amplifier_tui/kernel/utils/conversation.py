@@ -46,12 +46,14 @@ from amplifier_tui.kernel.utils.turns import (
 
 logger = logging.getLogger(__name__)
 
+_UNSAFE: Final = re.compile(r"[^a-zA-Z0-9_-]")
+
 Item = UserTurn | InstructionTurn | AssistantTurn | ToolOutput
 
 
 def clean_name(name: str) -> str:
     """A tool name or call id in the characters every API takes, at most 64 of them."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "tool"
+    return _UNSAFE.sub("_", name)[:64] or "tool"
 
 
 def valid_unicode(text: str) -> str:
@@ -321,12 +323,13 @@ def _paired(
     items: list[Item], repairs: list[Repair], clean_id: Callable[[str], str]
 ) -> Iterator[Turn]:
     """The items with every call answered right after its turn, and no other results."""
+    called = [item.calls if isinstance(item, AssistantTurn) else [] for item in items]
     answers = match_calls(
         (
-            [call.id for call in item.calls] if isinstance(item, AssistantTurn) else (),
+            [call.id for call in calls],
             [item.call_id] if isinstance(item, ToolOutput) else (),
         )
-        for item in items
+        for item, calls in zip(items, called, strict=True)
     ).results
     used = set(answers.values())
     ids: set[str] = set()
@@ -334,17 +337,13 @@ def _paired(
         match item:
             case UserTurn() | InstructionTurn():
                 yield item
+            case AssistantTurn() if calls := called[place]:
+                renamed = {id(call): _unique(call, ids, clean_id, repairs) for call in calls}
+                yield AssistantTurn([renamed.get(id(block), block) for block in item.content])
+                pairs = [(call, renamed[id(call)]) for call in calls]
+                yield ToolTurn(list(_outputs(place, pairs, items, answers, repairs)))
             case AssistantTurn():
-                renamed = [
-                    _unique(block, ids, clean_id, repairs)
-                    if isinstance(block, ToolCallBlock)
-                    else block
-                    for block in item.content
-                ]
-                turn = AssistantTurn(renamed)
-                yield turn
-                if turn.calls:
-                    yield ToolTurn(list(_outputs(place, item, turn, items, answers, repairs)))
+                yield AssistantTurn(list(item.content))
             case ToolOutput() if place not in used:
                 repairs.append(Repair("orphan_result", item.call_id))
                 yield _orphan(item)
@@ -352,13 +351,12 @@ def _paired(
 
 def _outputs(
     place: int,
-    original: AssistantTurn,
-    turn: AssistantTurn,
+    calls: list[tuple[ToolCallBlock, ToolCallBlock]],
     items: list[Item],
     answers: dict[tuple[int, int], int],
     repairs: list[Repair],
 ) -> Iterator[ToolOutput]:
-    for number, (before, call) in enumerate(zip(original.calls, turn.calls, strict=True)):
+    for number, (before, call) in enumerate(calls):
         found = answers.get((place, number))
         output = items[found] if found is not None else None
         if not isinstance(output, ToolOutput) or found is None:

@@ -173,6 +173,15 @@ class _Watched:
         return self._hooks.emit(event, data)
 
 
+def request_facts(request: ChatRequest, *, stream: bool) -> dict[str, Any]:
+    """Return what `llm:request` says about a request; `stream`: its answer comes in parts."""
+    return {
+        "message_count": len(request.messages),
+        "tool_count": len(request.tools or ()),
+        "stream": stream,
+    }
+
+
 def with_overrides(request: ChatRequest, overrides: Mapping[str, Any]) -> ChatRequest:
     """The request with those keyword arguments of `complete` that name its fields; None is none."""
     changes = {

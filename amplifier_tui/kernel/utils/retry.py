@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
 from amplifier_tui.base.python import awaited
+from amplifier_tui.base.text import shortened
 from amplifier_tui.kernel.llm_errors import (
     AccessDeniedError,
     AuthenticationError,
@@ -207,8 +208,7 @@ _LONGEST: Final = 300
 
 def one_line(text: str) -> str:
     """An API's words on one line, without the final stop, not too long: gateways send pages."""
-    line = " ".join(text.split()).rstrip(".")
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    return shortened(" ".join(text.split()).rstrip("."), _LONGEST)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

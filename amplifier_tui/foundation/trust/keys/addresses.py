@@ -49,12 +49,32 @@ def missing_keys(provider: Mapping[str, Any], environ: Mapping[str, str]) -> lis
 
 def reads_variable(provider: Mapping[str, Any], names: Collection[str]) -> bool:
     """Whether a provider's entry, as written, takes its key or a setting from one of `names`."""
+    return not set(names).isdisjoint(_read_variables(provider))
+
+
+def key_variables(
+    providers: Collection[Mapping[str, Any]], name: str, environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the variables that are set and hold the key of a provider.
+
+    Args:
+        providers: The entries, as written.
+        name: What the provider calls itself. If no module is named after it, all entries count.
+    """
+    asked = [each for each in providers if each.get("module") == f"provider-{name}"] or providers
+    read = dict.fromkeys(variable for each in asked for variable in _read_variables(each))
+    return tuple(
+        variable
+        for variable in read
+        if ("KEY" in variable or "TOKEN" in variable) and environ.get(variable)
+    )
+
+
+def _read_variables(provider: Mapping[str, Any]) -> list[str]:
     config = provider.get("config")
     config = config if isinstance(config, Mapping) else {}
-    read = set(variables(dict(config)))
-    if not config.get("api_key"):
-        read.update(KNOWN_KEYS.get(str(provider.get("module")), ()))
-    return not read.isdisjoint(names)
+    known = () if config.get("api_key") else KNOWN_KEYS.get(str(provider.get("module")), ())
+    return [*variables(dict(config)), *known]
 
 
 def is_spare(provider: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
