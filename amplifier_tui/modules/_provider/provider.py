@@ -14,6 +14,7 @@ from amplifier_tui.kernel.utils.conversation import MessageMemory
 from amplifier_tui.kernel.utils.llm_calls import (
     LLMCalls,
     complete_fully,
+    request_facts,
     usage_cost,
     with_overrides,
 )
@@ -232,9 +233,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
                 lambda emitter: self._attempt(request, prepared, model, emitter),
                 model=model,
                 facts={
-                    "message_count": len(request.messages),
-                    "tool_count": len(request.tools or []),
-                    "stream": self.settings.stream,
+                    **request_facts(request, stream=self.settings.stream),
                     **self._facts(prepared),
                 },
                 arguments=prepared.arguments,

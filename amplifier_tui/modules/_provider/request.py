@@ -68,7 +68,8 @@ def tool_names(tools: Iterable[ToolSpec] | None) -> dict[str, str]:
 
 def output_text(output: ToolOutput) -> str:
     """Return a tool's output as text, of which every API wants some."""
-    return output.text if output.text.strip() else "(no output)"
+    text = output.text
+    return text if text and not text.isspace() else "(no output)"
 
 
 def is_pdf(block: ImageBlock) -> bool:

@@ -1,13 +1,17 @@
 """What kind of call it is, and the decision about it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from amplifier_tui.base.shell import ShellCommand, ShellLine, read_shell_line, reads_here
-from amplifier_tui.base.text import printable
+from amplifier_tui.base.text import printable, shortened
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules.hooks_approval.settings import ApprovalSettings, Policy, ToolRule
+
+if TYPE_CHECKING:
+    from amplifier_tui.base.shell import ShellCommand, ShellLine
 
 CallKind = Literal["read", "look", "write", "command", "unknown"]
 """"read" is reading in the workspace, "look" looking elsewhere or delegating."""
@@ -51,8 +55,7 @@ def sentence(tool: str, kind: CallKind, given: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    text = printable(" ".join(str(value or "").split()))
-    return text if len(text) <= 160 else f"{text[:160]}…"
+    return shortened(printable(" ".join(str(value or "").split())), 160)
 
 
 OPTIONS: Final = ("Allow", "Allow once", "Allow always", "Deny")
@@ -97,7 +100,7 @@ class ApprovalHook:
         given = given if isinstance(given, Mapping) else {}
         kind = kind_of(tool, given)
         command = given.get("command")
-        line = read_shell_line(command) if isinstance(command, str) else None
+        line = _line(command) if isinstance(command, str) else None
         call = _Call(tool, kind, line)
         denied = _first_caught(self._settings.deny, call)
         if denied is not None:
@@ -126,6 +129,8 @@ class ApprovalHook:
         if self._allowed(call) or call.kind in _THROUGH[self._settings.policy]:
             return None
         if call.line is not None:
+            from amplifier_tui.base.shell import reads_here
+
             if self._settings.policy == "relaxed" and reads_here(call.line):
                 return None
             hidden = call.line.hidden or (_writes(call.line) and "a redirection into a file")
@@ -143,6 +148,13 @@ class ApprovalHook:
         if line is None or line.hidden or _writes(line) or not line.commands:
             return False
         return all(any(rule.allows(command) for rule in rules) for command in line.commands)
+
+
+def _line(command: str) -> ShellLine:
+    # A session opens without the reader of shell lines, which takes long to import.
+    from amplifier_tui.base.shell import read_shell_line
+
+    return read_shell_line(command)
 
 
 def _writes(line: ShellLine) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
 from amplifier_tui.base.config import ModuleSettings, Seconds
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.shell import ShellCommand, readings
+
+if TYPE_CHECKING:
+    from amplifier_tui.base.shell import ShellCommand
 
 Policy = Literal["careful", "standard", "relaxed"]
 
@@ -66,6 +68,8 @@ class ToolRule:
 
     def catches(self, command: ShellCommand) -> bool:
         """Whether it speaks of this command, whatever wraps it."""
+        from amplifier_tui.base.shell import readings
+
         return any(map(self.covers, readings(command)))
 
 

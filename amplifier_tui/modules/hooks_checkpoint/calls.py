@@ -8,7 +8,6 @@ from pydantic import Field
 
 from amplifier_tui.base.config import Bytes, ModuleSettings, PathText
 from amplifier_tui.base.patches import patched_paths
-from amplifier_tui.base.shell import only_reads, read_shell_line
 from amplifier_tui.modules.hooks_checkpoint.store import CopyLimits
 
 _TOOLS: Final = (
@@ -62,7 +61,12 @@ def command_of(tool: str, given: Mapping[str, Any]) -> str:
         return ""
     found = (given.get(name) for name in _COMMAND_ARGUMENTS)
     command = next((text for text in found if isinstance(text, str) and text.strip()), "")
-    return "" if not command or only_reads(read_shell_line(command)) else command
+    if not command:
+        return ""
+    # A session opens without the reader of shell lines, which takes long to import.
+    from amplifier_tui.base.shell import only_reads, read_shell_line
+
+    return "" if only_reads(read_shell_line(command)) else command
 
 
 def _texts(value: Any) -> list[str]:

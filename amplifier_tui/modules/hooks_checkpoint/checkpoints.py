@@ -5,6 +5,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,8 @@ from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules.hooks_checkpoint.calls import CheckpointSettings, command_of
 from amplifier_tui.modules.hooks_checkpoint.commands import WorkspaceFiles, WorkspaceLook
 from amplifier_tui.modules.hooks_checkpoint.going_back import (
+    UNSAVED,
+    FileReturn,
     chains,
     described,
     restore,
@@ -282,7 +285,7 @@ class Checkpoints:
         root = self._workspace()
         async with self._lock:
             store = await self._opened()
-            files = await asyncio.to_thread(returns, store, root, id)
+            files = await self._returns(store, root, id)
             place = next(place for place, turn in enumerate(store.turns) if turn.id == id)
             unseen = [why for turn in store.turns[place:] for why in turn.unseen]
         return {
@@ -311,7 +314,29 @@ class Checkpoints:
         root = self._workspace()
         async with self._lock:
             store = await self._opened()
-            return await asyncio.to_thread(restore, store, root, id, paths, force)
+            files = await self._returns(store, root, id)
+            return await asyncio.to_thread(restore, store, root, id, files, paths, force)
+
+    async def _returns(self, store: CopyStore, root: Path, id: str) -> list[FileReturn]:
+        """Return what going back means for each file, also where an editor holds it."""
+        found = await asyncio.to_thread(returns, store, root, id)
+        # All at once: an editor that does not answer is waited for once only.
+        held = await asyncio.gather(*map(self._is_held, found))
+        return [
+            replace(file, conflict=UNSAVED) if unsaved else file
+            for file, unsaved in zip(found, held, strict=True)
+        ]
+
+    async def _is_held(self, file: FileReturn) -> bool:
+        """Whether an editor has, or may have, what is not saved of a file that would change."""
+        if file.action == "unchanged":
+            return False
+        client, path = self._coordinator.get_capability(CLIENT_FILES), file.entry.path
+        try:
+            return await load_unsaved(client, path) is not None
+        except ToolProblem as problem:
+            logger.info("What the editor has of %s is not known: %s", path, problem)
+            return True
 
 
 def _is_prompt(message: Any) -> bool:

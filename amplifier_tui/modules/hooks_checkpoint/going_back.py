@@ -4,7 +4,7 @@ What was put back is itself noted as a turn, so that it can be undone, and so th
 back count no more.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,7 @@ from amplifier_tui.modules.hooks_checkpoint.store import (
 _SINCE: Final = "it was changed since by you or another program"
 _BETWEEN: Final = "it was changed in between by you or another program"
 _UNKNOWN: Final = "it is not known who changed it last"
+UNSAVED: Final = "it has changes in the editor that are not saved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +133,18 @@ def restore(
     store: CopyStore,
     root: Path,
     turn_id: str,
+    files: Iterable[FileReturn],
     paths: Collection[str] | None,
     force: bool | Collection[str],
 ) -> dict[str, Any]:
-    """Put files back to what they were when a turn began; see the package's docstring.
-
-    Raises:
-        KeyError: There is no such turn.
-    """
+    """Put files back to what they were when a turn began; see the package's docstring."""
     report: dict[str, Any] = {
         **{name: [] for name in ("restored", "removed", "unchanged", "conflicts")},
         "failed": {},
         "id": "",
     }
     noted: ChangedTurn | None = None
-    for file in returns(store, root, turn_id):
+    for file in files:
         shown = shown_path(file.entry.path, root)
         forced = force if isinstance(force, bool) else shown in force
         if paths is not None and shown not in paths:

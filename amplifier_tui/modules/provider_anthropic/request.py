@@ -280,14 +280,13 @@ def _user_block(block: UserBlock) -> Wire:
 
 
 def _tool_result(output: ToolOutput) -> Wire:
-    blocks = [
-        _user_block(block)
-        for block in output.content
-        if not isinstance(block, TextBlock) or block.text.strip()
-    ]
     result: Wire = {"type": "tool_result", "tool_use_id": output.call_id}
     if output.images:
-        result["content"] = blocks
+        result["content"] = [
+            _user_block(block)
+            for block in output.content
+            if not isinstance(block, TextBlock) or block.text.strip()
+        ]
     else:
         result["content"] = output_text(output)
     if output.is_error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -109,14 +109,15 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
     ) -> ChatResponse:
         arguments, names = prepared.arguments, prepared.tool_names
         errors = OpenAIErrors(importlib.import_module(self.sdk), self.settings, model)
+        sent = _sent_as_it_is(arguments)
         if not self.settings.uses_responses:
             create = self.client.chat.completions.create
             reading = ChatAnswer(model, names, errors)
-            return await read_answer(create, arguments, reading, emitter, self.settings)
+            return await read_answer(create, sent, reading, emitter, self.settings)
         answer = ResponsesAnswer(model, names, errors)
         try:
             return await read_answer(
-                self.client.responses.create, arguments, answer, emitter, self.settings
+                self.client.responses.create, sent, answer, emitter, self.settings
             )
         except Exception as error:
             if not _refuses_summaries(error) or self.settings.reasoning_summary == "none":
@@ -136,6 +137,22 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
         session = getattr(self._coordinator, "session_id", None)
         key = request.conversation_id or session
         return key[:64] if isinstance(key, str) and key else None
+
+
+_LONG: Final = ("messages", "input", "tools")
+
+
+def _sent_as_it_is(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request's arguments, what may be long in the part that the SDK sends as it is.
+
+    Of the rest it looks at each piece, for what is to be translated. Nothing is, and of a long
+    conversation that takes most of a second, in which nothing else of the session goes on.
+    """
+    short = {name: value for name, value in arguments.items() if name not in _LONG}
+    long = {name: arguments[name] for name in _LONG if name in arguments}
+    # Without messages the SDK refuses.
+    required: dict[str, Any] = {"messages": []} if "messages" in long else {}
+    return {**short, **required, "extra_body": long}
 
 
 def _refuses_summaries(error: Exception) -> bool:

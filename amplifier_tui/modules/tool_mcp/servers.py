@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.capabilities.mcp import ServerStatus
+from amplifier_tui.base.capabilities.mcp import CAPABILITY, ServerStatus
 from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.base.prompt_commands import COMMANDS_CHANGED, PromptCommand
@@ -154,8 +154,11 @@ class McpServers:
         ]
 
     async def _expanded(self, server: str, prompt: str, words: str) -> str:
+        # A session may confine what is had of its servers.
+        servers = self._coordinator.get_capability(CAPABILITY) or self
         try:
-            return await self.prompt(server, prompt, words.split())
+            text: str = await servers.prompt(server, prompt, words.split())
+            return text
         except LookupError as error:
             raise ValueError(str(error)) from error
 

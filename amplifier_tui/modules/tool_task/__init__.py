@@ -27,6 +27,7 @@ from pydantic import Field
 
 from amplifier_tui.base.config import ModuleSettings
 from amplifier_tui.base.sub_sessions import resume_note
+from amplifier_tui.base.text import shortened
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
@@ -208,7 +209,7 @@ def known_agents(coordinator: Any, *, allow_self: bool) -> dict[str, str]:
     for name, definition in (listed if isinstance(listed, Mapping) else {}).items():
         if isinstance(definition, Mapping):
             text = " ".join(str(definition.get("description") or "").split())
-            found[str(name)] = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+            found[str(name)] = shortened(text, _LONGEST)
     if allow_self:
         found.setdefault(SELF, "You again, with the same tools and a fresh context.")
     return found

@@ -76,6 +76,8 @@ class TodoTool(ModuleTool):
         "todos": argument("array", "The whole list; for create and update.", items=_ENTRY_SCHEMA),
     }
     required = ("action",)
+    changes_session_only = True
+    """A replay runs it, too: what it keeps concerns the session alone, and hooks read it."""
 
     def __init__(self, coordinator: Any, settings: TodoSettings) -> None:
         self._coordinator = coordinator

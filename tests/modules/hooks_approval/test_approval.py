@@ -86,7 +86,7 @@ async def test_a_question_is_complete():
         (UNKNOWN, "mcp_thing wants to run on a"),
         (("mcp_other", {}), "mcp_other wants to run"),
         (("bash", {"command": "a\n\tb\x1b[31m  c"}), "bash wants to run: a b?[31m c"),
-        (("bash", {"command": "x" * 500}), "bash wants to run: " + "x" * 160 + "…"),
+        (("bash", {"command": "x" * 500}), "bash wants to run: " + "x" * 159 + "…"),
         (("bash", {}), "bash wants to run: "),
     ],
 )

@@ -1,3 +1,4 @@
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +171,57 @@ async def test_a_turn_whose_line_is_lost_is_said_and_no_later_one_takes_its_id(s
     assert not (await again.preview(third["id"]))["damaged"]
     await again.turn("y", write("a.txt", "4"))
     assert [each["id"] for each in await again.listed()] == ["0002", "0003", "0004"]
+
+
+class Editor:
+    """Holds a text of a file that it has not saved."""
+
+    reads = writes = True
+
+    def __init__(self, root: Path, text: str) -> None:
+        self.root, self.text = root, text
+
+    async def read(self, path: Path) -> str:
+        return self.text
+
+
+@pytest.mark.parametrize("unsaved", [False, True])
+async def test_what_an_editor_has_not_saved_is_not_written_over(session: Session, unsaved: bool):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x", write("a.txt", "two"))
+    (checkpoint,) = await session.listed()
+    editor = Editor(session.root, "two, and my words" if unsaved else "two")
+    session.coordinator.register_capability("client.files", editor)
+    assert ("not saved" in conflicts(await session.preview(checkpoint["id"]))["a.txt"]) is unsaved
+    outcome = await session.restore(checkpoint["id"])
+    assert (outcome["conflicts"], outcome["restored"]) == (
+        (["a.txt"], []) if unsaved else ([], ["a.txt"])
+    )
+    assert session.read("a.txt") == ("two" if unsaved else "one")
+
+
+class SilentEditor(Editor):
+    """Answers about no file before it was asked about two."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root, "")
+        self.asked = 0
+        self.enough = asyncio.Event()
+
+    async def read(self, path: Path) -> str:
+        self.asked += 1
+        if self.asked == 2:
+            self.enough.set()
+        await self.enough.wait()
+        raise OSError("no answer")
+
+
+async def test_an_editor_that_does_not_answer_is_waited_for_once(session: Session):
+    for name in ("a.txt", "b.txt"):
+        (session.root / name).write_text("one")
+    await session.turn("x", write("a.txt", "two"), write("b.txt", "two"))
+    (checkpoint,) = await session.listed()
+    session.coordinator.register_capability("client.files", SilentEditor(session.root))
+    async with asyncio.timeout(10):
+        found = conflicts(await session.preview(checkpoint["id"]))
+    assert all("not saved" in found[name] for name in ("a.txt", "b.txt"))

@@ -1,6 +1,7 @@
 import asyncio
 import json
-from types import SimpleNamespace
+import sys
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import openai
@@ -346,6 +347,30 @@ async def test_a_raw_session_shows_the_request_without_secrets() -> None:
         await provider.complete(ask("the prompt"))
     (data,) = heard.of("llm:request")
     assert data["raw"]["messages"] == [{"role": "user", "content": "the prompt"}]
+
+
+@pytest.mark.parametrize(("api", "part"), [("chat", "messages"), ("responses", "input")])
+async def test_a_long_conversation_takes_the_sdk_no_longer_than_a_short_one(
+    api: str, part: str
+) -> None:
+    calls: list[int] = []
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        if frame.f_code.co_filename.endswith("_transform.py"):
+            calls[-1] += 1
+
+    for turns in (1, 40):
+        async with gpt(reply(Text("Hi.")), api=api) as (provider, server, _):
+            request = ask(*[user("Go on."), assistant("Well.")] * turns, "And?", tools=[READ_FILE])
+            calls.append(0)
+            sys.setprofile(count)
+            try:
+                await provider.complete(request)
+            finally:
+                sys.setprofile(None)
+        sent = server.requests[0].json
+        assert len(sent[part]) == 2 * turns + 1 and len(sent["tools"]) == 1
+    assert calls[1] <= calls[0]
 
 
 @pytest.mark.parametrize("build", [chat, responses])

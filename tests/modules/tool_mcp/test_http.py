@@ -76,6 +76,10 @@ class Address:
     def stop(self, *, force: bool = False) -> None:
         self._server.should_exit = True
         self._server.force_exit = force
+        if force:
+            # From 3.12 on a server has ended when its last connection has, also one that is used.
+            for connection in list(self._server.server_state.connections):
+                connection.loop.call_soon_threadsafe(connection.transport.abort)
         self._thread.join()
 
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import mcp_types as types
 
+from amplifier_tui.base.files.images import IMAGES
 from amplifier_tui.base.text import encodable, one_line
 from amplifier_tui.kernel.models import ToolResult
 
-_IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 LARGEST_IMAGE: Final = 5_000_000
 """Bytes of one image, as providers take it."""
 _MOST_IMAGES: Final = 10
@@ -86,7 +86,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def _image(block: types.ImageContent) -> dict[str, Any] | str:
-    if block.mime_type not in _IMAGES:
+    if block.mime_type not in IMAGES:
         return f"[an image of type {one_line(block.mime_type, 40)}, which models don't take]"
     if len(block.data) * 3 // 4 > LARGEST_IMAGE:
         return f"[an image of {len(block.data) * 3 // 4:,} bytes, which is too large]"
