@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import shortened
 from amplifier_tui.host.events import Mode, PlanStep, ReportItem, Risk, Scope
 
 BundleState = Literal["ready", "incomplete", "needs_key", "not_fetched", "invalid"]
@@ -137,7 +138,7 @@ class ItemCard:
     @property
     def name(self) -> str:
         """What it is called in a sentence: its source and how it begins."""
-        words = self.text if len(self.text) <= _NAME else f"{self.text[: _NAME - 1]}…"
+        words = shortened(self.text, _NAME)
         return f"{self.source}: {words}" if words and words != self.source else self.source
 
 

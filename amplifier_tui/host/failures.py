@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.base.text import shortened
+from amplifier_tui.foundation.exceptions import BundleError, TrustCancelledError
 from amplifier_tui.host.events import Failed
 from amplifier_tui.host.gate.guarded import module_of_code
 from amplifier_tui.host.redaction import Redactor
@@ -82,6 +83,7 @@ _TURN: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
     (OSError, "system", "Check the file or device it names, then try again."),
 )
 _OPENING: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
+    (TrustCancelledError, "cancelled", "Opened again it asks once more."),
     (BundleError, "bundle", "Correct the bundle, or choose another one."),
     (SessionBusyError, "busy", "Close it in the other window, or start a new session."),
     (SessionExistsError, "session_exists", "Resume it, or take another id."),
@@ -98,8 +100,14 @@ def turn_failure(
     *,
     prompt: str = "",
     missing: Iterable[str] = (),
+    refused: Iterable[str] = (),
 ) -> Failed:
-    """Return the event for an exception that ended a turn."""
+    """Return the event for an exception that ended a turn.
+
+    Args:
+        missing: Variables that providers need and do not find.
+        refused: Variables whose key was sent; they are named where it was not accepted.
+    """
     if isinstance(error, PromptDeniedError):
         return Failed(
             **stamp,
@@ -118,7 +126,7 @@ def turn_failure(
         failed = _failed(error, stamp, redactor, "context_source", message, remedy)
         return replace(failed, retryable=True, prompt=prompt, source=source.source_id)
     kind, remedy, retryable = _judged(error)
-    names = tuple(missing) if kind == "no_provider" else ()
+    names = tuple({"no_provider": missing, "authentication": refused}.get(kind, ()))
     if kind == "no_provider":
         remedy = no_provider_remedy(names)
     words, remedy = _with_remedy(error, remedy)
@@ -201,8 +209,7 @@ def _opening_kind(error: BaseException) -> tuple[str, str]:
 
 
 def _words(error: BaseException) -> str:
-    text = str(error).strip() or type(error).__name__
-    return text if len(text) <= MESSAGE_LIMIT else f"{text[:MESSAGE_LIMIT]}…"
+    return shortened(str(error).strip() or type(error).__name__, MESSAGE_LIMIT)
 
 
 def _with_remedy(error: BaseException, remedy: str) -> tuple[str, str]:

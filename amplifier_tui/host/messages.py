@@ -12,6 +12,9 @@ PROMPT_KEY: Final = "prompt"
 COMMANDS_KEY: Final = "user_commands"
 """Metadata key: ids of the user's own commands whose output the row holds."""
 
+IMAGES_KEY: Final = "images"
+"""Metadata key: names of the images in the row, in their order."""
+
 IMPORT_HOOK: Final = "import"
 """As the hook that put a row there: it is of another program, and no message of a person."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
 from amplifier_tui.base.capabilities.client_files import ClientFiles
+from amplifier_tui.base.capabilities.client_terminals import ClientTerminals
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Mode, Scope
 
@@ -60,9 +61,10 @@ class OpenRequest:
         shows_busy: A session that another window has open is shown and followed, read-only:
             `SessionHeld`; else it fails to open.
         restores_queue: Prompts that waited when the session was left wait again, until the user's
-            next one; else they stay stored.
+            next one; else they stay stored, as does the draft.
         playback: What answers in place of its providers and tools; None for themselves.
         client_files: The text files as the front end has them; None where it has none of its own.
+        client_terminals: Where commands may run that need no sandbox; None for in this program.
     """
 
     cwd: Path
@@ -79,6 +81,7 @@ class OpenRequest:
     restores_queue: bool = True
     playback: SessionPlayback | None = None
     client_files: ClientFiles | None = None
+    client_terminals: ClientTerminals | None = None
 
 
 ExportForm = Literal["markdown", "html", "json", "jsonl", "csv"]
@@ -162,8 +165,10 @@ class Decision:
         allow: Grant or deny.
         scope: How long the answer holds; only those the request offers.
         reason: One line for the model: it is told `User denied: <reason>`.
+        expired: Nobody answers in time; what the request does then counts, and nothing else here.
     """
 
     allow: bool
     scope: Scope = "once"
     reason: str = ""
+    expired: bool = False

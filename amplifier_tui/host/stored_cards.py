@@ -1,11 +1,14 @@
 """What a front end is told of stored sessions: the list, one of them, and what a search found."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 
 HitKind = Literal["title", "prompt", "answer", "call", "result"]
+
+PAGE: Final = 100
+"""Sessions of a page of the list, unless more are asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,7 @@ _BESIDE = (
     *(CommandsChanged, Notice),
 )
 """What has no place in the conversation: it is said when it is known."""
+_NOT_BEGUN = "calls that did not begin"
 _SECTIONS = (
     *("facts", "conversation", "modules", "budget", "usage", "approvals", "questions", "trust"),
     *("queue", "todo", "commands", "jobs", "activity"),
@@ -127,6 +128,8 @@ def told(held: Held, *, traces: bool = True) -> dict[str, list[Any]]:
                 # At the screen one stops at once with a second stop.
                 lines.pop()
         lines.append(row)
+    # Of calls side by side any may be answered first.
+    found.get(_NOT_BEGUN, []).sort(key=lambda row: str(row["tool"]))
     return found
 
 
@@ -137,7 +140,7 @@ def _place(event: HostEvent, lane: str, calls: Mapping[str, str]) -> str:
         case _ if isinstance(event, _BESIDE):
             return f"{type(event).__name__} in {lane}"
     call = getattr(event, "call_id", "")
-    return calls.get(call, call and "calls that did not begin") or lane
+    return calls.get(call, call and _NOT_BEGUN) or lane
 
 
 def shown(state: SessionState, held: Held) -> Any:
@@ -153,7 +156,8 @@ def read_on_screen(state: SessionState) -> list[Any]:
     main = [entry for entry in state.entries if entry.agent == MAIN_LANE]
     words = "".join(clean(entry.text) for entry in main if isinstance(entry, TextEntry))
     calls = [entry for entry in main if isinstance(entry, ToolEntry)]
-    return [words, *(("completed" if each.state == "ok" else "failed") for each in calls)]
+    # Of calls side by side any may begin first, in another run another one.
+    return [words, *sorted("completed" if each.state == "ok" else "failed" for each in calls)]
 
 
 def read_in_editor(updates: Iterable[Any]) -> list[Any]:
@@ -167,7 +171,7 @@ def read_in_editor(updates: Iterable[Any]) -> list[Any]:
                 calls[update.tool_call_id] = str(update.status)
             case schema.ToolCallProgress(status=str(status)):
                 calls[update.tool_call_id] = status
-    return [words, *calls.values()]
+    return [words, *sorted(calls.values())]
 
 
 def _plain(value: Any) -> Any:

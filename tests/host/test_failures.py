@@ -38,10 +38,13 @@ STAMP: Stamp = {"session_id": "s", "agent": "main", "at": 1.0}
     ],
 )
 def test_every_exception_says_what_to_do(error: BaseException, kind: str, retryable: bool) -> None:
-    failed = turn_failure(error, STAMP, Redactor({}), prompt="the prompt", missing=("A_KEY",))
+    failed = turn_failure(
+        error, STAMP, Redactor({}), prompt="the prompt", missing=("A_KEY",), refused=("B_KEY",)
+    )
     assert (failed.kind, failed.retryable, failed.prompt) == (kind, retryable, "the prompt")
     assert failed.message and failed.remedy and failed.detail
-    assert failed.missing == (("A_KEY",) if kind == "no_provider" else ())
+    named = {"no_provider": ("A_KEY",), "authentication": ("B_KEY",)}
+    assert failed.missing == named.get(kind, ())
 
 
 def test_the_bug_of_a_module_names_it_and_its_line(tmp_path: Path) -> None:

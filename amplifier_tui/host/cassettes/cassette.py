@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from amplifier_tui.base.files import MOST_BYTES, read_regular
 from amplifier_tui.base.jsonl import decode_row, encode_row
@@ -26,6 +26,12 @@ Word = Annotated[str, Field(max_length=300)]
 
 class CassetteError(ValueError):
     """The file is no cassette, or none that this program can play."""
+
+
+def _name(text: str) -> str:
+    if text.endswith((".yaml", ".yml", ".md")):
+        raise ValueError("the name of a bundle, not of a file")
+    return text
 
 
 class CassettePart(BaseModel):
@@ -54,7 +60,7 @@ class CassetteHeader(CassettePart):
     cassette: Literal[1] = 1
     program: Word = ""
     recorded: Word = ""
-    bundle: str = Field("", max_length=200, pattern=r"^[\w.-]*$")
+    bundle: Annotated[str, AfterValidator(_name)] = Field("", max_length=200, pattern=r"^[\w. -]*$")
     mode: Mode = "ask"
     providers: dict[Word, TapedModel] = Field({}, max_length=50)
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import with_remedy
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
     CassetteError,
@@ -43,6 +44,7 @@ from amplifier_tui.host.events import (
     ModuleMounted,
     Notice,
     QuestionsAsked,
+    SessionClosed,
     SessionOpened,
     TrustAsked,
     TurnEnded,
@@ -230,7 +232,7 @@ class _Conversation:
         """Follow the session until an event has come.
 
         Raises:
-            ReplayError: It did not open, or did not come.
+            ReplayError: The session ended, or it did not come in time.
         """
         deadline = monotonic() + PATIENCE
         while True:
@@ -260,8 +262,11 @@ class _Conversation:
             case LimitAsked():
                 # Nothing is spent.
                 self._client.answer_limit(event.request_id, go=True)
+            case SessionClosed():
+                why = self.failure or event.reason
+                raise ReplayError(f"The session ended before it could {what}: {why}")
             case Failed():
-                self.failure = f"{event.message.rstrip('.')}. {event.remedy}".strip()
+                self.failure = with_remedy(event.message, event.remedy)
                 if what == "open":
                     raise ReplayError(self.failure)
 
@@ -269,6 +274,9 @@ class _Conversation:
         """Decide as the cassette does, for no longer than the session."""
         call = self._calls.get(asked.call_id)
         taped = call.decision if call is not None else None
+        if taped is not None and taped.by == "timeout":
+            self._client.decide(asked.request_id, Decision(allow=False, expired=True))
+            return
         if taped is None or taped.by != "user":
             self._client.decide(asked.request_id, Decision(allow=False, reason=_UNDECIDED))
             return

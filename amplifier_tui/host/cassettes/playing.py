@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -41,9 +41,12 @@ from amplifier_tui.kernel.session.grant import Grant, current_grant, granted
 ToolsFrom = Literal["cassette", "real"]
 
 _REAL: Final = frozenset({"command", "read", "write", "edit", "patch"})
+_AGENT_ARGUMENTS: Final = frozenset({"agent", "instruction"})
+"""A tool with the name of one that calls agents, but without these, does something else."""
 _NEVER_RAN: Final = frozenset({"denied", "stopped", "invalid_arguments", "unknown_tool"})
 """Why a loop ends calls without having run them."""
 _NO_RESULT: Final = "The cassette holds no result of this call."
+_NOTHING_READ: Final = "A cassette reads nothing from MCP servers."
 
 
 @dataclass(slots=True)
@@ -234,9 +237,10 @@ class Playback:
         """Give the result of a call that the gate has let through.
 
         Args:
-            run: Runs the tool. It does where an agent is called, and in a real workspace.
+            run: Runs the tool. It does where an agent is called, in a real workspace, and where it
+                keeps something for the session alone (`changes_session_only`): hooks read that.
         """
-        if name in AGENT_TOOLS:
+        if name in AGENT_TOOLS and _arguments_of(tool) >= _AGENT_ARGUMENTS:
             return await run()
         call = self._calls.get(current_tool_call_id() or "")
         if self.tools == "real" and self._may_run(name, tool, arguments):
@@ -245,6 +249,8 @@ class Playback:
             with granted(replace(terms, by="mode", network=False)):
                 return await run()
         if call is not None and call.result is not None:
+            if getattr(tool, "changes_session_only", False) is True:
+                await run()
             return self._result(call.result)
         fault = call.error if call is not None else None
         if fault is not None and fault.type == "interrupted":
@@ -269,10 +275,16 @@ class Playback:
         if root is None or subject.kind not in _REAL or arguments.get(OUTSIDE_SANDBOX):
             return False
         if subject.kind == "command":
-            schema = getattr(tool, "input_schema", None) or {}
-            return OUTSIDE_SANDBOX in (schema.get("properties") or {})
+            return OUTSIDE_SANDBOX in _arguments_of(tool)
         places = [locate(path, root) for path in subject.paths]
         return not any(place.outside or place.secret for place in places)
+
+
+def _arguments_of(tool: Any) -> Set[str]:
+    """Return the names of the arguments that a tool takes."""
+    schema = getattr(tool, "input_schema", None)
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    return properties.keys() if isinstance(properties, Mapping) else frozenset()
 
 
 def _fault(tool: str, fault: TapedFault, message: str) -> Exception:
@@ -300,4 +312,8 @@ class _UnreadServers(StandIn):
 
     async def read(self, name: str, uri: str) -> str:
         """Raise a `LookupError`."""
-        raise LookupError("a cassette reads nothing from servers")
+        raise LookupError(_NOTHING_READ)
+
+    async def prompt(self, name: str, prompt: str, words: Sequence[str]) -> str:
+        """Raise a `LookupError`."""
+        raise LookupError(_NOTHING_READ)

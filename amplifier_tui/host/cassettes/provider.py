@@ -14,7 +14,7 @@ from amplifier_tui.kernel.message_models import (
     Usage,
 )
 from amplifier_tui.kernel.models import ModelInfo, ProviderInfo
-from amplifier_tui.kernel.utils.llm_calls import LLMCalls, with_overrides
+from amplifier_tui.kernel.utils.llm_calls import LLMCalls, request_facts, with_overrides
 from amplifier_tui.kernel.utils.retry import RetryConfig
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
@@ -107,11 +107,7 @@ class PlayedProvider:
         return await self._calls.run(
             attempt,
             model=request.model or self._facts.model,
-            facts={
-                "message_count": len(request.messages),
-                "tool_count": len(request.tools or ()),
-                "stream": True,
-            },
+            facts=request_facts(request, stream=True),
             arguments=lambda: request.model_dump(mode="json", exclude_none=True, fallback=str),
         )
 

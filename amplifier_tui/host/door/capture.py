@@ -92,6 +92,9 @@ class _Router(io.TextIOBase):
         if threading.get_ident() not in self.caught:
             self.behind.flush()
 
+    def close(self) -> None:
+        """Leave the stream behind to its owner, who may have closed it when this is collected."""
+
 
 _changing = threading.Lock()
 """Held while a standard stream is replaced: several engines come and go in one process."""

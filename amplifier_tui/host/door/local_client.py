@@ -173,6 +173,7 @@ class LocalClient:
     items = _question(SessionClient.items)
     compaction = _question(SessionClient.compaction)
     job_text = _question(SessionClient.job_text)
+    image = _question(SessionClient.image)
     memories = _question(SessionClient.memories)
     module_details = _question(SessionClient.module_details)
     mcp_servers = _question(SessionClient.mcp_servers)

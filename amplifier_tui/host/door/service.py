@@ -19,10 +19,11 @@ from amplifier_tui.host.door.capture import PrintCapture, Tracebacks
 from amplifier_tui.host.door.commands.holder import NO_SESSION
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.door.stored import StoredCommands
-from amplifier_tui.host.events import HostEvent, Mode
+from amplifier_tui.host.events import MAIN_LANE, HostEvent, Mode
 from amplifier_tui.host.failures import internal_failure
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.live import LiveSession
+from amplifier_tui.host.store.turns.images import stored_image
 from amplifier_tui.host.turns.prompts import Prompt
 from amplifier_tui.host.turns.running import TurnHandle
 
@@ -171,6 +172,15 @@ class Service(StoredCommands):
         finally:
             # A thread is not cancelled with what waits for it, and keeps the program from ending.
             ended.set()
+
+    async def image(self, key: str, lane: str = MAIN_LANE) -> bytes:
+        """Return an image of the conversation on screen."""
+        if (shown := self._stored) is None:
+            raise RuntimeError(NO_SESSION)
+        try:
+            return await asyncio.to_thread(stored_image, shown.folder, lane, key)
+        except (LookupError, OSError, ValueError) as error:
+            raise RuntimeError(str(error)) from error
 
     async def close(self) -> None:
         """End everything; takes at most some 3 seconds."""

@@ -22,12 +22,7 @@ from amplifier_tui.host.door.opener import SessionOpener
 from amplifier_tui.host.events import HostEvent
 from amplifier_tui.host.session.carrying import fork_stored
 from amplifier_tui.host.store.bin import delete_session, restore
-from amplifier_tui.host.store.imported.forking import NothingToForkError, fork_imported
-from amplifier_tui.host.store.imported.reading import find_imported, list_imported
-from amplifier_tui.host.store.imported.showing import imported_text
 from amplifier_tui.host.store.listing.changes import set_tags, set_title
-from amplifier_tui.host.store.listing.details import details_of
-from amplifier_tui.host.store.listing.listing import MOST, indexed_agents
 from amplifier_tui.host.store.listing.pins import pin
 from amplifier_tui.host.store.search.background import SessionSearch
 from amplifier_tui.host.store.sessions import (
@@ -37,6 +32,7 @@ from amplifier_tui.host.store.sessions import (
     stored_at,
 )
 from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
+from amplifier_tui.host.stored_cards import PAGE
 
 logger = logging.getLogger(__name__)
 
@@ -71,13 +67,16 @@ class StoredCommands(SessionOpener):
             self._index_later()
 
     async def sessions(
-        self, typed: str = "", *, here: bool = True, most: int = MOST
+        self, typed: str = "", *, here: bool = True, most: int = PAGE
     ) -> SessionList:
         """List stored sessions."""
         return await self._search.list(typed, self._cwd, here=here, most=most)
 
     async def session_details(self, key: str) -> SessionDetails:
         """Describe a session."""
+        from amplifier_tui.host.store.listing.details import details_of
+        from amplifier_tui.host.store.listing.listing import indexed_agents
+
         try:
             return await asyncio.to_thread(lambda: details_of(stored_at(key), indexed_agents))
         except _FAILURES as error:
@@ -145,10 +144,15 @@ class StoredCommands(SessionOpener):
 
     async def imported(self, *, here: bool = False) -> tuple[ImportedCard, ...]:
         """List the sessions of other programs."""
+        from amplifier_tui.host.store.imported.reading import list_imported
+
         return await asyncio.to_thread(list_imported, self._cwd if here else None)
 
     async def read_imported(self, key: str) -> ImportedText:
         """Return a session of another program as a text."""
+        from amplifier_tui.host.store.imported.reading import find_imported
+        from amplifier_tui.host.store.imported.showing import imported_text
+
         try:
             return await asyncio.to_thread(lambda: imported_text(find_imported(key)))
         except _FAILURES as error:
@@ -156,6 +160,9 @@ class StoredCommands(SessionOpener):
 
     async def fork_imported(self, key: str) -> None:
         """Copy a session of another program into one of this folder, and open that."""
+        from amplifier_tui.host.store.imported.forking import NothingToForkError, fork_imported
+        from amplifier_tui.host.store.imported.reading import find_imported
+
         cwd = self._cwd
         if self._is_busy():
             return

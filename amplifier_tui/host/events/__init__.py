@@ -27,6 +27,7 @@ from amplifier_tui.host.events.records import ApprovalOutcome as ApprovalOutcome
 from amplifier_tui.host.events.records import BlockKind as BlockKind
 from amplifier_tui.host.events.records import CommandCard as CommandCard
 from amplifier_tui.host.events.records import HandlerTrace as HandlerTrace
+from amplifier_tui.host.events.records import ImageCard as ImageCard
 from amplifier_tui.host.events.records import Level as Level
 from amplifier_tui.host.events.records import LocalServer as LocalServer
 from amplifier_tui.host.events.records import Mode as Mode
@@ -73,6 +74,7 @@ from amplifier_tui.host.events.turn import BlockDelta as BlockDelta
 from amplifier_tui.host.events.turn import BlockEnded as BlockEnded
 from amplifier_tui.host.events.turn import BlockStarted as BlockStarted
 from amplifier_tui.host.events.turn import CancelRequested as CancelRequested
+from amplifier_tui.host.events.turn import ImagesAdded as ImagesAdded
 from amplifier_tui.host.events.turn import LimitAsked as LimitAsked
 from amplifier_tui.host.events.turn import LimitResolved as LimitResolved
 from amplifier_tui.host.events.turn import PlanProposed as PlanProposed

@@ -19,6 +19,8 @@ from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.host.events.instruments import HookTraced
 
 VERDICTS = ("continue", "deny", "modify", "inject_context", "ask_user", "error")
+_TELLING = VERDICTS[1:]
+"""Verdicts that a bare word finds; nearly every event has the first one."""
 
 Test = Callable[[HookTraced], bool]
 Names = tuple[str, ...]
@@ -114,7 +116,11 @@ def _name_test(word: str) -> NameTest:
     ]
     if not tests:
         return lambda names: True
-    return lambda names: any(found(names[at]) for found, columns in tests for at in columns)
+    said = () if key else tuple(parts)
+    return lambda names: (
+        any(found(names[at]) for found, columns in tests for at in columns)
+        or (names[3] in _TELLING and names[3].startswith(said))
+    )
 
 
 def _row_test(word: str) -> Test | None:

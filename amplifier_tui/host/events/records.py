@@ -97,6 +97,26 @@ class TodoItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImageCard:
+    """An image, or a PDF, of the conversation.
+
+    Attributes:
+        key: Handle for `SessionClient.image`; the same for the same image.
+        media_type: Such as `image/png`.
+        name: The file's name, where it has one.
+        width: In pixels, upright, as is `height`; 0 where that is not known.
+        size: In bytes.
+    """
+
+    key: str
+    media_type: str
+    name: str = ""
+    width: int = 0
+    height: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
     """One simple command of a compound command line, as the approval dialog lists it."""
 

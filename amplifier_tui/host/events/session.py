@@ -76,7 +76,8 @@ class Rewound(HostEvent):
         turns: How many turns were taken back, or brought back; of files alone, whose changes were.
         prompt: What began the turn, where it was taken back.
         restored: Files that have their earlier content again; `removed` are those that are gone.
-        kept: Files that stay as they are: somebody else changed them.
+        kept: Files that stay as they are: somebody else changed them, or an editor has text of them
+            that is not saved.
         failed: Files that could not be put back.
         earlier: As of `SessionOpened`.
     """
@@ -140,7 +141,8 @@ class Failed(HostEvent):
         prompt: The prompt that was not answered, so that it can be sent again.
         source: The context source that failed before the model was asked; the turn can go on
             without it (`SessionClient.retry`). Empty for every other failure.
-        missing: Names of environment variables that would help.
+        missing: Names of environment variables that would help: they are not set, or hold a key
+            that was not accepted (`authentication`).
         back: The model that answered until the user switched to the one that failed; see
             `SessionClient.switch_model_back`.
         detail: The long form, for the inspector; never shown unasked.
@@ -171,6 +173,11 @@ class Notice(HostEvent):
     text: str
     source: str = ""
     until: NoticeEnd = ""
+
+    @property
+    def ends_compaction(self) -> bool:
+        """Whether it says that a compaction came to nothing; a done one is a `Compacted`."""
+        return self.source == "context" and not self.until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

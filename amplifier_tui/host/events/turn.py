@@ -9,6 +9,7 @@ from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
     ApprovalOutcome,
     BlockKind,
+    ImageCard,
     Mode,
     Risk,
     Scope,
@@ -109,6 +110,18 @@ class ToolEnded(HostEvent):
     diff: str = ""
     path: str = ""
     summary: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagesAdded(HostEvent):
+    """Images became part of the conversation, and are stored.
+
+    Attributes:
+        call_id: The call whose result they are of; empty for the lane's latest prompt.
+    """
+
+    images: tuple[ImageCard, ...]
+    call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Final
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.patches import FileChange, PatchProblem, apply_hunks, read_patch
 from amplifier_tui.host.gate.seen import SeenFiles
-from amplifier_tui.host.stream.diffs import Snapshot, snapshot, unified
+from amplifier_tui.host.stream.diffs import Snapshot, unified
 
 DIFF_LIMIT: Final = 256 * 1024
 """Characters of a diff that is asked about."""
@@ -33,7 +33,7 @@ class PlannedChange:
 
 def overwriting(name: str, path: Path, text: str, seen: SeenFiles) -> PlannedChange:
     """Return what writing `text` to a file would change; `name` is shown for it."""
-    before = snapshot(path)
+    before = seen.now(path)
     diff = "" if before.note else unified(name, before.text, text, DIFF_LIMIT)
     return PlannedChange(diff, _since(path, seen))
 
@@ -45,7 +45,7 @@ def replacing(
 
     Where one of them does not fit the file, the diff is empty: none is invented.
     """
-    before = snapshot(path)
+    before = seen.now(path)
     if before.note:
         return PlannedChange(problem=f"{name} cannot be looked at: it is {before.note}")
     since = _since(path, seen)
@@ -68,23 +68,25 @@ def patching(text: str, places: Mapping[str, Path], seen: SeenFiles) -> PlannedC
     for change in changes:
         path = places[change.path]
         if change.path not in now:
-            before = snapshot(path)
+            before = seen.now(path)
             if before.note:
                 continue
             now[change.path] = before.text
             if since := _since(path, seen):
                 problems[f"{change.path}: {since}"] = None
-        if problem := _patched(change, now, places):
+        if problem := _patched(change, now, places, seen):
             problems[problem] = None
     return PlannedChange(text, "; ".join(problems))
 
 
-def _patched(change: FileChange, now: dict[str, str | None], places: Mapping[str, Path]) -> str:
+def _patched(
+    change: FileChange, now: dict[str, str | None], places: Mapping[str, Path], seen: SeenFiles
+) -> str:
     """Do one change of a patch to texts; returns what is wrong with it."""
     text = now[change.path]
     target = change.move_to or change.path
     if target not in now:
-        now[target] = snapshot(places[target]).text
+        now[target] = seen.now(places[target]).text
     if (change.kind == "add" or target != change.path) and now[target] is not None:
         return f"{target} exists already"
     if change.kind == "add":

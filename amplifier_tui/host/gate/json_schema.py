@@ -10,6 +10,8 @@ from jsonschema.protocols import Validator
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from amplifier_tui.base.text import shortened
+
 # The library has no types for it.
 _EXTEND: Final[Callable[..., type[Validator]]] = validators.extend
 
@@ -69,5 +71,5 @@ def _nothing(*_: object) -> Iterator[ValidationError]:
 
 def _words(error: ValidationError) -> str:
     where = error.json_path.removeprefix("$").removeprefix(".")
-    text = error.message if len(error.message) <= 300 else f"{error.message[:300]}…"
+    text = shortened(error.message, 300)
     return f"{where}: {text}" if where else text

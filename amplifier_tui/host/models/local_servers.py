@@ -18,7 +18,7 @@ _PATIENCE: Final = 1.0
 _MOST: Final = 1_000_000
 """Bytes that are read of an answer."""
 _MODELS: Final = 50
-_LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d{1,9})", re.IGNORECASE)
 
 
 async def find_local_servers(

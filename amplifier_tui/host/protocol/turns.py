@@ -102,6 +102,16 @@ class TurnClient(Protocol):
     def stop_job(self, job_id: str) -> None:
         """End a command of the agent's in the background: `JobChanged`."""
 
+    def image(self, key: str, lane: str = "main") -> "Future[bytes]":
+        """Return an image of the conversation, as it is stored; see `ImagesAdded`.
+
+        The future raises `RuntimeError`, with why, where it can't be had.
+
+        Args:
+            key: As in `ImageCard`.
+            lane: `agent` of the event.
+        """
+
     def note_shell(
         self, command: str, *, exit_code: int, seconds: float, tell: bool = True
     ) -> None:

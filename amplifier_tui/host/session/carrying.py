@@ -50,9 +50,7 @@ class Carried:
     queue: tuple[Mapping[str, Any], ...] = ()
 
     def put_into(self, store: SessionStore) -> None:
-        """Write it into the folder of a new session."""
-        for row in self.rows:
-            store.add_row(row)
+        """Write it into the folder of a new session, what makes that one in the list at last."""
         for rows, event in self.outcomes:
             store.add_outcome(rows, event)
         store.queue.save(self.queue)
@@ -64,11 +62,8 @@ class Carried:
             metadata.other |= {"forked_from_turn": self.turns, "forked_at": now()}
         if self.state is not None:
             self._write_state(store.folder)
-
-    def beginning(self, template: Path) -> Path:
-        """Return the folder a scratch workspace begins with: as it is now, or the template."""
-        mine = Path(self.workspace)
-        return mine if self.workspace and mine.is_dir() else template
+        store.add_rows(self.rows)
+        store.save_metadata()
 
     def _write_state(self, folder: Path) -> None:
         try:

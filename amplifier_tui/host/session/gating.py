@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.commands.sandbox import sandbox_problem
 from amplifier_tui.foundation.settings.settings import Scope as SettingsScope
 from amplifier_tui.foundation.settings.settings import SettingsProblem
@@ -27,6 +28,7 @@ from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.gate.gate import Gate, GateDecision
 from amplifier_tui.host.gate.guarded import Execute, bounded, run_tool
 from amplifier_tui.host.gate.modes import read_policy
+from amplifier_tui.host.gate.seen import SeenFiles
 from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.session.permissions import Permissions
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from amplifier_tui.host.gate.rules.file import RuleProblem
     from amplifier_tui.host.gate.rules.text import Rule
 
+_RULES_AFTER: Final = 0.3
+"""Seconds after which an open session reads its rules unasked."""
+
 
 class Gating:
     """The gate of a session and its sub-agents.
@@ -49,6 +54,7 @@ class Gating:
         confined: Commands run in a sandbox, where there is one.
         trusted: The texts of those of the project's own rules that may allow.
         execute: Gives the result of a call that may run.
+        client_files: The text files as the front end has them.
 
     Attributes:
         gate: Decides.
@@ -70,6 +76,7 @@ class Gating:
         confined: bool = True,
         trusted: Collection[str] = (),
         execute: Execute = run_tool,
+        client_files: ClientFiles | None = None,
     ) -> None:
         self._sender = sender
         self._facts = facts
@@ -92,6 +99,7 @@ class Gating:
             careful=policy.careful,
             timeout=policy.timeout,
             sandbox=sandbox_problem if confined else lambda: "it is switched off in the settings",
+            seen=SeenFiles(client_files),
         )
         sender.store.metadata.mode = self.gate.mode
         self.approvals = ApprovalQueue(
@@ -149,6 +157,8 @@ class Gating:
         self._send_mode()
         for problem in self._policy.problems:
             self._sender.notice("warning", problem, "rules")
+        # The screen comes first; a call that is judged sooner reads the rules itself.
+        await asyncio.sleep(_RULES_AFTER)
         await asyncio.to_thread(lambda: self.gate.book)
 
     def _load(self) -> RuleBook:

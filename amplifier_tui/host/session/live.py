@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from time import time
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.python import awaited
+from amplifier_tui.foundation.trust.keys.addresses import key_variables
 from amplifier_tui.host.events import Failed, PlanProposed, SessionClosed, SessionOpened
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.approvals.surfaces import ProviderApprovals
@@ -212,7 +214,7 @@ class LiveSession:
         self.begun.setdefault(number, self.store.rows)
         self.store.draft.save("")
         if not self._prompts.is_taken(prompt):
-            self.store.journal.prompt(self.sender.redactor.text(prompt.text))
+            self.store.prompt_begins(self.sender.redactor.text(prompt.text))
 
     def retry(self, without: str = "") -> None:
         """Go on with the turn that failed.
@@ -260,10 +262,14 @@ class LiveSession:
             await self._recorder.catch_up()
 
     def _failure(self, error: BaseException, prompt: Prompt) -> Failed:
-        missing = self._parts.facts.missing()
-        redactor = self.sender.redactor
+        written = self.modules.sources.prepared.bundle.providers
         failed = turn_failure(
-            error, self.sender.stamp(), redactor, prompt=prompt.text, missing=missing
+            error,
+            self.sender.stamp(),
+            self.sender.redactor,
+            prompt=prompt.text,
+            missing=self._parts.facts.missing(),
+            refused=key_variables(written, getattr(error, "provider", None) or "", os.environ),
         )
         return replace(failed, back=self.models.back)
 
@@ -360,6 +366,10 @@ class LiveSession:
         self.models.answered()
         self.budget.counted(self._normalizer.usage.window)
         self.budget.measure_soon()
+
+    def at_close(self, stop: Callable[[], object]) -> None:
+        """Have something ended with the session."""
+        self._detach.append(stop)
 
     async def close(self, reason: str = "") -> SessionClosed:
         """Stop the turn, clean up, write everything; takes at most some 2.5 seconds.

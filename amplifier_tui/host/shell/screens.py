@@ -1,10 +1,14 @@
 """Which command lines need the user's terminal itself: those that draw on it, or read keys."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.shell import ProgramRun, ShellLine, programs_of, read_shell_line
+
+if TYPE_CHECKING:
+    from amplifier_tui.base.shell import ProgramRun, ShellLine
 
 
 def _names(words: str) -> frozenset[str]:
@@ -43,6 +47,8 @@ def terminal_need(command: str) -> TerminalNeed:
     """Say what a command line wants of the terminal. Takes some milliseconds."""
     if len(command) > _LONGEST:
         return TerminalNeed()
+    from amplifier_tui.base.shell import read_shell_line
+
     runs = list(_runs(read_shell_line(command)))
     needed = any(_needs(run, last) for run, last in runs)
     drawn = [run.program in FULL_SCREEN for run, last in runs if last]
@@ -51,6 +57,8 @@ def terminal_need(command: str) -> TerminalNeed:
 
 def _runs(line: ShellLine) -> Iterator[tuple[ProgramRun, bool]]:
     """Yield the programs of a line, and whether what they write goes to the terminal."""
+    from amplifier_tui.base.shell import programs_of
+
     for at, command in enumerate(line.commands):
         following = line.commands[at + 1 : at + 2]
         feeds = any(next_.piped and next_.pipeline == command.pipeline for next_ in following)

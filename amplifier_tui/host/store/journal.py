@@ -7,6 +7,7 @@ and becomes rows, marked as interrupted.
 """
 
 import logging
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
@@ -140,6 +141,11 @@ def recovered_rows(path: Path, stored: StoredRows) -> list[Row]:
     return rows
 
 
+def noted_prompts(records: Iterable[Row]) -> Iterator[str]:
+    """Yield the prompts among notes."""
+    return (str(each.get("text") or "") for each in records if each.get("k") == "prompt")
+
+
 def _read(path: Path) -> _Left:
     left = _Left()
     try:
@@ -148,7 +154,8 @@ def _read(path: Path) -> _Left:
         logger.warning("%s can't be read: %s", path, error)
         return left
     for _, record in records:
-        count = int(record.get("row") or 0)
+        noted = record.get("row")
+        count = noted if isinstance(noted, int) and noted > 0 else 0
         identity = str(record.get("id") or "")
         text = str(record.get("text") or "")
         match record.get("k"):

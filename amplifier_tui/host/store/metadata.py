@@ -335,7 +335,7 @@ def _read_usable(path: Path, tell: Tell, *, patient: bool = True, final: bool = 
         if not final and isinstance(error, ValueError):
             raise TornMetadataError(path, "") from error
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        aside = move_aside(path, "corrupt")
+        aside = move_aside(path)
         try:
             copy = read_object(path.with_name(BACKUP_NAME))
         except (OSError, ValueError) as failed:

@@ -64,10 +64,16 @@ class DraftFile(_KeptFile):
     """Holds what was written and not sent when the session was left."""
 
     FIELD = "text"
+    _left = False
+
+    def leave(self) -> None:
+        """Keep what is stored from now on: whoever has the session open shows no draft."""
+        self._left = True
 
     def save(self, text: str) -> None:
         """Replace what is stored."""
-        self._save(text)
+        if not self._left:
+            self._save(text)
 
     def load(self) -> str:
         """Return what is stored; empty where there is nothing, or it can't be read."""

@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     BlockEnded,
     BlockKind,
     HostEvent,
+    ImagesAdded,
     ShellEnded,
     SteerApplied,
     ToolEnded,
@@ -32,6 +33,7 @@ from amplifier_tui.host.messages import (
     typed_prompt,
 )
 from amplifier_tui.host.store.lanes import TRANSCRIPT, LaneRun, StoredLanes, looks_like_prompt
+from amplifier_tui.host.store.turns.images import images_in
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, Outcomes, read_outcomes
 
 logger = logging.getLogger(__name__)
@@ -195,6 +197,7 @@ class Replay:
                     prompt=typed_prompt(row),
                     attachments=tuple(map(str, attached)) if isinstance(attached, list) else (),
                 )
+                yield from self._images(row, at)
             case "assistant":
                 yield from self._answer(index, row, at, rows)
 
@@ -221,6 +224,7 @@ class Replay:
             yield from self._task(index, call, result, at)
             if result is not None:
                 yield self._ended(index, call, result)
+                yield from self._images(result, at, call.call_id)
 
     def _decided(self, index: int, call: RecordedCall) -> Iterator[HostEvent]:
         """Tell which rule or mode let a call through, or that nobody answered about it."""
@@ -277,6 +281,11 @@ class Replay:
         )
         stamp = self._stamp(time_of(row) or event.at)
         return replace(event, **stamp, output=output[:OUTPUT_LIMIT], output_size=len(output))
+
+    def _images(self, row: Row, at: float, call_id: str = "") -> Iterator[HostEvent]:
+        if images := images_in(row):
+            at = time_of(row) or at
+            yield ImagesAdded(**self._stamp(at), images=images, call_id=call_id)
 
     def _retold(self, event: HostEvent) -> HostEvent:
         return replace(event, session_id=self._session_id, replayed=True)

@@ -31,7 +31,12 @@ from amplifier_tui.host.store.metadata import (
 from amplifier_tui.host.store.queue_file import DraftFile, QueueFile
 from amplifier_tui.host.store.replay import Replay, replay_of
 from amplifier_tui.host.store.session_file import SessionFile
-from amplifier_tui.host.store.sessions import LOCK_NAME, first_prompt, hold
+from amplifier_tui.host.store.sessions import (
+    LOCK_NAME,
+    SessionBusyError,
+    first_prompt,
+    hold,
+)
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, KEPT, read_outcomes
 from amplifier_tui.host.store.turns.rewinds import REWINDS, Rewinds, TakenBack
 
@@ -79,6 +84,7 @@ class SessionStore:
         self._troubled: set[Path] = set()
         self._lock = FileLock(folder / LOCK_NAME)
         self._is_new = not folder.exists()
+        self._is_others = False
         self._transcript = SessionFile(folder / TRANSCRIPT, self._trouble)
         self._outcomes = SessionFile(folder / DISPLAY, self._trouble)
         self.rewinds = Rewinds(folder / REWINDS)
@@ -98,6 +104,9 @@ class SessionStore:
             hold(self._lock)
             self._mend()
             self._metadata_file.load()
+        except SessionBusyError:
+            self._is_others = True
+            raise
         except OSError as error:
             self._trouble(self._transcript, error)
         if self.rows:
@@ -138,21 +147,39 @@ class SessionStore:
         self.recovered = len(lost)
         path.unlink(missing_ok=True)
 
+    def prompt_begins(self, text: str) -> None:
+        """Note a prompt that is about to be shown; with the first one the session can be found."""
+        self.journal.prompt(text)
+        if not self.rows:
+            self._transcript.append(b"")
+
     def add_row(self, message: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> None:
         """Write a message as the next row.
 
         Args:
             extra: Metadata for the stored row only.
         """
-        row: Row = self.redactor.values(plain(message))
+        row = self._row_of(message)
         if extra:
             row = {**row, "metadata": {**metadata_of(row), **self.redactor.values(plain(extra))}}
-        row = {**row, "timestamp": row.get("timestamp") or now()}
         self._append(row)
         self.journal.row_added(self.rows, row)
         self.metadata.first_prompt = self.metadata.first_prompt or first_prompt([row])
         if self.on_row is not None:
             self.on_row(row)
+
+    def add_rows(self, messages: Iterable[Mapping[str, Any]]) -> None:
+        """Write a conversation that comes along, at once: a kill leaves all of it or nothing."""
+        rows = [self._row_of(message) for message in messages]
+        if rows:
+            self._transcript.append(b"".join(map(encode_row, rows)))
+            self.rows += len(rows)
+            self.journal.start_at(self.rows)
+            self.metadata.first_prompt = self.metadata.first_prompt or first_prompt(rows)
+
+    def _row_of(self, message: Mapping[str, Any]) -> Row:
+        row: Row = self.redactor.values(plain(message))
+        return {**row, "timestamp": row.get("timestamp") or now()}
 
     def _append(self, row: Row) -> None:
         self._transcript.append(encode_row(row))
@@ -269,7 +296,12 @@ class SessionStore:
             self.on_title()
 
     def close(self) -> None:
-        """Close every file and give the folder back; a session without a word leaves none."""
+        """Close every file and give the folder back; a session without a word leaves none.
+
+        Of a session that another process has open nothing is touched.
+        """
+        if self._is_others:
+            return
         if self.rows or not self.rewinds.is_empty:
             self._save_metadata(LOCK_TIME)
         for file in (self._transcript, self._outcomes, self.journal, self.log):

@@ -1,6 +1,6 @@
 """The stored sessions of a project: listed without reading what was said in them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -10,6 +10,8 @@ from amplifier_tui.base.jsonl import Row, decode_row
 from amplifier_tui.base.text import shortened
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.messages import is_from_hook, typed_prompt
+from amplifier_tui.host.store import journal
+from amplifier_tui.host.store.journal import noted_prompts
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.listing.scan import scan
 from amplifier_tui.host.store.metadata import Metadata, read_metadata
@@ -176,14 +178,20 @@ def stored_at(key: str) -> Path:
 
 
 def prompt_at_head(folder: Path) -> str:
-    """Return the first prompt among the first rows of a session."""
+    """Return the first prompt among the first rows of a session, or before them in a crash."""
+    noted = (shorten(text) for text in noted_prompts(_head(folder / journal.FILE_NAME)))
+    return first_prompt(_head(folder / TRANSCRIPT)) or next(noted, "")
+
+
+def _head(path: Path) -> Iterator[Row]:
+    """Yield the first rows of a file."""
     try:
-        with open_regular(folder / TRANSCRIPT) as file:
+        with open_regular(path) as file:
             head = file.read(_HEAD)
     except OSError:
-        return ""
+        return
     rows = (decode_row(line) for line in head.split(b"\n"))
-    return first_prompt(row for row in rows if row is not None)
+    yield from (row for row in rows if row is not None)
 
 
 def first_prompt(rows: Iterable[Row]) -> str:

@@ -72,7 +72,7 @@ class StateKeeper:
     def _set_aside(self) -> str:
         """Keep the file for whoever wants to look; returns where it is, in words."""
         try:
-            return f"; it is now in {move_aside(self._path, 'corrupt').name}"
+            return f"; it is now in {move_aside(self._path).name}"
         except OSError as error:
             logger.warning("%s could not be moved aside: %s", self._path, error)
             return ""

@@ -137,6 +137,7 @@ class Normalizer:
                 self._sender.send(SteerApplied(**self._sender.stamp(), text=text))
             case _:
                 pass
+        self._sender.images_added(row)
 
     def turn_begins(self) -> None:
         """A prompt is about to run."""

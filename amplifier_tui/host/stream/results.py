@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from amplifier_tui.base.text import shortened
 from amplifier_tui.host.events import TodoItem
 from amplifier_tui.host.messages import text_of
 
@@ -51,8 +52,7 @@ def error_text(error: Any) -> str:
 
 def first_line(text: str) -> str:
     """Return the first line that says something, bounded."""
-    line = next((line.strip() for line in text.split("\n") if line.strip()), "")
-    return line if len(line) <= ERROR_LIMIT else line[: ERROR_LIMIT - 1] + "…"
+    return shortened(next(filter(None, map(str.strip, text.split("\n"))), ""), ERROR_LIMIT)
 
 
 def summary_words(result: Any, text: str, diff: str) -> str:

@@ -11,6 +11,7 @@ from amplifier_tui.host.events import (
     BlockDelta,
     BlockEnded,
     HostEvent,
+    ImagesAdded,
     Level,
     Notice,
     NoticeEnd,
@@ -18,6 +19,7 @@ from amplifier_tui.host.events import (
     ToolEnded,
 )
 from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.store.turns.images import images_in
 
 Key = tuple[str, str]
 """Lane and block id."""
@@ -111,6 +113,12 @@ class Sender:
             self._stored_calls.add(str(row.get("tool_call_id")))
         elif row.get("role") == "assistant":
             self._streamed.clear()
+
+    def images_added(self, row: Row, lane: str = MAIN_LANE) -> None:
+        """A row of a lane is on disk: tell of the images in it."""
+        if images := images_in(row):
+            call_id = str(row.get("tool_call_id") or "")
+            self.send(ImagesAdded(**self.stamp(lane), images=images, call_id=call_id))
 
     def turn_over(self) -> None:
         """The turn has ended: every row of it is written."""

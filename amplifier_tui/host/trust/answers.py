@@ -261,6 +261,10 @@ class TrustMemory:
             folders = (folder,) if decision.folder else ()
             self.file.add(given if always else {}, decision.owners, folders)
 
+    def carry(self, origin: str, session_id: str) -> None:
+        """Have what was answered for a session hold for one that goes on with its conversation."""
+        self._sessions.setdefault(session_id, {}).update(self._sessions.get(origin, {}))
+
     def forget(self, items: Iterable[TrustItem]) -> None:
         """Forget what was answered about items, in every session and for good.
 

@@ -67,6 +67,7 @@ class RunningAgents:
 
     def row_added(self, lane: str, row: Row) -> None:
         """A row of an agent's conversation is on disk."""
+        self._sender.images_added(row, lane)
         agent = self._running.get(lane)
         if agent is not None and metadata_of(row).get("hook_name") == STEER_HOOK:
             text = self._sender.redactor.text(text_of(row.get("content")))

@@ -14,7 +14,7 @@ from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.host.turns.closing import mend_broken_answer
-from amplifier_tui.host.turns.prompt.attachments import read_attachments, shown
+from amplifier_tui.host.turns.prompt.attachments import mentioned_images, read_attachments, shown
 from amplifier_tui.host.turns.prompt.commands import PromptCommands
 from amplifier_tui.host.turns.prompt.resources import mentioned_resources
 from amplifier_tui.host.turns.recorder import ContextRecorder
@@ -134,7 +134,10 @@ class PromptPath:
             self._recorder.expect_again()
             return self._recorder.sent
         commands = [event.command_id for event in self._shell.waiting]
-        attached = await asyncio.to_thread(read_attachments, self._workspace, prompt.attachments)
+        resolver = self._coordinator.get_capability("mention_resolver")
+        mentioned = await asyncio.to_thread(mentioned_images, prompt.text, resolver)
+        wanted = (*prompt.attachments, *mentioned)
+        attached = await asyncio.to_thread(read_attachments, self._workspace, wanted)
         if attached.images and not self._recorder.watches:
             # Such a context gets its messages from the orchestrator, which is given a text.
             attached.images.clear()
@@ -144,7 +147,7 @@ class PromptPath:
         with_files = await self._with_files(prompt, attached.texts)
         text = await self._announce(self._shell.with_output(with_files))
         names = tuple(map(shown, prompt.attachments))
-        self._recorder.expect(text, prompt.text, names, commands, attached.images)
+        self._recorder.expect(text, prompt.text, names, commands, attached.images, attached.names)
         return text
 
     def with_output(self, text: str) -> str:

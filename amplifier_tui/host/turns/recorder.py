@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from amplifier_tui.base.python import awaited
-from amplifier_tui.host.messages import COMMANDS_KEY, PROMPT_KEY, is_from_hook, text_of
+from amplifier_tui.host.messages import COMMANDS_KEY, IMAGES_KEY, PROMPT_KEY, is_from_hook, text_of
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.hooks import HookRegistry
 
@@ -69,18 +69,20 @@ class ContextRecorder:
         attachments: tuple[str, ...] = (),
         commands: Sequence[str] = (),
         images: Sequence[Mapping[str, Any]] = (),
+        names: Sequence[str] = (),
     ) -> None:
         """Announce the prompt of a turn.
 
         Args:
             images: Blocks that become part of the message, where the context can be watched.
+            names: What each of them is called.
         """
         self.sent, self.taken, self._repeated = sent, False, None
         self._typed.clear()
         self._images = list(images)
         self.expect_also(sent, typed, attachments, commands)
         if images:
-            self._typed.setdefault(sent, {})[PROMPT_KEY] = typed
+            self._typed.setdefault(sent, {}).update({PROMPT_KEY: typed, IMAGES_KEY: list(names)})
 
     def expect_also(
         self,

@@ -30,6 +30,7 @@ STORIES: list[dict[str, Any]] = [
     {"ask": {"call": [{"task": {"agent": "scout", "instruction": "Read the notes."}}]}},
     {"long": {"call": [{"read_file": {"file_path": "long.txt"}}]}},
     {"refused": {"call": [{"write_file": {"file_path": "no.txt", "content": "no"}}]}},
+    {"plan": {"call": [{"todo": {"action": "create", "todos": ["Look again."]}}]}},
 ]
 
 
@@ -80,6 +81,7 @@ class TapedProject:
                 {"module": "hooks-house", "config": self.house},
                 {"module": "hooks-status-context"},
                 {"module": "hooks-checkpoint"},
+                {"module": "hooks-todo-reminder"},
             ],
             "agents": {"include": ["scout"]},
         }
@@ -104,6 +106,10 @@ class TapedProject:
         return [str(each) for each in differences(cassette, now, tools)]
 
 
+_IN_TIME = 15
+"""Turns in which somebody refuses; later nobody answers in time."""
+
+
 def hold(driver: Driver, turns: int) -> str:
     """Hold the conversation, and return the session's id."""
     session = driver.open("taped").session_id
@@ -112,7 +118,10 @@ def hold(driver: Driver, turns: int) -> str:
         while isinstance(event := driver.wait(HostEvent, _waits), ApprovalRequested):
             allow = "no.txt" not in event.paths
             scope: Scope = "session" if "sort" in event.payload else "once"
-            driver.client.decide(event.request_id, Decision(allow=allow, scope=scope, reason="so"))
+            decision = Decision(allow=allow, scope=scope, reason="so")
+            if not allow and number > _IN_TIME:
+                decision = Decision(allow=False, expired=True)
+            driver.client.decide(event.request_id, decision)
     driver.close()
     return session
 

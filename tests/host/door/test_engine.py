@@ -1,10 +1,13 @@
 import asyncio
+import gc
+import io
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -189,6 +192,21 @@ def test_the_streams_are_what_they_were_when_the_last_of_several_engines_has_end
     other.ask(lambda: call(captures[1].stop)).result(5)
     assert lines == ["still caught"] and sys.stdout is stream
     other.stop(5)
+
+
+def test_what_is_left_of_a_capture_does_nothing_to_a_stream_that_was_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unseen: said.append(unseen.exc_value))
+    capture = PrintCapture(lambda line, stream: None)
+    with Path(os.devnull).open("w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        capture.start()
+        sys.stdout = io.StringIO()
+    capture.stop()
+    gc.collect()
+    assert said == []
 
 
 def test_whoever_takes_the_lines_may_print(engine: Engine) -> None:

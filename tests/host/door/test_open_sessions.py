@@ -56,14 +56,15 @@ def left(window: OpenSessions) -> list[str]:
 
 def test_all_sessions_of_a_window_that_was_killed_are_offered(cwd: Path) -> None:
     store(cwd, "one", "two", "three")
-    store(cwd, "empty", text="")
-    killed(cwd, "one", "two", "empty", "never-stored", "../one")
+    store(cwd, "empty", "asked", text="")
+    (sessions_dir(cwd) / "asked" / "partial.jsonl").write_text('{"k": "prompt", "text": "Hello"}\n')
+    killed(cwd, "one", "two", "empty", "asked", "never-stored", "../one")
     window = OpenSessions()
-    assert left(window) == ["one", "two"]
+    assert left(window) == ["asked", "one", "two"]
     assert {card.cwd for card in window.left()} == {str(cwd)}
     window.opened("one", cwd)
-    assert left(window) == ["two"], "it is open here"
-    window.dismiss(["two"])
+    assert left(window) == ["asked", "two"], "it is open here"
+    window.dismiss(["asked", "two"])
     assert left(window) == []
     window.close()
     assert list((user_state_dir() / "windows").iterdir()) == []

@@ -2,15 +2,55 @@
 
 from pathlib import Path
 
+import pytest
+
+from amplifier_tui.host.gate import seen
 from amplifier_tui.host.gate.seen import SeenFiles
 
 
 def test_of_many_files_the_latest_two_thousand_are_known(tmp_path: Path) -> None:
     paths = [tmp_path / str(number) for number in range(2_010)]
-    seen = SeenFiles()
+    files = SeenFiles()
     for path in paths:
         path.touch()
-        seen.note(path)
+        files.note(path)
     for path in paths:
         path.write_text("changed")
-    assert [seen.changed(path) for path in paths] == [False] * 10 + [True] * 2_000
+    assert [files.changed(path) for path in paths] == [False] * 10 + [True] * 2_000
+
+
+class SilentEditor:
+    """Gives no file, and takes some seconds to say so."""
+
+    reads, writes = True, True
+
+    def __init__(self, root: Path, clock: list[float], takes: float) -> None:
+        self.root = root
+        self.takes = takes
+        self.asked: list[str] = []
+        self._clock = clock
+
+    async def read(self, path: Path) -> str:
+        self.asked.append(path.name)
+        self._clock[0] += self.takes
+        raise OSError("the editor gave no answer in 30 s")
+
+    async def write(self, path: Path, text: str) -> None:
+        raise AssertionError
+
+
+def test_an_editor_that_gives_no_answer_is_not_waited_for_with_every_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [1_000.0]
+    monkeypatch.setattr(seen, "monotonic", lambda: clock[0])
+    editor = SilentEditor(tmp_path, clock, 30)
+    files = SeenFiles(editor)
+    for name in "abc":
+        assert not files.now(tmp_path / name).exists
+    assert editor.asked == ["a"]
+    clock[0] += 30
+    editor.takes = 0.1
+    for name in "de":
+        files.now(tmp_path / name)
+    assert editor.asked == ["a", "d", "e"]

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.foundation.trust.gate import trust_everything
+from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import (
+    ApprovalRequested,
     BlockDelta,
     Compacted,
     Failed,
@@ -17,6 +20,11 @@ from amplifier_tui.host.events import (
     TurnStarted,
     UsageChanged,
 )
+from amplifier_tui.host.session.carrying import Carried
+from amplifier_tui.host.session.opening.opening import Opening
+from amplifier_tui.host.store.metadata import Metadata, read_metadata
+from amplifier_tui.host.store.session_file import SessionFile
+from amplifier_tui.host.store.session_store import SessionStore
 from tests.host.asking import CONTEXT, chat, seen
 from tests.host.driving import Driver, Project, calling, saying
 from tests.servers import Failure, Gate, LoopbackServer, Reply, reply
@@ -295,6 +303,22 @@ def test_a_fork_works_with_any_context(project: Project, driver: Driver) -> None
     assert driver.turn("three").turn == 2
 
 
+def test_the_scratch_workspace_of_a_copy_begins_as_that_of_its_origin_is(
+    project: Project, driver: Driver
+) -> None:
+    opened = driver.open(demo=True)
+    driver.client.submit("hello")
+    driver.wait(ApprovalRequested)
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+    (Path(opened.cwd) / "mine.txt").write_text("work")
+    (card,) = driver.client.sessions().result(5).cards
+    driver.open(project.bundle())
+    driver.client.copy_session(card.key)
+    copy = driver.wait(SessionOpened)
+    assert copy.cwd != opened.cwd and (Path(copy.cwd) / "mine.txt").read_text() == "work"
+
+
 def test_the_scratch_workspace_of_a_fork_begins_as_it_is_now(
     project: Project, driver: Driver
 ) -> None:
@@ -309,3 +333,31 @@ def test_the_scratch_workspace_of_a_fork_begins_as_it_is_now(
     assert second != first and (second / "new.txt").read_text() == "made on the way"
     (second / "new.txt").write_text("changed")
     assert (first / "new.txt").read_text() == "made on the way"
+
+
+async def test_a_conversation_comes_along_at_once_and_with_what_it_is_opened_by(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[tuple[str, int]] = []
+    append = SessionFile.append
+
+    def noted(file: SessionFile, line: bytes) -> int | None:
+        written.append((file.path.name, line.count(b"\n")))
+        return append(file, line)
+
+    def killed(opening: Opening, workspace: object, store: SessionStore) -> None:
+        metadata.append(read_metadata(store.folder))
+        raise LookupError("as a kill does")
+
+    metadata: list[Metadata] = []
+    monkeypatch.setattr(SessionFile, "append", noted)
+    monkeypatch.setattr(Opening, "_choose", killed)
+    rows = tuple({"role": "user", "content": f"prompt {n}"} for n in range(3))
+    event = TurnEnded(session_id="old", turn=1, status="success")
+    carried = Carried("old", rows, "A title", outcomes=((1, event),))
+    request = OpenRequest(cwd=project.folder, bundle=project.bundle())
+    with pytest.raises(LookupError):
+        await Opening(request, lambda event: None, trust_everything, carried).run()
+    assert written == [("display.jsonl", 1), ("transcript.jsonl", 3)]
+    (found,) = metadata
+    assert (found.bundle, found.name, found.first_prompt) == ("test", "A title", "prompt 0")

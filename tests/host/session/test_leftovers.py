@@ -11,11 +11,17 @@ from amplifier_tui.base.watcher.process import has_proc
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested
 from amplifier_tui.host.session.cleanup import leftovers
+from amplifier_tui.host.session.opening import opening
 from tests.host.driving import Driver, Project
 
 pytestmark = pytest.mark.skipif(not has_proc(), reason="processes can't be looked at here")
 
 Make = Callable[..., Driver]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "AFTERWARDS", 0.0)
 
 
 @pytest.fixture

@@ -52,6 +52,7 @@ def test_a_memory_holds_in_its_project_or_everywhere(
     here = drive()
     here.open(with_memory(project))
     here.client.remember("Only here")
+    here.wait(Notice, lambda event: "this project" in event.text)
     here.client.remember("Anywhere", everywhere=True)
     here.wait(Notice, lambda event: "every project" in event.text)
     assert [card.text for card in here.client.memories().result(5)] == ["Anywhere", "Only here"]

@@ -1,11 +1,14 @@
+import asyncio
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
@@ -19,6 +22,10 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.host.session.opening.opening import Opening
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.turns.prompt.commands import PromptCommands
+from amplifier_tui.kernel.session import AmplifierSession
 from tests.host.driving import MODULES, Driver, Project, saying
 
 PROVIDERS = [{"module": "provider-anthropic"}, {"module": "provider-openai"}]
@@ -181,6 +188,55 @@ def test_opening_can_be_stopped(project: Project, driver: Driver, tmp_path: Path
     driver.client.interrupt()
     assert driver.wait(Failed).kind == "cancelled"
     assert driver.open(project.bundle("other")).bundle == "other"
+
+
+async def test_an_opening_that_is_stopped_lets_go_of_the_session_once_it_is_mended(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, go = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def mend(store: SessionStore) -> None:
+        began.set()
+        assert go.wait(10)
+        done.append("mended")
+
+    monkeypatch.setattr(SessionStore, "_mend", mend)
+    monkeypatch.setattr(SessionStore, "close", lambda store: done.append("closed"))
+    request = OpenRequest(cwd=project.folder, bundle=project.bundle())
+    opening = asyncio.create_task(Opening(request, lambda event: None, trust_everything).run())
+    await asyncio.to_thread(began.wait)
+    opening.cancel()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert done == ["mended", "closed"]
+
+
+async def test_an_opening_that_is_stopped_at_its_end_ends_the_modules(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    telling = asyncio.Event()
+    cleaned: list[str] = []
+
+    async def tell(commands: PromptCommands) -> None:
+        telling.set()
+        await asyncio.Event().wait()
+
+    async def cleanup(session: AmplifierSession) -> None:
+        cleaned.append(session.session_id)
+
+    monkeypatch.setattr(PromptCommands, "tell", tell)
+    monkeypatch.setattr(AmplifierSession, "cleanup", cleanup)
+    request = OpenRequest(cwd=project.folder, bundle=project.bundle(), session_id="mine")
+    opening = asyncio.create_task(Opening(request, lambda event: None, trust_everything).run())
+    await telling.wait()
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert cleaned == ["mine"]
 
 
 def test_the_demo_works_in_a_scratch_copy_of_its_project(project: Project, driver: Driver) -> None:

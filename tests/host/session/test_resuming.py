@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from amplifier_tui.host.events import (
     TurnStarted,
     UsageChanged,
 )
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.session_store import SessionStore
 from tests.host.driving import MODULES, Driver, Project, calling
 
 Make = Callable[..., Driver]
@@ -254,6 +257,27 @@ print(driver.events[0].session_id, flush=True)
 print(len(shown), flush=True)
 threading.Event().wait()
 """
+
+
+def test_the_first_prompt_of_a_session_survives_a_kill(project: Project, drive: Make) -> None:
+    folder = project.folder_of("killed")
+    project.bundle()
+    store = SessionStore(folder, Redactor({}), lambda _: None)
+    store.open()
+    store.metadata.bundle = "test"
+    store.save_metadata()
+    store.prompt_begins("a long thought")
+    # As a kill leaves it, its lock given back.
+    kept = folder.with_name("kept")
+    shutil.copytree(folder, kept)
+    store.close()
+    assert not folder.exists()
+    driver = drive()
+    (card,) = driver.client.sessions(here=False).result(5).cards
+    assert (card.session_id, card.first_prompt) == ("kept", "a long thought")
+    driver.open(resume="last")
+    assert [e.prompt for e in driver.of(TurnStarted)] == ["a long thought"]
+    assert [row["content"] for row in project.rows("kept")] == ["a long thought"]
 
 
 def test_what_was_on_the_screen_survives_a_kill(project: Project, drive: Make) -> None:

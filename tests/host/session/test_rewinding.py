@@ -283,7 +283,9 @@ def test_what_commands_of_the_user_printed_waits_for_the_next_prompt_again(
     turn(driver, server, "one")
     assert driver.of(ShellWaiting)[-1].command_ids == ()
     rewind(driver, 1)
-    assert driver.of(ShellWaiting)[-1].command_ids == (command,)
+    driver.wait_until(
+        lambda: driver.of(ShellWaiting)[-1].command_ids == (command,), "nothing waits again"
+    )
     turn(driver, server, "another one")
     assert "printed" in seen(server, 1)[0]
 

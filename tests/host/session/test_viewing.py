@@ -195,3 +195,19 @@ def test_a_session_that_is_deleted_while_it_is_shown_ends_the_following(
     viewer.wait(Notice, lambda e: "not there any more" in e.text)
     viewer.client.take_over()
     assert viewer.wait(Failed)
+
+
+def test_what_can_not_be_read_while_it_is_followed_is_said(
+    project: Project, drive: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, viewer = drive(), drive()
+    session = owner.open(project.bundle()).session_id
+    owner.turn("one")
+    viewer.open(resume=session, shows_busy=True)
+    viewer.wait(SessionHeld)
+
+    def fails(viewed: ViewedSession) -> None:
+        raise ValueError("a row of another kind")
+
+    monkeypatch.setattr(ViewedSession, "_look", fails)
+    assert viewer.wait(Notice, lambda e: "row of another kind" in e.text).level == "warning"

@@ -1,12 +1,15 @@
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from amplifier_tui.host.session.places import workspaces
 from amplifier_tui.host.session.places.workspaces import (
     KEPT,
     WorkspaceError,
+    beginning_of,
     git_branch,
     make_workspace,
     prune_workspaces,
@@ -65,6 +68,54 @@ def test_only_old_copies_beyond_the_newest_are_removed(tmp_path: Path) -> None:
     assert [folder.exists() for folder in folders[:4]] == [False, True, False, True]
     assert len(list(scratch_root().iterdir())) == KEPT + 1
     assert prune_workspaces("s1", now=100) == 0
+
+
+def test_half_a_copy_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    template = tmp_path / "sample"
+    template.mkdir()
+    for name in ("a.txt", "b.txt"):
+        (template / name).write_text(name)
+
+    def full(source: Path, target: Path, **_: object) -> None:
+        target.mkdir(parents=True)
+        (target / "a.txt").write_text("a.t")
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(shutil, "copytree", full)
+        with pytest.raises(OSError, match="No space"):
+            make_workspace(template, "one")
+    copy = make_workspace(template, "one")
+    assert [path.read_text() for path in sorted(copy.iterdir())] == ["a.txt", "b.txt"]
+    assert list(copy.parent.iterdir()) == [copy]
+
+
+def test_a_copy_begins_with_another_copy_and_with_nothing_else_that_metadata_name(
+    tmp_path: Path,
+) -> None:
+    template = tmp_path / "sample"
+    template.mkdir()
+    copy = make_workspace(template, "one")
+    assert beginning_of(str(copy), template) == copy.resolve()
+    elsewhere = tmp_path / "elsewhere" / "sample"
+    elsewhere.mkdir(parents=True)
+    other = make_workspace(elsewhere.rename(tmp_path / "other"), "two")
+    for named in ("", "\0", str(tmp_path), str(copy / ".." / ".."), str(other), str(copy / "gone")):
+        assert beginning_of(named, template) == template
+    (copy.parent / "link").symlink_to(tmp_path)
+    assert beginning_of(str(copy.parent / "link" / "sample"), template) == template
+
+
+def test_a_copy_is_as_old_as_its_last_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workspaces, "KEPT", 0)
+    (tmp_path / "sample").mkdir()
+    used, old = (make_workspace(tmp_path / "sample", name) for name in ("used", "old"))
+    for copy in (used, old):
+        (copy / "mine.txt").write_text("work")
+        os.utime(copy.parent, (1, 1))
+    assert make_workspace(tmp_path / "sample", "used") == used
+    assert prune_workspaces("new") == 1
+    assert (used / "mine.txt").exists() and not old.exists()
 
 
 def test_the_branch_is_read_without_running_git(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A stored session as a file: what is in it, and that no secret is."""
 
+import base64
 import csv
 import json
 import resource
@@ -17,6 +18,7 @@ from amplifier_tui.host.requests import EXPORT_SUFFIXES, ExportForm, ExportReque
 from amplifier_tui.host.store.export.conversation import StoredSession
 from amplifier_tui.host.store.export.saving import save_export
 from tests.base.test_secrets import SECRETS
+from tests.pixels import plain
 
 FORMS: tuple[ExportForm, ...] = tuple(EXPORT_SUFFIXES)
 
@@ -114,6 +116,47 @@ def test_keys_of_the_environment_and_what_is_named_a_secret_go_too(
     )
     text = (tmp_path / "out").read_text()
     assert done.secrets == 4 and "my-own-key" not in text and "tulip" not in text and "ann" in text
+
+
+def test_a_folded_call_of_a_page_says_what_it_was_given_and_the_head_when_it_began(
+    tmp_path: Path,
+) -> None:
+    call = {"id": "1", "name": "bash", "arguments": {"timeout": 5, "command": "make <b>\nall"}}
+    rows = [{"role": "user", "content": "go"}, {"role": "assistant", "tool_calls": [call]}]
+    session = stored(tmp_path / "s", rows, created="2026-01-02T03:04:05.678901+00:00")
+    save(session, tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text()
+    assert "<summary>calls <code>bash</code> make &lt;b&gt; all</summary>" in page
+    assert "<dd>2026-01-02 03:04 UTC</dd>" in page
+
+
+def test_images_are_in_a_page_up_to_a_bound_and_nothing_that_is_none(tmp_path: Path) -> None:
+    red = base64.b64encode(plain(2, 2)).decode()
+    large = red[:64] + "A" * 6_000_000
+    data = [red, large, 'x" onerror="alert(1)', "A", "QUtJQTEyMzQ1Njc4"]
+    kinds = ["image/png", "image/png", "image/png", "image/png", "image/jpeg"]
+    images: list[dict[str, Any]] = [
+        {"type": "image", "source": {"type": "base64", "media_type": kind, "data": each}}
+        for kind, each in [*zip(kinds, data, strict=True), ("image/svg+xml", red)]
+    ]
+    call = {"id": "1", "name": "look", "arguments": {}}
+    rows = [
+        {"role": "user", "content": [{"type": "text", "text": "see"}, *images]},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": images[:1]},
+    ]
+    session = stored(tmp_path / "s", rows)
+    save(session, tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text()
+    assert page.count("<img ") == 2
+    assert page.count(f'<img src="data:image/png;base64,{red}" alt="image">') == 2
+    assert (
+        "[an image of 4,500,048 bytes is left out]" in page
+        and "onerror" not in page
+        and data[-1] not in page
+    )
+    save(session, tmp_path / "b.html", tools=False)
+    assert (tmp_path / "b.html").read_text().count("<img ") == 1
 
 
 def test_an_export_begins_with_the_turn_that_was_asked_for(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.session_store import SessionStore
-from amplifier_tui.host.store.sessions import SessionBusyError
+from amplifier_tui.host.store.sessions import SessionBusyError, card_of
 
 
 def test_a_full_disk_keeps_the_lines_and_says_so_once(tmp_path: Path) -> None:
@@ -66,6 +66,34 @@ def test_only_one_window_has_a_session_open(tmp_path: Path) -> None:
     one.close()
     two.open()
     two.close()
+
+
+def test_a_window_that_finds_a_session_open_touches_none_of_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    one, two = (SessionStore(folder, Redactor({}), lambda _: None) for _ in range(2))
+    one.open()
+    one.journal.prompt("first")
+    one.journal.rest()
+    with pytest.raises(SessionBusyError):
+        two.open()
+    two.discard()
+    one.journal.prompt("second")
+    found = (folder / "partial.jsonl").read_text()
+    one.close()
+    assert "second" in found
+
+
+def test_a_session_is_called_by_the_first_prompt_that_was_not_taken_back(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path / "new", Redactor({}), lambda _: None)
+    store.open()
+    for text in ("one", "two"):
+        store.prompt_begins(text)
+        store.save_metadata()
+        assert card_of(store.folder, 0.0).first_prompt == text
+        store.journal.rest()
+    store.add_row({"role": "user", "content": "two"})
+    store.close()
+    assert card_of(store.folder, 0.0).first_prompt == "two"
 
 
 def test_rows_of_the_event_log_are_found_again(tmp_path: Path) -> None:

@@ -47,6 +47,14 @@ def test_a_prompt_that_was_shown_comes_back(crash: Crash) -> None:
     assert crash.recovered() == [("user", "hello")]
 
 
+@pytest.mark.parametrize("count", ["x", -3, 1e999, None, []])
+def test_a_prompt_comes_back_whatever_stands_where_the_rows_are_counted(
+    crash: Crash, count: Any
+) -> None:
+    crash.path.write_bytes(encode_row({"k": "prompt", "text": "hello", "row": count}))
+    assert crash.recovered() == [("user", "hello")]
+
+
 def test_a_prompt_whose_row_came_does_not_come_twice(crash: Crash) -> None:
     crash.journal.prompt("hello")
     crash.row(role="user", content="with files: hello", metadata={"prompt": "hello"})

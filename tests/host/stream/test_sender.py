@@ -137,5 +137,6 @@ async def test_a_session_that_was_left_says_nothing_after_its_end(up: Up) -> Non
     said = len(up.events)
     up.sender.send(Notice(session_id="s", level="info", text="late"))
     up.sender.send(TurnEnded(session_id="s", turn=1, status="cancelled"))
-    up.sender.delta("main", "b", "dour")
+    up.sender.delta("main", "b", "ling & more")
+    up.sender.flush()
     assert len(up.events) == said

@@ -63,6 +63,16 @@ def test_an_answer_for_a_session_or_a_run_is_not_written_down(tmp_path: Path) ->
     assert not (tmp_path / "t.json").exists()
 
 
+def test_what_was_answered_for_a_session_holds_for_its_fork(tmp_path: Path) -> None:
+    memory = TrustMemory(TrustFile(tmp_path / "t.json"))
+    x, y = item("x"), item("y")
+    session = TrustDecision(accepted=frozenset({x.key}), remember="session")
+    memory.keep((x, y), session, "s1", tmp_path)
+    memory.carry("s1", "s2")
+    assert memory.known(x, "s2") is True and memory.known(y, "s2") is False
+    assert memory.known(x, "s3") is None
+
+
 def test_a_publisher_and_a_folder_count_from_then_on(tmp_path: Path) -> None:
     memory = TrustMemory(TrustFile(tmp_path / "t.json"))
     decision = TrustDecision(remember="run", owners=("github.com/x",), folder=True)

@@ -30,6 +30,12 @@ def test_text_goes_along_in_tags_and_images_as_blocks(tmp_path: Path) -> None:
     assert attached.problems == []
 
 
+def test_a_file_that_is_attached_and_mentioned_goes_along_once(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(BITMAP)
+    attached = read_attachments(tmp_path, ("a.png", str(tmp_path / "a.png"), "./a.png"))
+    assert len(attached.images) == 1 and attached.problems == []
+
+
 @pytest.mark.parametrize(
     ("name", "problem"),
     [

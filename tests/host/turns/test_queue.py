@@ -167,6 +167,10 @@ def test_what_was_not_sent_comes_back_without_its_secrets_until_the_next_turn(
     first.close()
     kept = project.folder_of(session) / "draft.json"
     assert "ghp_" not in kept.read_text() and kept.stat().st_mode & 0o077 == 0
+    script = drive()
+    script.open(resume=session, restores_queue=False)
+    script.turn("by a script")
+    script.close()
     again = drive()
     assert again.open(resume=session).draft == "a thought, and [REDACTED]"
     again.turn("two")

@@ -149,6 +149,9 @@ class ApprovalQueue:
         pending = self._pending.get(request_id)
         if pending is None:
             return
+        if decision.expired:
+            self._expire(request_id)
+            return
         scope: Scope = decision.scope if decision.scope in pending.request.scopes else "once"
         if scope != "once":
             rules = pending.rules_to_keep(decision.allow, scope, self.book)
@@ -211,13 +214,14 @@ class ApprovalQueue:
         Returns:
             What was answered, in words.
         """
-        return tuple(
-            [
-                f"{pending.question.tool} {pending.answer.result().outcome}"
-                for pending in tuple(self._pending.values())
-                if await self._judge(pending)
-            ]
-        )
+        waiting = tuple(self._pending.values())
+        for pending in waiting:
+            await self._judge(pending)
+        # One that was just put up may have been judged in the new mode by the one who asks.
+        ended = [each for each in waiting if each.answer.done() and not each.answer.cancelled()]
+        answers = [(each.question.tool, each.answer.result()) for each in ended]
+        judged = [(tool, answer) for tool, answer in answers if answer.by in ("mode", "rule")]
+        return tuple(f"{tool} {answer.outcome}" for tool, answer in judged)
 
     async def _judge(self, pending: PendingApproval) -> bool:
         """Answer a request that need not be asked in the mode there is now; whether it was."""

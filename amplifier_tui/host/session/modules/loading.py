@@ -185,13 +185,22 @@ class ObservingLoader(ModuleLoader):
     def _tool_problems(self, module_id: str, before: "_State", after: "_State") -> Iterable[str]:
         """Yield what is wrong with the tools that a module mounted, with the remedy."""
         for name, tool, earlier in after.tools_since(before):
+            problems = [
+                f"'{name}': {each}"
+                for each in (
+                    tool_name_problem(name),
+                    schema_problem(getattr(tool, "input_schema", {})),
+                )
+                if each
+            ]
             owner = self._facts.tools.get(name, "")
             if earlier is not None and owner != module_id:
                 whose = f" of {owner}" if owner else ""
-                yield f"'{name}' takes the place of the tool{whose} with that name; rename it"
-            where = f" ({place})" if (place := place_of(tool)) else ""
-            wrong = [tool_name_problem(name), schema_problem(getattr(tool, "input_schema", {}))]
-            yield from (f"'{name}': {each}{where}" for each in wrong if each)
+                clash = f"'{name}' takes the place of the tool{whose} with that name; rename it"
+                problems.insert(0, clash)
+            # Only where there are some: to find its place, the module's whole file is parsed.
+            place = place_of(tool) if problems else ""
+            yield from (f"{each} ({place})" if place else each for each in problems)
 
     def _fail(self, planned: Planned, error: BaseException | str) -> None:
         key = (planned.module_id, planned.instance)

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
+from amplifier_tui.base.capabilities.client_terminals import CAPABILITY as CLIENT_TERMINALS
 from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.model import Origin
@@ -91,6 +92,7 @@ class SessionBuilder:
             confined=terms.mode != "off",
             trusted=self.rules,
             execute=playback.execute if playback is not None else run_tool,
+            client_files=self.request.client_files,
         )
         return SessionParts(
             bundle=name,
@@ -131,6 +133,8 @@ class SessionBuilder:
             coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
             coordinator.register_capability(ASK_USER, parts.questions.asker(MAIN_LANE))
             coordinator.register_capability(CLIENT_FILES, self.request.client_files)
+            # Agents have none: the client does not know their calls.
+            coordinator.register_capability(CLIENT_TERMINALS, self.request.client_terminals)
             records = ChildStore(sender.store.folder, parts.bundle, sender.redactor)
             SessionSpawner(
                 prepared, records=records, prepare=partial(follow, parts, records)

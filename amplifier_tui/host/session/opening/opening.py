@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 from uuid import uuid4
 
 from amplifier_tui.base.jsonl import StoredRows
@@ -18,6 +18,7 @@ from amplifier_tui.foundation.trust.servers.reviewing import add_servers
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import HostEvent, ShellEnded, Usage
+from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.models.limits import first_limit
 from amplifier_tui.host.models.routing import NO_CHOICE
 from amplifier_tui.host.redaction import Redactor
@@ -34,6 +35,7 @@ from amplifier_tui.host.session.modules.loading import (
 from amplifier_tui.host.session.opening.building import SessionBuilder
 from amplifier_tui.host.session.opening.telling import OpeningNotices, say_no_provider
 from amplifier_tui.host.session.opening.working_folder import working_folder
+from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.session.places.references import uri_of
 from amplifier_tui.host.store.replay import TAIL, messages_of, turns_before
 from amplifier_tui.host.store.session_store import SessionStore
@@ -49,6 +51,11 @@ from amplifier_tui.paths import sessions_dir, shipped_bundles_dir
 
 DEFAULT_BUNDLE: Final = "coding"
 DEMO_BUNDLE: Final = "demo"
+
+AFTERWARDS: Final = 0.5
+"""Seconds after which a session that has opened looks for what is old: the screen comes first."""
+
+T = TypeVar("T")
 
 
 class Opening:
@@ -134,12 +141,12 @@ class Opening:
         self._store = store = SessionStore(
             folder, self.redactor, self._notices.disk_trouble, partial(say, "warning")
         )
-        await asyncio.to_thread(store.open)
+        await _whole(store.open)
         sender = Sender(self._put, store)
         self._notices.mended(store)
         for problem in workspace.problems:
             say("warning", str(problem), "settings")
-        stored = await asyncio.to_thread(self._conversation, store)
+        stored = await _whole(lambda: self._conversation(store))
         earlier = await self._replay(store, stored)
         choice = await asyncio.to_thread(self._choose, workspace, store)
         if choice.notice:
@@ -164,19 +171,37 @@ class Opening:
         leave_out_disabled(prepared.mount_plan, parts.facts, sender)
         session = await builder.session(parts)
         try:
-            live = LiveSession(parts, session)
-            rows = await asyncio.to_thread(lambda: [row for _, row in stored.read()])
-            await live.begin(messages_of(rows))
-            await self._say_fork(session)
-            report = await opening_report(parts.facts, sender, prepared, working_dir)
+            return await self._begin(builder, parts, session, stored, earlier)
         except BaseException:
             await session.cleanup()
             raise
+
+    async def _begin(
+        self,
+        builder: SessionBuilder,
+        parts: SessionParts,
+        session: AmplifierSession,
+        stored: StoredRows,
+        earlier: int,
+    ) -> LiveSession:
+        """Take up what is stored, and say that the session is open.
+
+        Args:
+            earlier: Rows of the conversation that are not shown.
+        """
+        request, prepared = self.request, builder.prepared
+        sender, store = parts.sender, parts.sender.store
+        card = store.metadata
+        live = LiveSession(parts, session)
+        rows = await asyncio.to_thread(lambda: [row for _, row in stored.read()])
+        await live.begin(messages_of(rows))
+        await self._say_fork(session)
+        report = await opening_report(parts.facts, sender, prepared, parts.workspace)
         for used in self._used:
             parts.normalizer.usage.restore(used)
         remembered = request.models.get(parts.bundle, NO_CHOICE)
         live.models.begin(card.model_choice, remembered)
-        live.spending.begin(first_limit(request, card.limit, workspace.settings, sender))
+        live.spending.begin(first_limit(request, card.limit, builder.workspace.settings, sender))
         store.save_metadata()
         await live.commands.tell()
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
@@ -194,20 +219,27 @@ class Opening:
             say_no_provider(parts, prepared)
             live.watch.look_for_servers()
         live.shell.restore(self._unsent)
-        if self.request.restores_queue:
+        if request.restores_queue:
             live.turns.restore_queue()
         else:
+            store.draft.leave()
             await asyncio.to_thread(live.turns.queue.leave)
         live.budget.measure_soon()
         live.watch.follow_metadata()
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._notices.settings, prepared)
-        loop.run_in_executor(None, remove_old, self.session_id, say)
-        offer_to_end_leftovers(parts.gating.approvals)
+        live.at_close(loop.call_later(AFTERWARDS, self._tidy, parts.gating.approvals).cancel)
         return live
+
+    def _tidy(self, approvals: ApprovalQueue) -> None:
+        """Look for what earlier sessions left behind."""
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(None, remove_old, self.session_id, self._notices.say)
+        offer_to_end_leftovers(approvals)
 
     def _conversation(self, store: SessionStore) -> StoredRows:
         if self._carried is not None and not store.rows:
+            store.metadata.bundle = redact_uri(self.request.bundle)
             self._carried.put_into(store)
         stored = store.stored()
         # The card of a session that ended in a crash counts one turn less than were begun.
@@ -270,5 +302,19 @@ class Opening:
         """Return who answers; the user, where nobody else does, in the session `asks_as`."""
         if not isinstance(self._trust, TrustMemory):
             return self._trust
+        if self._carried is not None:
+            self._trust.carry(self._carried.session_id, self.session_id)
         places = (asks_as, self.session_id, cwd)
         return TrustService(self._trust, *places, self._put, self._notices.say)
+
+
+async def _whole(work: Callable[[], T]) -> T:
+    """Return what work on the store gives, in a thread that is waited for when this is cancelled.
+
+    The store is closed then, which must not happen in the middle of it.
+    """
+    working = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(working)
+    finally:
+        await asyncio.wait({working})

@@ -109,7 +109,8 @@ class ViewedSession:
             began = monotonic()
             try:
                 self._send(await asyncio.to_thread(self._look))
-            except OSError as error:
+            except Exception as error:
+                logger.warning("A session of another window can't be followed", exc_info=error)
                 text = f"What the other window adds is not shown any more: {error}"
                 self._put(Notice(**self._stamp(), level="warning", text=text, source="store"))
                 return

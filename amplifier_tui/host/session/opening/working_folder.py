@@ -11,6 +11,7 @@ from amplifier_tui.host.requests import SessionPlayback
 from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.places.workspaces import (
     WorkspaceError,
+    beginning_of,
     make_workspace,
     template_of,
 )
@@ -67,8 +68,9 @@ async def _folder_of(
         return cwd
 
     def make() -> Path:
-        begin = template if carried is None else carried.beginning(template)
-        return make_workspace(begin, store.folder.name, root)
+        # Of a stored session that is a copy, the metadata still name that of its origin.
+        before = store.metadata.workspace if carried is None else carried.workspace
+        return make_workspace(beginning_of(before, template), store.folder.name, root)
 
     try:
         scratch = await asyncio.to_thread(make)

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import os
 import shutil
 import time
 from pathlib import Path
@@ -48,6 +49,19 @@ def scratch_root() -> Path:
     return user_state_dir() / "workspaces"
 
 
+def beginning_of(workspace: str, template: Path) -> Path:
+    """Return the folder a copy begins with: that of the session it was taken from, or the template.
+
+    Args:
+        workspace: As the metadata have it, which may say anything.
+    """
+    if not workspace or not Path(workspace).is_dir():
+        return template
+    folder = Path(workspace).resolve()
+    is_copy = folder.is_relative_to(scratch_root().resolve()) and folder.name == template.name
+    return folder if is_copy else template
+
+
 def make_workspace(template: Path, session_id: str, root: Path | None = None) -> Path:
     """Copy a template for a session; a session that has its copy keeps it.
 
@@ -62,8 +76,13 @@ def make_workspace(template: Path, session_id: str, root: Path | None = None) ->
     """
     target = _folder(session_id, root) / template.name
     if not target.is_dir():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(template, target, symlinks=True, ignore=_SKIPPED)
+        # Half a copy, of a full disk or a killed program, must not be taken for a whole one.
+        half = target.with_name(f".{target.name}.half")
+        shutil.rmtree(half, ignore_errors=True)
+        shutil.copytree(template, half, symlinks=True, ignore=_SKIPPED)
+        half.rename(target)
+    # Its age counts from its last use; what is written in it does not change its folder's time.
+    os.utime(target.parent)
     return target
 
 

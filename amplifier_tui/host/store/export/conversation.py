@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row, each_row
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import minute_of
 from amplifier_tui.host.messages import is_from_hook
 from amplifier_tui.host.requests import ExportRequest
 from amplifier_tui.host.store.export.markdown import MarkdownForm
@@ -119,7 +120,7 @@ def _facts(metadata: Metadata, masking: Masking) -> dict[str, str]:
         "Session": metadata.session_id,
         "Bundle": metadata.bundle_reference,
         "Model": metadata.model,
-        "Created": metadata.created,
+        "Created": minute_of(metadata.created),
         "About": metadata.description,
         "Tags": ", ".join(metadata.tags),
     }

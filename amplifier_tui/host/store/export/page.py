@@ -1,10 +1,13 @@
 """A conversation as a page of HTML: one file, which loads nothing and runs nothing."""
 
+import re
+from base64 import b64decode
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from amplifier_tui.base.files.images import HEAD, IMAGES, media_type
 from amplifier_tui.host.store.export.parts import ExportPart
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ pre, code { font: .85rem/1.45 ui-monospace, monospace; }
 .answer > pre, table, blockquote { margin: .8rem 0; }
 blockquote { border-left: 3px solid var(--soft); padding-left: .9rem; }
 table { border-collapse: collapse; display: block; overflow-x: auto; overflow-wrap: normal; }
+img { display: block; max-width: 100%; max-height: 40rem; margin: .5rem 0; }
 td, th { border: 1px solid var(--soft); padding: .2rem .6rem; }
 """
 _OVER_COLOURS: Final = """
@@ -40,7 +44,11 @@ _MOST_MARKDOWN: Final = 200_000
 """Characters of an answer that are read as Markdown; a longer one is shown as it is."""
 _MOST_COLOURED: Final = 20_000
 """Characters of code that get colours: what some patterns cost grows faster than the code."""
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_MOST_IMAGE: Final = 5_000_000
+"""Characters of an image that is in the page, and of all of them."""
+_MOST_IMAGES: Final = 20_000_000
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 
 
 class PageForm:
@@ -48,6 +56,7 @@ class PageForm:
 
     def __init__(self) -> None:
         self._markdown = _markdown()
+        self._room = _MOST_IMAGES
 
     def begin(self, title: str, facts: Mapping[str, str]) -> str:
         """Return the page's beginning.
@@ -79,7 +88,8 @@ class PageForm:
         text = escape(part.text)
         match part.kind:
             case "prompt":
-                return f'<section class="prompt"><p>{text}</p></section>\n'
+                images = self._images(part)
+                return f'<section class="prompt"><p>{text}</p>{images}</section>\n'
             case "answer" if len(part.text) > _MOST_MARKDOWN:
                 return f'<section class="answer"><pre>{text}</pre></section>\n'
             case "answer":
@@ -89,18 +99,39 @@ class PageForm:
                 return f'<section class="thinking">{text}</section>\n'
             case "call":
                 code = _coloured(part.text, "json", "")
-                return _folded(f"calls <code>{escape(part.tool)}</code>", code)
+                said = f"calls <code>{escape(part.tool)}</code> {escape(part.about)}"
+                return _folded(said, code)
             case "note":
                 return _folded("note", text)
             case "result":
                 lines = part.text.count("\n") + 1
                 of = f" of <code>{escape(part.tool)}</code>" if part.tool else ""
                 said = f"result{of}, {lines} {'line' if lines == 1 else 'lines'}"
-                return _folded(said, text)
+                return _folded(said, text) + self._images(part)
+
+    def _images(self, part: ExportPart) -> str:
+        """Return the images of a part; in the place of one that is too large, that it is."""
+        made = []
+        for kind, data in part.images:
+            if not _is_image(kind, data):
+                continue
+            if len(data) > min(_MOST_IMAGE, self._room):
+                made.append(f"<p>[an image of {len(data) * 3 // 4:,} bytes is left out]</p>\n")
+                continue
+            self._room -= len(data)
+            made.append(f'<img src="data:{kind};base64,{data}" alt="image">\n')
+        return "".join(made)
 
     def end(self) -> str:
         """Return the page's end."""
         return "</body></html>\n"
+
+
+def _is_image(kind: str, data: str) -> bool:
+    """Whether base64 is an image of a type; nothing else may stand in the page unread."""
+    if kind not in IMAGES or len(data) % 4 or _BASE64.fullmatch(data) is None:
+        return False
+    return media_type(b64decode(data[: 4 * HEAD])) == kind
 
 
 def _folded(summary: str, inside: str) -> str:

@@ -17,19 +17,27 @@ from amplifier_tui.host.messages import (
 )
 from amplifier_tui.host.requests import ExportRequest
 from amplifier_tui.host.store.export.masking import Masking
+from amplifier_tui.host.store.turns.images import sources_in
 
 PartKind = Literal["prompt", "answer", "thinking", "call", "result", "note"]
 
 _LONGEST_NAME: Final = 80
+_LONGEST_ABOUT: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
 class ExportPart:
-    """Something that was said, called, given back or noted; `tool` names what was called."""
+    """Something that was said, called, given back or noted.
+
+    `tool` names what was called, `about` is the first text it was given: one line of it. `images`
+    are the type and the base64 of each.
+    """
 
     kind: PartKind
     text: str
     tool: str = ""
+    about: str = ""
+    images: tuple[tuple[str, str], ...] = ()
 
 
 def thinks(block: Any) -> bool:
@@ -48,26 +56,29 @@ class PartReader:
 
     def parts(self, row: Row) -> Iterator[ExportPart]:
         """Yield what a row says."""
-        for kind, text, tool in self._read(row):
-            name = self._masking.line(tool, _LONGEST_NAME)
-            yield ExportPart(kind, self._masking.text(text), name)
+        for part in self._read(row):
+            name = self._masking.line(part.tool, _LONGEST_NAME)
+            about = self._masking.line(part.about, _LONGEST_ABOUT)
+            yield ExportPart(part.kind, self._masking.text(part.text), name, about, part.images)
 
-    def _read(self, row: Row) -> Iterator[tuple[PartKind, str, str]]:
+    def _read(self, row: Row) -> Iterator[ExportPart]:
         match row.get("role"):
             case "user" if not is_from_hook(row):
-                yield "prompt", typed_prompt(row), ""
+                yield ExportPart("prompt", typed_prompt(row), images=tuple(sources_in(row)))
             case "user" if is_import_note(row):
-                yield "note", text_of(row.get("content")), ""
+                yield ExportPart("note", text_of(row.get("content")))
             case "assistant":
                 yield from self._answer(row)
             case "tool":
                 names = [self._waiting.pop(each, "") for each in answers_of(row)]
                 if self._request.tools:
-                    yield "result", for_people(text_of(row.get("content"))), "".join(names)
+                    given = for_people(text_of(row.get("content")))
+                    images = tuple(sources_in(row))
+                    yield ExportPart("result", given, "".join(names), images=images)
             case _:
                 pass
 
-    def _answer(self, row: Row) -> Iterator[tuple[PartKind, str, str]]:
+    def _answer(self, row: Row) -> Iterator[ExportPart]:
         content = row.get("content")
         listed = content if isinstance(content, list) else []
         blocks = [block for block in listed if isinstance(block, Mapping)]
@@ -75,11 +86,13 @@ class PartReader:
             thoughts = [thinking_of(each) for each in blocks]
             for text in (*thoughts, str(row.get("thinking_text") or "")):
                 if text:
-                    yield "thinking", text, ""
+                    yield ExportPart("thinking", text)
         said = text_of([block for block in blocks if not thinks(block)] if blocks else content)
         if said.strip():
-            yield "answer", said, ""
+            yield ExportPart("answer", said)
         for call in calls_of(row):
             self._waiting[call.call_id] = call.name
             given = self._masking.values(call.arguments)
-            yield "call", json.dumps(given, ensure_ascii=False, indent=2), call.name
+            about = next((each for each in given.values() if isinstance(each, str)), "")
+            text = json.dumps(given, ensure_ascii=False, indent=2)
+            yield ExportPart("call", text, call.name, about)

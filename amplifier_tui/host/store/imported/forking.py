@@ -34,13 +34,12 @@ def fork_imported(file: ImportedFile, cwd: Path) -> Path:
     store = SessionStore(sessions_dir(cwd) / str(uuid4()), Redactor(), troubles.append)
     store.open()
     try:
-        turns = 0
-        for row in imported_rows(file):
-            store.add_row(row)
-            turns += row.get("role") == "user" and not is_from_hook(row)
-        if not store.rows:
+        rows = list(imported_rows(file))
+        if not rows:
             raise NothingToForkError(f"Nothing was said in {card.key}")
+        store.add_rows(rows)
         new = store.metadata
+        turns = sum(row.get("role") == "user" and not is_from_hook(row) for row in rows)
         new.name, new.turn_count, new.updated = card.title, turns, now()
         new.working_dir = new.project_dir = str(cwd)
         new.other |= {"imported_from": card.key, "forked_at": now()}

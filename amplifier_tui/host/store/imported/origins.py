@@ -35,9 +35,9 @@ class ImportedFile:
         return f"{self.origin}:{name[-_ID_LENGTH:] if self.origin == 'codex' else name}"
 
 
-def is_switched_on(home: Path | None = None) -> bool:
+def is_switched_on() -> bool:
     """Whether the user lets sessions of other programs be read; a project can't say so."""
-    settings = load_settings(SettingsFiles(home or amplifier_home()))
+    settings = load_settings(SettingsFiles(amplifier_home()))
     value: Any = settings.by_scope.get(Scope.GLOBAL, {}).get(SETTING)
     # YAML takes an unquoted `off` for false. What means nothing reads nothing.
     return value in (None, True, "on")

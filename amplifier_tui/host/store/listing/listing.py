@@ -21,13 +21,10 @@ from amplifier_tui.host.store.listing.scan import all_folders, scan, stamp_of
 from amplifier_tui.host.store.search.database import index_path, reading
 from amplifier_tui.host.store.search.indexing import update_index
 from amplifier_tui.host.store.sessions import card_of
-from amplifier_tui.host.stored_cards import SessionCard, SessionList
+from amplifier_tui.host.stored_cards import PAGE, SessionCard, SessionList
 from amplifier_tui.paths import sessions_dir
 
 logger = logging.getLogger(__name__)
-
-MOST: Final = 100
-"""Sessions of a page, unless more are asked for."""
 
 _THESE: Final = "(SELECT value FROM json_each(?))"
 """Paths, as JSON: it takes those that are no UTF-8 too, which are not in the index."""
@@ -44,7 +41,7 @@ def list_sessions(
     cwd: Path | None = None,
     *,
     here: bool = True,
-    most: int = MOST,
+    most: int = PAGE,
     look: bool = True,
 ) -> SessionList:
     """Return the sessions that match what is typed.

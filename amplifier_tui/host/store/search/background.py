@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import sqlite3
 import sys
 import time
 from collections import deque
@@ -12,9 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.jsonl import decode_row
-from amplifier_tui.host.store.listing.listing import list_sessions
-from amplifier_tui.host.store.search.database import is_damaged
-from amplifier_tui.host.store.search.finding import find
 from amplifier_tui.host.stored_cards import SearchFound, SessionList
 
 logger = logging.getLogger(__name__)
@@ -43,6 +39,12 @@ class SessionSearch:
 
     async def search(self, typed: str, cwd: Path | None) -> SearchFound:
         """Return what is indexed of the words; see `finding.find`."""
+        # No session needs these to open.
+        import sqlite3
+
+        from amplifier_tui.host.store.search.database import is_damaged
+        from amplifier_tui.host.store.search.finding import find
+
         self._refresh()
         problem = ""
         found = SearchFound()
@@ -63,6 +65,8 @@ class SessionSearch:
 
     async def list(self, typed: str, cwd: Path, *, here: bool, most: int) -> SessionList:
         """Return a page of the sessions that match; see `list_sessions`."""
+        from amplifier_tui.host.store.listing.listing import list_sessions
+
         # What the index says of the time of changes is put right by the next answer.
         listed = await asyncio.to_thread(
             list_sessions, typed, cwd, here=here, most=most, look=bool(self._problem)

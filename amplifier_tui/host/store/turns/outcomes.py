@@ -111,7 +111,7 @@ def read_outcomes(path: Path) -> Outcomes:
                 items.append((int(record["row"]), event))
                 if isinstance(event, TurnEnded):
                     found.spent.append(event.usage)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             logger.debug("A line of %s can't be read: %s", path, error)
     found.taken = set(taken)
     for rows, event in items:
