@@ -7,8 +7,14 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _STARTS = frozenset("/\\_-. :@")
+_ONE_WORD = 6.0
+"""What letters are worth more that are all in one word."""
 _SPREAD = 8
 """Letters of a text over which those of a word may be scattered, and four for each of them."""
+_LONGEST_WORD = 32
+_LONGEST_TEXT = 1_000
+"""Beyond these lengths nobody scatters letters: longer words are found as they are, and others
+only in the beginning of a text."""
 
 
 def match(query: str, text: str) -> tuple[float, tuple[int, ...]] | None:
@@ -46,6 +52,9 @@ def _match_word(word: str, folded: str, text: str) -> tuple[float, tuple[int, ..
         score = bonus + len(word) * 8 - len(text) * 0.02
         return score, tuple(range(best, best + len(word)))
     nearest: tuple[float, tuple[int, ...]] | None = None
+    if len(word) > _LONGEST_WORD:
+        return None
+    folded = folded[:_LONGEST_TEXT]
     at = folded.find(word[0]) if _has_letters(word, folded) else -1
     while at >= 0:
         found = _from(word, folded, text, at) if _starts(text, at) else None
@@ -83,6 +92,8 @@ def _from(word: str, folded: str, text: str, first: int) -> tuple[float, tuple[i
         spots.append(at)
     if loose > len(word) // 2:
         return None
+    # A word with letters left out is meant more often than the beginnings of several.
+    score += _ONE_WORD * _STARTS.isdisjoint(text[first : spots[-1]])
     return score + loose - (spots[-1] - first) * 0.1 - len(text) * 0.02, tuple(spots)
 
 

@@ -46,11 +46,13 @@ class Driver:
 
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
         """Wait for a condition; the test fails when it does not come true."""
+        pause = 0.002
         async with asyncio.timeout(10):
             while not condition():
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(pause)
                 await self._messages()
                 self.app.screen._on_timer_update()
+                pause = min(pause * 1.5, 0.05)  # A long wait leaves the processor to others.
         await self.settle()
 
     async def _rounds(self) -> None:
@@ -120,7 +122,8 @@ class Driver:
             full=True, screen_stack=self.app._background_screens, simplify=True
         )
         assert isinstance(update, LayoutUpdate)
-        return "\n".join("".join(strip.text for strip in row) for row in update.strips)
+        rows = ("".join(strip.text for strip in row) for row in update.strips)
+        return "\n".join(rows).replace("\xa0", " ")
 
 
 @asynccontextmanager

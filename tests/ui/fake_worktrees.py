@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_tui.host.client import WorktreeCard, WorktreeMerge
+from tests.ui.fake_images import FakeImages
 from tests.ui.fake_imported import answer
 
 
 @dataclass
-class FakeWorktrees:
+class FakeWorktrees(FakeImages):
     """Implements `WorktreeClient`.
 
     Attributes:

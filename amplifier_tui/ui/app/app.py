@@ -33,6 +33,7 @@ from amplifier_tui.ui.app.newline_hint import NewlineHint
 from amplifier_tui.ui.app.quitting import Quitting
 from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.panes.table import PANES
+from amplifier_tui.ui.prompt.prompt import PromptArea
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
 from amplifier_tui.ui.terminal.guard import TerminalGuard, handle_signals
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         EventsRequested,
         ExportRequested,
         ForkRequested,
+        ImageRequested,
         InspectRequested,
         LinkClicked,
         ModelChosen,
@@ -137,6 +139,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_undo = turn.undo
     action_redo = turn.redo
     action_show_diff = view.show_diff
+    action_show_image = view.show_image
+    action_images = view.images
     action_find = reading.find
     action_seek = reading.seek
     action_last_answer = reading.last_answer
@@ -278,6 +282,11 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         await turn.send(self, text, queue=event.queue)
         self.newline_hint.sent(text)
 
+    @on(PromptArea.Draft)
+    def _draft_changed(self) -> None:
+        if self.tabs is not None:
+            self.tabs.draft_changed()
+
     @on(StopRequested)
     def _stop_requested(self) -> None:
         if self.link is not None:
@@ -368,6 +377,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
             session.export_from(self, event.entry)
         else:
             session.export_events(self, event.events)
+
+    def _on_image_requested(self, event: ImageRequested) -> None:
+        view.show_image(self, event.entry)
 
     def _on_inspect_requested(self, event: InspectRequested) -> None:
         view.inspect(self, event.seq)

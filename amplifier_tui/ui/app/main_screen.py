@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
     from amplifier_tui.ui.transcript.view import TranscriptView
+    from amplifier_tui.ui.widgets.messages import PromptOffered
     from amplifier_tui.ui.widgets.question_strip import QuestionStrip
     from amplifier_tui.ui.widgets.session_strip import SessionStrip
 
@@ -330,6 +331,11 @@ class MainScreen(SessionScreen):
     def action_stop(self) -> None:
         """Stop the running turn, whatever has the focus."""
         self.post_message(StopRequested())
+
+    def _on_prompt_offered(self, event: PromptOffered) -> None:
+        event.stop()
+        self.prompt.restore(event.text)
+        self.prompt.input.focus()
 
     def _on_prompt_area_look_changed(self) -> None:
         self.show([])

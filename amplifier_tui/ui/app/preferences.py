@@ -116,6 +116,15 @@ class Preferences:
         """Remember how much may move; raises as `set_theme`."""
         self._change(lambda data: data.update(motion=motion))
 
+    @property
+    def images(self) -> str:
+        """How images are shown: `auto`, which is drawn where that is possible, or `text`."""
+        return "text" if self._data.get("images") == "text" else "auto"
+
+    def set_images(self, wanted: str) -> None:
+        """Remember how images are shown; raises as `set_theme`."""
+        self._change(lambda data: data.update(images=wanted))
+
     def was_told_of_newlines(self, terminal: str) -> bool:
         """Whether the user was told in this terminal which key begins a new line."""
         return terminal in _texts(self._data, "newline_told")

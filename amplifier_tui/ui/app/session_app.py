@@ -92,6 +92,21 @@ class SessionApp(App[Farewell]):
     def take_session(self, link: SessionLink) -> None:
         """Have actions work on a session of the window: the one that is shown."""
         self.link, self.client, self.state = link, link.tab.client, link.tab.state
+        self.draw_images()
+
+    @property
+    def why_no_images(self) -> str:
+        """Why images are shown as text; empty where they are drawn."""
+        from amplifier_tui.ui.images.showing import why_text
+
+        return why_text(os.environ, self.console.color_system, self.preferences.images)
+
+    def draw_images(self) -> None:
+        """Have the session that is shown draw images, or not."""
+        if self.link is not None:
+            fetch = None if self.why_no_images else self.link.tab.client.image
+            for view in filter(None, (self.link.tab.view, self.main.conversation)):
+                view.use_images(fetch)
 
     def say(self, text: str, level: Level = "info") -> None:
         """Show a line in the status bar and keep it in the notice history."""

@@ -63,14 +63,20 @@ class SessionScreen(ConversationScreen):
                 return
             self.action_main()
         activity = state.activity
-        self.prompt.set_turn(activity.running, activity.stop, command=bool(activity.commands))
+        held = state.facts.held
+        self.prompt.set_turn(
+            activity.running,
+            activity.stop,
+            command=bool(activity.commands),
+            read_only=held is not None and not held.free,
+        )
         self.prompt.input.queued = len(state.queue.items)
         left = "" if activity.running else "enter sends it   "
         hint = f"{left}{self.queue_way} lists"
         waiting = waiting_rows(state.queue.items, state.queue.steering, hint)
         jobs = job_rows(state.jobs.running, self.keymap.way_to("jobs.show"))
-        held = held_rows(state.facts.held, self.keymap.way_to("session.take_over"))
-        self._notes.show_rows([*held, *jobs, *waiting, *shell_rows(self.prompt.input.text)])
+        told = held_rows(held, self.keymap.way_to("session.take_over"))
+        self._notes.show_rows([*told, *jobs, *waiting, *shell_rows(self.prompt.input.text)])
 
     def open_agent(self, lane: str) -> None:
         """Show the conversation of an agent in the place of the main one."""
@@ -79,7 +85,8 @@ class SessionScreen(ConversationScreen):
         if self.transcript is None or self._state is None:
             return
         self._remove_agent()
-        self.agent_view = AgentView(lane, self._state, self.keymap.way_to)
+        images = self.transcript.images
+        self.agent_view = AgentView(lane, self._state, self.keymap.way_to, images)
         self.transcript.display = False
         self.query_one("#stage").mount(self.agent_view)
         self.prompt.input.focus()

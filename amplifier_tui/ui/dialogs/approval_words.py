@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from amplifier_tui.base.text import one_line, reveal
-from amplifier_tui.ui.diffs.rows import DiffRow, parse_diff
+from amplifier_tui.ui.diffs.rows import DiffRows, parse_diff
 from amplifier_tui.ui.state.formats import elapsed, short_path
 from amplifier_tui.ui.widgets.question_strip import NARROW, TINY, strip_row
 from amplifier_tui.ui.widgets.text_lines import TextLine, visible, visible_lines
@@ -72,12 +72,17 @@ def place(at: QueuePlace, lane: str, session: str = "") -> Content:
     return Content.assemble(whose, (f"{at.n} of {at.of} · {one_line(lane, 24)}", "$text-muted"))
 
 
-def diff_rows(diff: str) -> list[DiffRow]:
+def diff_rows(diff: str) -> DiffRows:
     """Return the rows of a change, every character of it made visible."""
-    return parse_diff(diff, lambda line: visible(line)[0]) if diff else []
+    if not diff:
+        return DiffRows()
+    # One look at the whole of it spares one at each line.
+    if diff.isascii() and diff.replace("\n", "").isprintable():
+        return parse_diff(diff, str)
+    return parse_diff(diff, lambda line: visible(line)[0])
 
 
-def body(request: ApprovalRequested) -> tuple[list[DiffRow], list[TextLine], int]:
+def body(request: ApprovalRequested) -> tuple[DiffRows, list[TextLine], int]:
     """Return what is to be allowed: the rows of its diff, the text below, its column's width."""
     payload = payload_lines(request)
     rows = diff_rows(request.diff)
@@ -85,7 +90,7 @@ def body(request: ApprovalRequested) -> tuple[list[DiffRow], list[TextLine], int
         head = [TextLine(""), TextLine("arguments", "$text-muted")]
         return rows, [*head, *payload] if payload else [], 0
     lines = payload or (visible_lines(request.prompt) if request.prompt else [])
-    return [], lines, 4 if any(line.lead for line in lines) else 0
+    return DiffRows(), lines, 4 if any(line.lead for line in lines) else 0
 
 
 def change_counts(changed: tuple[int, int]) -> Content:

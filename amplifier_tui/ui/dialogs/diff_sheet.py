@@ -1,6 +1,5 @@
 """A change, on the whole screen."""
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
@@ -16,7 +15,7 @@ from amplifier_tui.ui.dialogs.approval_words import change_counts, diff_rows
 from amplifier_tui.ui.dialogs.parts.reading import ReadingSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.diffs.reader import Reader
-from amplifier_tui.ui.diffs.rows import DiffRow, counted_lines
+from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.messages import CopyRequested
@@ -49,19 +48,19 @@ class DiffSheet(ReadingSheet[None]):
         keymap: Keymap,
         *,
         made: bool = True,
-        rows: Sequence[DiffRow] = (),
+        rows: DiffRows | None = None,
     ) -> None:
         super().__init__()
         self.set_up_reading(diff, client, keymap, made=made)
         self._title = title
-        self._rows = rows or diff_rows(diff)
+        self._rows = diff_rows(diff) if rows is None else rows
 
     def _content(self) -> ComposeResult:
         """Make the head, the diff and the keys."""
         with Horizontal(id="diff-head"):
             yield Static(Content(one_line(self._title, 60)), id="diff-title")
-            yield Static(change_counts(counted_lines(self._rows)), id="diff-count")
-        yield Reader(self._rows)
+            yield Static(change_counts(self._rows.changed), id="diff-count")
+        yield Reader(self._rows, full=True)
         yield KeyRow()
 
     def _foot(self) -> int:

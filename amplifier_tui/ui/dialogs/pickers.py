@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from amplifier_tui.base.text import clean, one_line
+from amplifier_tui.base.text import clean, one_line, shortened
 from amplifier_tui.host.client import MemoryCard
 from amplifier_tui.host.events import Level, Mode
 from amplifier_tui.ui.app.themes import AUTO, FITTING, Roles
@@ -160,7 +160,6 @@ def auto_words(sandbox: str) -> str:
 class NamePicker(Picker):
     """Returns one of some names."""
 
-    TITLE = "Which one"
     EMPTY = ("", "No name matches.")
     ROWS = (4, 8)
 
@@ -172,6 +171,18 @@ class NamePicker(Picker):
         return [
             PickRow(name, Content(one_line(name, 80))) for name in rank(query, self._names, str)
         ]
+
+
+class KeyPicker(NamePicker):
+    """Returns the variable whose key is to be given."""
+
+    TITLE = "Which key"
+
+
+class ServerPicker(NamePicker):
+    """Returns the model server to use."""
+
+    TITLE = "Which server"
 
 
 class ModePicker(Picker):
@@ -262,9 +273,7 @@ class MemoryList(LetterPicker[MemoryCard]):
         return PickRow(key, left, Content.styled(words, "$text-muted"))
 
     def _highlighted(self, row: PickRow | None) -> None:
-        text = self.text_of(row.id) if row is not None else ""
-        if len(text) > _TEXT:
-            text = f"{text[:_TEXT]}…"
+        text = shortened(self.text_of(row.id), _TEXT) if row is not None else ""
         # What the row says already is not said again.
         whole = row is not None and one_line(text, 300) == text
         room = self.rows.size.width - 40

@@ -1,10 +1,10 @@
 """Rows of a diff as lines to be shown, one below the other or before beside after."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 from typing import overload
 
-from amplifier_tui.ui.diffs.rows import SIGNS, DiffRow, change_runs, number_width
+from amplifier_tui.ui.diffs.rows import SIGNS, DiffRow, DiffRows
 from amplifier_tui.ui.widgets.folded_rows import LazyLines
 from amplifier_tui.ui.widgets.text_lines import LinePair, Spans, TextLine, shown_marks
 
@@ -33,7 +33,7 @@ class DiffLines(LazyLines):
 
     def __init__(
         self,
-        rows: Sequence[DiffRow],
+        rows: DiffRows,
         below: Sequence[TextLine] = (),
         *,
         split: bool = False,
@@ -43,7 +43,7 @@ class DiffLines(LazyLines):
         self._below = below
         self._syntax = syntax
         self._made: dict[int, TextLine | LinePair] = {}
-        self._digits = max(4, number_width(rows))
+        self._digits = max(4, rows.number_width)
         self.lead = self._digits + 3
         self._places = list(_side_by_side(rows)) if split else None
         self._count = len(rows) if self._places is None else len(self._places)
@@ -68,24 +68,26 @@ class DiffLines(LazyLines):
             line = self._made[index] = self._make(self._place(index))
         return line
 
-    def is_short(self, number: int, room: int, half: int) -> bool:
-        """Say of a line whether its text surely fits into `room` cells, or `half` of them."""
-        if number >= self._count:
-            return False
-        place = self._place(number)
+    def short(self, room: int, half: int) -> Iterator[bool]:
+        """Yield of each line whether its text surely fits into `room` cells, or `half` of them."""
         # Two cells are those of the mark before the name of a section.
-        most = (room if len(place) == 1 else half) - 2
-        for at in place:
-            text = self._rows[at].text if at is not None else ""
-            if len(text) > most or not text.isascii():
-                return False
-        return True
+        texts = self._rows.texts
+        whole, halved = (
+            [len(text) <= most - 2 and text.isascii() for text in texts] for most in (room, half)
+        )
+        if self._places is None:
+            yield from whole
+        else:
+            for place in self._places:
+                fits = whole if len(place) == 1 else halved
+                yield all(at is None or fits[at] for at in place)
+        yield from repeat(False, len(self._below))
 
     def _place(self, number: int) -> _Place:
         return (number,) if self._places is None else self._places[number]
 
     def _starts_of_changes(self) -> Iterator[int]:
-        kinds = [row.kind in _GROUNDS for row in self._rows]
+        kinds = [kind in _GROUNDS for kind in self._rows.kinds]
         in_change = False
         for number in range(self._count):
             place = self._place(number)
@@ -109,17 +111,14 @@ class DiffLines(LazyLines):
         return _line(self._rows[at], self._digits, self._syntax.get(at, ()), old)
 
 
-def _side_by_side(rows: Sequence[DiffRow]) -> Iterator[_Place]:
+def _side_by_side(rows: DiffRows) -> Iterator[_Place]:
     """Yield the rows that stand beside each other, by their index; a heading stands alone."""
-    at = 0
-    for removed, added in change_runs(rows):
-        middle, end = at + len(removed), at + len(removed) + len(added)
-        kind = rows[at].kind
+    for start, middle, end in rows.change_runs():
+        kind = rows.kinds[start]
         if kind in _GROUNDS:
-            yield from zip_longest(range(at, middle), range(middle, end))
+            yield from zip_longest(range(start, middle), range(middle, end))
         else:
-            yield (at, at) if rows[at].is_line else (at,)
-        at = end
+            yield (start, start) if kind in SIGNS else (start,)
 
 
 def _line(row: DiffRow, digits: int, syntax: Spans, old: bool = False) -> TextLine:

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from amplifier_tui.ui.diffs.lines import SPLIT_WIDTH, DiffLines
-from amplifier_tui.ui.diffs.rows import DiffRow, is_diff
+from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.diffs.syntax import diff_syntax
 from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.transcript.layout.finder import pattern_of
@@ -30,6 +30,7 @@ class Reader(Vertical):
         rows: The diff.
         text: What stands below it.
         lead: Cells of the column before the text, where there is no diff.
+        full: It has the screen, and says which change one is at.
     """
 
     DEFAULT_CSS = """
@@ -44,18 +45,20 @@ class Reader(Vertical):
 
     def __init__(
         self,
-        rows: Sequence[DiffRow] = (),
+        rows: DiffRows | None = None,
         text: Sequence[TextLine] = (),
         lead: int = 0,
         *,
+        full: bool = False,
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
-        self._rows = rows
+        self._rows = DiffRows() if rows is None else rows
         self._text = text
         self._lead = lead
         self._split: bool | None = None
-        self._full = False
+        self._full = full
+        self._place = Content()
         self._changes: tuple[int, ...] = ()
         self._syntax: dict[int, Spans] = {}
         self._places: list[Place] = []
@@ -66,8 +69,12 @@ class Reader(Vertical):
     def compose(self) -> ComposeResult:
         """Make the text, where in it one is, and the line to search with."""
         lines, lead = self._lay_out()
-        yield ScrollLines(lines, lead)
-        yield Static(id="reader-place")
+        body = ScrollLines(lines, lead)
+        # As it will be, or else all of it would be styled and laid out a second time.
+        self._place = self._words_of_place(body)
+        self.set_class(bool(self._place), "-placed")
+        yield body
+        yield Static(self._place, id="reader-place")
         yield Input(id="reader-search", placeholder="Search")
 
     def on_mount(self) -> None:
@@ -104,7 +111,7 @@ class Reader(Vertical):
     def split(self) -> bool:
         """Whether before and after stand side by side."""
         wide = self._full and self.app.size.width >= SPLIT_WIDTH
-        return is_diff(self._rows) and (wide if self._split is None else self._split)
+        return self._rows.is_diff and (wide if self._split is None else self._split)
 
     def fit(self, rows: int, *, full: bool) -> None:
         """Take at most so many rows; with `full` it has the screen, and takes all of them."""
@@ -117,7 +124,7 @@ class Reader(Vertical):
         if self._was_split != self.split:
             self._arrange()
 
-    def show_rows(self, rows: Sequence[DiffRow]) -> None:
+    def show_rows(self, rows: DiffRows) -> None:
         """Show the same change with more or fewer lines around it."""
         here = max(0, self._change_here())
         self._rows = rows
@@ -129,7 +136,7 @@ class Reader(Vertical):
 
     def toggle_split(self) -> None:
         """Show before and after side by side, or one below the other."""
-        if is_diff(self._rows):
+        if self._rows.is_diff:
             self._split = not self.split
             self._arrange()
 
@@ -188,7 +195,8 @@ class Reader(Vertical):
 
     def say(self, words: str) -> None:
         """Say something about the text below it, until the next step."""
-        self.query_one("#reader-place", Static).update(Content.styled(words, "$text-warning"))
+        self._place = Content.styled(words, "$text-warning")
+        self.query_one("#reader-place", Static).update(self._place)
         self.add_class("-placed")
 
     def _find(self, top: int) -> None:
@@ -211,25 +219,33 @@ class Reader(Vertical):
         self._show_place()
 
     def _show_place(self) -> None:
-        """Say which of the places found, or of the changes, one is at."""
-        words = Content()
+        words = self._words_of_place(self.body)
+        if words != self._place:
+            self._place = words
+            self.query_one("#reader-place", Static).update(words)
+        self.set_class(bool(words), "-placed")
+
+    def _words_of_place(self, body: ScrollLines) -> Content:
+        """Return which of the places found, or of the changes, one is at."""
         if self._query:
             more = "+" if len(self._places) >= _MOST_FOUND else ""
             count = f"{self._at + 1} of {len(self._places)}{more}"
-            words = Content.assemble(
+            return Content.assemble(
                 ("search ", "$text-muted"),
                 (self._query, "bold"),
                 f"   {count}" if self._places else ("   not found", "$text-warning"),
             )
-        elif self._full and self._changes:
-            here, changes = self._change_here() + 1, len(self._changes)
-            words = Content(f"change {here} of {changes}" if here else plural(changes, "change"))
-        self.query_one("#reader-place", Static).update(words)
-        self.set_class(bool(words), "-placed")
+        if self._full and self._changes:
+            here, changes = self._change_at(body.top_line) + 1, len(self._changes)
+            return Content(f"change {here} of {changes}" if here else plural(changes, "change"))
+        return Content()
 
     def _change_here(self) -> int:
         """Return which change is the last one at or above the top of the screen, -1 above all."""
-        top = self.body.top_line + 1
+        return self._change_at(self.body.top_line)
+
+    def _change_at(self, line: int) -> int:
+        top = line + 1
         return sum(line <= top for line in self._changes) - 1
 
     def _go_to_change(self, number: int) -> None:

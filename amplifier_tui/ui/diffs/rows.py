@@ -1,8 +1,9 @@
 """The text of a diff as rows: unified diffs, and the patch format of `apply_patch`."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from itertools import compress, count
+from typing import Literal, NamedTuple, overload
 
 RowKind = Literal["file", "section", "context", "added", "removed", "other"]
 """What a row is: the name of a file, the start of a hunk, a line, or text that is none of these."""
@@ -13,7 +14,13 @@ _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ 
 _PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.*)")
 _NO_FILE = "/dev/null"
 _EMPHASIS_LIMIT = 500
-_KINDS: dict[str, RowKind] = {"": "context", " ": "context", "+": "added", "-": "removed"}
+_KINDS: dict[str, RowKind] = {
+    "": "context",
+    "\r": "context",
+    " ": "context",
+    "+": "added",
+    "-": "removed",
+}
 _CHANGED = {"Add": "new file ", "Update": "", "Delete": "deleted file "}
 
 
@@ -47,13 +54,88 @@ class DiffRow(NamedTuple):
         return self.kind in SIGNS
 
 
-def parse_diff(text: str, shown: Callable[[str], str]) -> list[DiffRow]:
+class DiffRows(Sequence[DiffRow]):
+    """The rows of a diff, kept as columns: a row is made when it is asked for.
+
+    Of thousands only those on screen are, and columns of text and numbers are nothing for the
+    garbage collector to go through.
+    """
+
+    def __init__(
+        self,
+        kinds: Sequence[RowKind] = (),
+        texts: Sequence[str] = (),
+        olds: Sequence[int] = (),
+        news: Sequence[int] = (),
+        counterparts: Sequence[str | None] = (),
+    ) -> None:
+        self.kinds, self.texts = kinds, texts
+        self._olds, self._news, self._counterparts = olds, news, counterparts
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @overload
+    def __getitem__(self, index: int) -> DiffRow: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "DiffRows": ...
+
+    def __getitem__(self, index: "int | slice") -> "DiffRow | DiffRows":
+        if isinstance(index, slice):
+            return self._picked(range(*index.indices(len(self))))
+        return DiffRow(
+            self.kinds[index],
+            self.texts[index],
+            self._olds[index],
+            self._news[index],
+            self._counterparts[index],
+        )
+
+    @property
+    def is_diff(self) -> bool:
+        """Whether there is a diff in what was parsed."""
+        return any(kind != "other" for kind in self.kinds)
+
+    @property
+    def changed(self) -> tuple[int, int]:
+        """How many lines are added and removed."""
+        return self.kinds.count("added"), self.kinds.count("removed")
+
+    @property
+    def number_width(self) -> int:
+        """The cells that the highest line number takes."""
+        lines = [kind in SIGNS for kind in self.kinds]
+        highest = (max(compress(each, lines), default=0) for each in (self._olds, self._news))
+        return len(str(max(highest)))
+
+    def without(self, kind: RowKind) -> "DiffRows":
+        """Return the rows that are not of a kind."""
+        return self._picked([at for at, each in enumerate(self.kinds) if each != kind])
+
+    def change_runs(self) -> Iterator[tuple[int, int, int]]:
+        """Yield where each change begins, where its removed lines end, and where its added ones.
+
+        Any other row comes alone, as if it were removed.
+        """
+        return _runs(self.kinds)
+
+    def _picked(self, numbers: Sequence[int]) -> "DiffRows":
+        return DiffRows(
+            [self.kinds[at] for at in numbers],
+            [self.texts[at] for at in numbers],
+            [self._olds[at] for at in numbers],
+            [self._news[at] for at in numbers],
+            [self._counterparts[at] for at in numbers],
+        )
+
+
+def parse_diff(text: str, shown: Callable[[str], str]) -> DiffRows:
     """Return the rows of a diff; `shown` makes a line fit to be drawn.
 
     Nothing is trusted and nothing left out: counts in hunk headers only tell where a hunk ends,
     and what is no part of a diff is a row of the kind `other`. The last newline begins no row.
     """
-    # As columns, each row is made once, when its counterpart is known.
     kinds: list[RowKind] = []
     texts: list[str] = []
     olds: list[int] = []
@@ -71,15 +153,20 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> list[DiffRow]:
     index = 0
     while index < len(lines):
         line = lines[index]
-        index += 1
-        sign = line[:1].rstrip("\r")
-        kind = _KINDS.get(sign)
+        kind = _KINDS.get(line[:1])
         if kind and (old_left > 0 or new_left > 0):
-            in_old, in_new = kind != "added", kind != "removed"
-            put(kind, shown(line[1:]), old * in_old, new * in_new)
+            run = _lines_of_hunk(lines, index, old_left, new_left)
+            kinds += run
+            texts += [shown(each[1:]) for each in lines[index : index + len(run)]]
+            olds += _numbered(run, old, "added")
+            news += _numbered(run, new, "removed")
+            in_old, in_new = len(run) - run.count("added"), len(run) - run.count("removed")
             old, new = old + in_old, new + in_new
             old_left, new_left = old_left - in_old, new_left - in_new
-        elif line.startswith("--- ") and lines[index : index + 1] and lines[index][:4] == "+++ ":
+            index += len(run)
+            continue
+        index += 1
+        if line.startswith("--- ") and lines[index : index + 1] and lines[index][:4] == "+++ ":
             names = (shown(_name(each[4:])) for each in (line, lines[index]))
             put("file", _file_words(*names))
             old_left = new_left = 0
@@ -94,27 +181,30 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> list[DiffRow]:
             in_patch = True
         elif in_patch and line.startswith("@@"):
             put("section", shown(line[2:].lstrip()))
-        elif in_patch and kind and sign:
+        elif in_patch and kind and line[:1].rstrip("\r"):
             put(kind, shown(line[1:]))
         else:
             put("other", shown(line))
-    return list(map(DiffRow, kinds, texts, olds, news, _counterparts(kinds, texts)))
+    return DiffRows(kinds, texts, olds, news, _counterparts(kinds, texts))
 
 
-def is_diff(rows: Iterable[DiffRow]) -> bool:
-    """Say whether there is a diff in what was parsed."""
-    return any(row.kind != "other" for row in rows)
+def _lines_of_hunk(lines: Sequence[str], start: int, old_left: int, new_left: int) -> list[RowKind]:
+    """Return the kinds of the lines from `start` on that a hunk with so many left has in it."""
+    found: list[RowKind] = []
+    for at in range(start, len(lines)):
+        kind = _KINDS.get(lines[at][:1])
+        if kind is None or (old_left <= 0 and new_left <= 0):
+            break
+        found.append(kind)
+        old_left -= kind != "added"
+        new_left -= kind != "removed"
+    return found
 
 
-def counted_lines(rows: Iterable[DiffRow]) -> tuple[int, int]:
-    """Return how many lines are added and removed."""
-    kinds = [row.kind for row in rows]
-    return kinds.count("added"), kinds.count("removed")
-
-
-def number_width(rows: Iterable[DiffRow]) -> int:
-    """Return the cells that the highest line number takes."""
-    return len(str(max((max(row.old, row.new) for row in rows if row.is_line), default=0)))
+def _numbered(kinds: Sequence[RowKind], first: int, absent: RowKind) -> Iterator[int]:
+    """Yield the number of each line in a file in which those of one kind are `absent`: 0."""
+    numbers = count(first)
+    return (0 if kind == absent else next(numbers) for kind in kinds)
 
 
 def _name(path: str) -> str:
@@ -140,26 +230,15 @@ def _counterparts(kinds: Sequence[RowKind], texts: Sequence[str]) -> list[str | 
     return found
 
 
-def change_runs(
-    rows: Sequence[DiffRow],
-) -> Iterator[tuple[Sequence[DiffRow], Sequence[DiffRow]]]:
-    """Yield the removed lines of each change with the added ones that follow them.
-
-    Any other row comes alone, as if it were removed.
-    """
-    for start, middle, end in _runs([row.kind for row in rows]):
-        yield rows[start:middle], rows[middle:end]
-
-
 def _runs(kinds: Sequence[RowKind]) -> Iterator[tuple[int, int, int]]:
     """Yield where each change begins, where its removed lines end, and where its added ones."""
-    end, count = 0, len(kinds)
-    while end < count:
+    end, most = 0, len(kinds)
+    while end < most:
         start = end
-        while end < count and kinds[end] == "removed":
+        while end < most and kinds[end] == "removed":
             end += 1
         middle = end
-        while end < count and kinds[end] == "added":
+        while end < most and kinds[end] == "added":
             end += 1
         if end == start:
             middle = end = start + 1

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from amplifier_tui.ui.diffs.rows import DiffRow
+from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.transcript.lines import Span
 from amplifier_tui.ui.transcript.markdown.code import highlighted, language_of
 from amplifier_tui.ui.widgets.text_lines import TAB, Spans
@@ -27,7 +27,7 @@ def theme_style(name: str) -> str:
 
 
 def diff_syntax(
-    rows: Sequence[DiffRow],
+    rows: DiffRows,
     style: Callable[[str], str] = theme_style,
     wanted: Callable[[], bool] = lambda: True,
 ) -> dict[int, Spans]:
@@ -40,14 +40,14 @@ def diff_syntax(
     left = MOST
     for language, numbers in _hunks(rows):
         for side in ("removed", "added"):
-            of_side = [n for n in numbers if rows[n].kind in ("context", side)]
-            if side == "removed" and not any(rows[n].kind == side for n in of_side):
+            of_side = [n for n in numbers if rows.kinds[n] in ("context", side)]
+            if side == "removed" and not any(rows.kinds[n] == side for n in of_side):
                 continue
             for block in _blocks(rows, of_side):
-                left -= sum(len(rows[n].text) for n in block)
+                left -= sum(len(rows.texts[n]) for n in block)
                 if left < 0 or not wanted():
                     return found
-                colours = line_syntax([rows[n].text for n in block], language, style)
+                colours = line_syntax([rows.texts[n] for n in block], language, style)
                 found.update(zip(block, colours, strict=True))
     return found
 
@@ -87,7 +87,7 @@ def _spans(line: Sequence[tuple[str, str, str]], style: Callable[[str], str]) ->
     return tuple(spans)
 
 
-def _hunks(rows: Sequence[DiffRow]) -> Iterator[tuple[str, list[int]]]:
+def _hunks(rows: DiffRows) -> Iterator[tuple[str, list[int]]]:
     """Yield the lines of each hunk as indices, with the language of its file."""
     language = ""
     numbers: list[int] = []
@@ -104,13 +104,13 @@ def _hunks(rows: Sequence[DiffRow]) -> Iterator[tuple[str, list[int]]]:
         yield language, numbers
 
 
-def _blocks(rows: Sequence[DiffRow], numbers: Sequence[int]) -> Iterator[list[int]]:
+def _blocks(rows: DiffRows, numbers: Sequence[int]) -> Iterator[list[int]]:
     """Yield rows in blocks of a size that a lexer is quick with."""
     block: list[int] = []
     size = 0
     for n in numbers:
         block.append(n)
-        size += len(rows[n].text)
+        size += len(rows.texts[n])
         if size > _BLOCK:
             yield block
             block, size = [], 0

@@ -92,6 +92,13 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         scope="export",
     ),
     *rows(
+        "Image",
+        Action("image.next", "Next image", "step(1)", "n,right"),
+        Action("image.previous", "Previous image", "step(-1)", "p,left"),
+        Action("image.close", "Close", "close", "escape,q,enter"),
+        scope="image",
+    ),
+    *rows(
         "Of another program",
         Action("imported.fork", "Fork into a session here", "fork", "f"),
         Action("imported.search", "Search", "search", "slash"),

@@ -32,6 +32,8 @@ HELP: dict[str, str] = {
     "session.import": "Claude Code's and Codex's, read-only; `import: off` in settings.yaml hides.",
     "session.report": "What was skipped, refused, replaced or failed when the session was opened.",
     "app.motion": "Reduced: nothing spins, answers are drawn 15 times a second; so it is over ssh.",
+    "app.images": "Drawn small where the terminal can, or a line of text; enter opens one.",
+    "view.image": "That of the entry with the cursor, else the last one.",
     "app.theme": "auto follows the terminal's background.",
     "app.notify": "When you look elsewhere and a decision waits or a turn has ended.",
     "app.quit": "The last answer and the command that resumes the session stay in the terminal.",

@@ -77,6 +77,7 @@ _ROWS = (
             "app.worktree",
             slash="worktree",
             takes="name, diff, merge, leave or remove",
+            help="`diff` shows what one changed, `merge` brings it back; `leave`, `remove` end it.",
         ),
         Action(
             "session.resume_beside",
@@ -261,6 +262,7 @@ _ROWS = (
         Action("view.pager", "Read it in $PAGER", "app.page_entry", slash="pager"),
         Action("view.editor", "Open it in $EDITOR", "app.open_entry", slash="open"),
         Action("view.diff", "Show a change in full", "app.show_diff", "", "D", "diff"),
+        Action("view.image", "Show an image in full", "app.show_image", slash="image"),
         Action("view.copy", "Copy the last answer", "app.copy_answer", "", "y", "copy"),
         Action("view.plan", "Show the plan", "app.plan", "ctrl+t", "t", "plan,todo"),
         Action("view.notices", "Notices", "app.notices", "", "i", "notices"),
@@ -355,6 +357,7 @@ _ROWS = (
         "Program",
         Action("app.palette", "Command palette", "app.palette", "ctrl+p", "space", "commands"),
         Action("app.theme", "Theme", "app.themes", "", "h", "theme", "name"),
+        Action("app.images", "Images", "app.images", "", "", "images", "auto or text"),
         Action("app.motion", "Motion", "app.motion", "", "", "motion", "auto, full or reduced"),
         Action(
             "app.notify",

@@ -309,7 +309,7 @@ def complete_commands(
     titles |= {name: one_line(card.description, 200) for name, card in of_modules.items()}
     names = rank(word, list(titles), lambda name: f"{name} {titles[name]}", limit=SHOWN)
     if word:
-        names.sort(key=lambda name: not name.startswith(word))
+        names.sort(key=lambda name: (name != word, not name.startswith(word)))
     else:
         # Of a command with several names the first one.
         names = [name for name in names if name in of_modules or _is_first(name)]

@@ -6,6 +6,7 @@ from pathlib import Path
 from time import localtime, strftime, time
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -18,6 +19,7 @@ from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.prompt.shell import HINT, QUIET_HINT, shell_draft
+from amplifier_tui.ui.widgets.styled import fit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,9 +32,23 @@ BEHIND = "Ask for anything"
 RUNNING = "enter steers   tab queues   esc stops"
 TELLING = "enter tells {name}   esc goes back"
 ENDED = "{name} has ended   esc goes back"
+READ_ONLY = "Read-only: open elsewhere   / command   ? keys"
 COMMAND = "esc stops your command"
 STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
+GAP = "   "
+"""Stands between two hints."""
+
+
+def fit_hints(words: str, width: int) -> str:
+    """Return the hints, from the first on, that fit whole into `width` cells; `…` for more."""
+    hints = words.split(GAP)
+    gap = GAP if cell_len(words) <= width else GAP[1:]
+    more: list[str] = []
+    while len(hints) > 1 and cell_len(gap.join(hints + more)) > width:
+        hints.pop()
+        more = ["…"]
+    return fit(gap.join(hints + more), width)
 
 
 class PromptArea(Horizontal):
@@ -87,7 +103,8 @@ class PromptArea(Horizontal):
         yield self.input
 
     def on_resize(self) -> None:
-        """Tell what stands above it."""
+        """Tell what stands above it, and say what fits."""
+        self._say(self._hint)
         self.post_message(self.Resized())
 
     def complete_with(self, completer: Completer) -> None:
@@ -96,14 +113,17 @@ class PromptArea(Horizontal):
         self.input.completion_key = completer.take_key
         self._look()
 
-    def set_turn(self, running: bool, stop: str = "", *, command: bool = False) -> None:
+    def set_turn(
+        self, running: bool, stop: str = "", *, command: bool = False, read_only: bool = False
+    ) -> None:
         """Follow the turn: what enter and tab do, and what the placeholder says.
 
         Args:
             command: A command of the user's runs.
+            read_only: Another window has the session, and no prompt is taken here.
         """
         self.input.running, self.input.busy = running, running or command
-        words = COMMAND if command else IDLE
+        words = COMMAND if command else READ_ONLY if read_only else IDLE
         if running:
             words = RUNNING if not stop else STOPPING_NOW if "now" in stop else STOPPING
         self._say(words)
@@ -111,9 +131,7 @@ class PromptArea(Horizontal):
     def set_agent(self, name: str, *, works: bool) -> None:
         """Write to an agent: say so, and whether it can still be told something."""
         self.input.running = False
-        # A placeholder is markup, and the name a bundle's.
-        shown = Content(one_line(name, 40)).markup
-        self._say((TELLING if works else ENDED).format(name=shown))
+        self._say((TELLING if works else ENDED).format(name=one_line(name, 40)))
 
     def stand_behind(self, behind: bool) -> None:
         """A dialog is in front, or is gone: it has the cursor, and the prompt's keys do nothing."""
@@ -123,7 +141,11 @@ class PromptArea(Horizontal):
 
     def _say(self, words: str) -> None:
         self._hint = words
-        shown = BEHIND if self._behind else words
+        words = BEHIND if self._behind else words
+        if (width := self.input.wrap_width) > 0:
+            words = fit_hints(words, width)
+        # A placeholder is markup, and an agent's name a bundle's.
+        shown = Content(words).markup
         if self.input.placeholder != shown:
             self.input.placeholder = shown
 
@@ -138,10 +160,17 @@ class PromptArea(Horizontal):
         if self._completer is not None:
             self._completer.keymap = keymap
 
-    def restore(self, text: str) -> None:
-        """Give a prompt that was not answered back, unless another draft was begun."""
+    def restore(self, text: str, *, selected: bool = False) -> None:
+        """Give a prompt that was not answered back, unless another draft was begun.
+
+        Args:
+            selected: What is typed next stands in its place.
+        """
         if text and not self.input.text:
-            self.input.set_draft(text)
+            if selected:
+                self.input.offer(text)
+            else:
+                self.input.set_draft(text)
 
     def give_back(self, draft: str) -> None:
         """Go on with a draft of an earlier time; beside another one it is next in the history."""

@@ -1,6 +1,7 @@
 """The text the user is writing: editing, sending, history, large pastes."""
 
 import re
+from collections import deque
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -24,6 +25,8 @@ CHIP_LINES = 8
 """A paste with more lines than this becomes a chip."""
 CHIP_CHARACTERS = 1_000
 """So does one with more characters than this."""
+_PASTES = 20
+"""Large pastes that are known again when a prompt with them is recalled."""
 
 
 class Draft(NamedTuple):
@@ -86,6 +89,7 @@ class PromptInput(TextArea, inherit_bindings=False):
         self.match_cursor_bracket = False
         self.past = history
         self.chips = Chips()
+        self._pasted: deque[str] = deque(maxlen=_PASTES)
         self.queued = 0
         """Prompts that wait for the turn to end."""
         self.busy = False
@@ -94,6 +98,8 @@ class PromptInput(TextArea, inherit_bindings=False):
         """The draft was cleared: the first step back in the history brings it back."""
         self.completion_key: Callable[[str], bool] = lambda key: False
         """Gets every key first; True when it was meant for the completion."""
+        self._offered = ""
+        """The text that was given back, selected."""
         self.in_chord = False
         """The leader was pressed and its popup is not closed yet."""
         self._actions: dict[str, str] = {}
@@ -116,10 +122,17 @@ class PromptInput(TextArea, inherit_bindings=False):
         return Draft(self.text, self.chips.texts).whole
 
     def set_draft(self, text: str) -> None:
-        """Replace the draft, undoably, with the cursor at its end; a long one becomes a chip."""
+        """Replace the draft, undoably, with the cursor at its end.
+
+        Large pastes of this run become chips again, and what is too long without them as well.
+        """
         # Of a command what makes it one stays to be seen.
         seen = text[: len(text) - len(text.lstrip("!"))] if shell_draft(text) else ""
-        shown = seen + self.chips.add(text[len(seen) :]) if is_large(text) else text
+        shown = text[len(seen) :]
+        for pasted in self._pasted:
+            if pasted in shown:
+                shown = shown.replace(pasted, self.chips.add(pasted))
+        shown = seen + (self.chips.add(text[len(seen) :]) if is_large(shown) else shown)
         self.replace(shown, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
@@ -134,6 +147,13 @@ class PromptInput(TextArea, inherit_bindings=False):
             self.load_text(draft.text)
             self.move_cursor(draft.cursor)
         return before
+
+    def offer(self, text: str) -> None:
+        """Make a text the draft that what is typed next replaces."""
+        self.set_draft(text)
+        self.select_all()
+        # It is selected for that, not to be copied.
+        self._offered = self.text
 
     def clear_draft(self) -> None:
         """Empty the draft, undoably."""
@@ -209,10 +229,12 @@ class PromptInput(TextArea, inherit_bindings=False):
     async def action_copy_clear_or_quit(self) -> None:
         """Copy what is selected, else clear the draft, else stop, else ask to leave."""
         selected = self.selected_text or self.screen.get_selected_text()
-        if selected:
+        if selected and selected != self._offered:
             from amplifier_tui.ui.widgets.messages import CopyRequested
 
             self.post_message(CopyRequested(selected, "selection"))
+            # Pressed again it clears.
+            self.move_cursor(self.cursor_location)
         elif self.text:
             self.past.add(self.draft)
             self.cleared = True
@@ -278,7 +300,10 @@ class PromptInput(TextArea, inherit_bindings=False):
         text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
         if not text:
             return
-        shown = self.chips.add(text) if is_large(text) else text
+        shown = text
+        if is_large(text):
+            self._pasted.append(text)
+            shown = self.chips.add(text)
         result = self.replace(shown, *self.selection, maintain_selection_offset=False)
         self.move_cursor(result.end_location)
         self.past.leave()

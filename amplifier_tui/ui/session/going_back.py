@@ -162,4 +162,6 @@ class GoingBack:
                 self._filled = event.prompt
         draft.focus()
         level: Level = "warning" if event.kept or event.failed else "info"
-        self._tab.say(done_words(event, kept), level)
+        # The draft holds the prompt: a command can't be typed there.
+        redo = self._screen.keymap.way_to("session.redo") or "/redo"
+        self._tab.say(done_words(event, kept, redo), level)

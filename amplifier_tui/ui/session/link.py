@@ -100,6 +100,8 @@ class SessionLink:
         """Whether it was told that another window has the session open."""
         self._draft_waits = False
         """Whether the draft that is stored was not shown yet."""
+        self._kept = ""
+        """The draft that is stored."""
         self._settled = asyncio.Event()
         self._early = early
         self._fetching = False
@@ -194,7 +196,7 @@ class SessionLink:
         self._settled.set()
         if self.tab.shown:
             self._screen.prompt.set_root(Path(event.cwd))
-        self._draft_waits = bool(event.draft)
+        self._kept, self._draft_waits = event.draft, bool(event.draft)
         if event.draft:
             self.tab.when_shown(partial(self._give_back, clean(event.draft)))
         self._send_early()
@@ -255,7 +257,8 @@ class SessionLink:
             self.tab.restore("\n\n".join(text for text, _ in self._early))
             self._early.clear()
         else:
-            self.tab.restore(event.prompt)
+            # Often the next words are others: they do not go behind those that failed.
+            self.tab.restore(event.prompt, selected=True)
 
     def _model_chosen(self, event: ModelChanged) -> None:
         effort = f", effort {event.effort}" if event.effort else ""
@@ -292,6 +295,13 @@ class SessionLink:
         facts = self._state.facts
         return facts.opened and facts.held is None and not is_empty(self._state)
 
+    def keep_draft(self, draft: str) -> None:
+        """Have the draft stored with the session, where it is another one than is stored."""
+        draft = draft.strip()
+        if self.keeps_drafts and draft != self._kept and (draft or not self._draft_waits):
+            self._kept = draft
+            self._client.keep_draft(draft)
+
     def compact(self, instructions: str | None) -> None:
         """Compact the conversation; `stop` ends a summary that is being written."""
         self._compacting = True
@@ -324,8 +334,7 @@ class SessionLink:
     async def close(self, timeout: float, draft: str = "") -> Farewell:
         """Close the session in so many seconds and say what there is to say; keep its draft."""
         problem = ""
-        if self.keeps_drafts and (draft.strip() or not self._draft_waits):
-            self._client.keep_draft(draft.strip())
+        self.keep_draft(draft)
         try:
             await asyncio.wait_for(asyncio.wrap_future(self._client.close()), timeout)
         except TimeoutError:

@@ -1,11 +1,15 @@
 """Numbers and names in the words of the screen: `62.1k`, `820 ms`, `4:32`, `$0.42`."""
 
+from __future__ import annotations
+
 import math
 import re
 from decimal import Decimal, InvalidOperation
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-from amplifier_tui.host.client import SpendLimit
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import SpendLimit
 
 _DATE = re.compile(r"[-@](20\d{2}-?\d{2}-?\d{2}|latest)$")
 _VERSION = re.compile(r"-(\d+)-(\d+)$")
@@ -25,6 +29,15 @@ def milliseconds(ms: float) -> str:
     if seconds < 5969.5:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.0f} h"
+
+
+def size(count: int) -> str:
+    """Return an amount of bytes or text: `800 B`, `64 kB`, `1.2 MB`."""
+    if count < 1000:
+        return f"{count} B"
+    if count < 1_000_000:
+        return f"{count / 1000:.0f} kB"
+    return f"{count / 1_000_000:.1f} MB"
 
 
 def elapsed(seconds: float) -> str:
@@ -66,12 +79,19 @@ def money(amount: str | None) -> str:
     return f"${value:,.2f}" if value < 1000 else f"${value:,.0f}"
 
 
+def typed_number(text: str) -> int | None:
+    """Return the number that digits mean; None for other text, and for more than anything has."""
+    return int(text) if text.isdecimal() and text.isascii() and len(text) < 10 else None
+
+
 _UNITS = {"k": 1_000, "m": 1_000_000}
 _LIMIT = re.compile(r"\$?(\d{1,9}(?:\.\d{1,6})?)\s*([kmt]?)\s*(?:tokens?)?", re.IGNORECASE)
 
 
 def read_limit(text: str) -> SpendLimit | None:
     """Return the limit of dollars (`5`, `$2.50`) or of tokens (`200k`, `900 tokens`)."""
+    from amplifier_tui.host.client import SpendLimit
+
     found = _LIMIT.fullmatch(text.strip())
     if found is None or not float(found[1]):
         return None

@@ -217,6 +217,8 @@ class Notices(Section):
         self.history.append(shown)
         if not event.replayed:
             self.newest = shown
+            if event.ends_compaction:
+                self.retrying = None
         self.touch()
 
     @on(events.SessionOpened, events.SessionClosed, events.Failed, live=True)
@@ -228,6 +230,7 @@ class Notices(Section):
     @on(events.Compacted, live=True)
     def _compacted(self, event: events.Compacted) -> None:
         self._ends("compacted")
+        self._answered(event)
 
     @on(events.ProviderRetrying, live=True)
     def _retrying(self, event: events.ProviderRetrying) -> None:

@@ -60,7 +60,8 @@ GAP = 2
 ACTIVITY_WIDTH = 18
 """The activity's cell: its clock and words change, what stands behind it does not move."""
 
-_TITLE_WIDTH = 36
+_TITLE_WIDTH = 80
+_TITLE_SHORT = 36
 
 _SHORTEN_ORDER: tuple[SegmentName, ...] = ("queue", "context", "mode", "activity", "approvals")
 _LAST_ORDER: tuple[SegmentName, ...] = ("context", "queue", "mode")
@@ -158,15 +159,18 @@ def status_segments(
     say("bundle", (fit(one_line(facts.bundle), 20), "muted"))
     say("cwd", (_cut_left(one_line(short_path(facts.cwd, home)), 32), "muted"))
     say("branch", (fit(one_line(facts.branch), 24), "muted"))
-    title = fit(title_of(state, _TITLE_WIDTH), _TITLE_WIDTH)
-    say("title", (title, "text" if facts.title else "muted"))
+    title, tone = title_of(state, _TITLE_WIDTH), "text" if facts.title else "muted"
+    short = ((fit(title, _TITLE_SHORT), tone),)
+    say("title", (fit(title, _TITLE_WIDTH), tone), short=short)
     return segments
 
 
 def _cost(totals: UsageTotals) -> Iterator[tuple[str, Tone]]:
-    """Yield what was spent, and the limit of it; `~` stands for what has no known price."""
+    """Yield what was spent, `~` before it where a part has no known price, and the limit of it."""
     used = totals.session
-    spent = f"{'~' if used.unpriced_tokens else ''}{money(used.cost)}"
+    spent = money(used.cost)
+    if used.unpriced_tokens:
+        spent = f"~{spent}" if spent else "no price"
     if totals.limit_cost:
         yield (spent or "$0.00", "text")
         yield (f" of {price(totals.limit_cost)}", "muted")
@@ -199,7 +203,7 @@ def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
     source = one_line(shown.notice.source).removeprefix("hook:")
     text = one_line(shown.notice.text)
     pieces = [(f"{glyph} ", tone)]
-    if source:
+    if source not in ("", "host"):
         pieces.append((f"{source} ", "muted"))
     pieces.append((text, tone))
     return StatusSegment("notice", tuple(pieces))
@@ -217,8 +221,8 @@ def place(
     kept = next((step for step in steps if _need(step) <= width), steps[-1])
     if notice is None:
         return _laid_out(kept, None, width)
-    # Only what is in `DROP_ORDER` makes way for the whole of a long notice.
-    whole = len(DROP_ORDER) + 1
+    # Only the title and what is in `DROP_ORDER` make way for the whole of a long notice.
+    whole = len(DROP_ORDER) + 2
     for enough, candidates in (
         (wanted, steps[:whole]),
         (min(wanted, _NOTICE_WORTH), steps[whole - 1 :]),
@@ -235,18 +239,24 @@ def place(
 def _steps(kept: list[StatusSegment]) -> Iterator[list[StatusSegment]]:
     """Yield what is left of the segments as the row gets narrower."""
     yield kept
+    kept = _shortened(kept, "title")
+    yield kept
     for name in DROP_ORDER:
         kept = [part for part in kept if part.name != name]
         yield kept
     for name in _SHORTEN_ORDER:
-        kept = [
-            StatusSegment(name, part.short) if part.name == name and part.short else part
-            for part in kept
-        ]
+        kept = _shortened(kept, name)
         yield kept
     for name in _LAST_ORDER:
         kept = [part for part in kept if part.name != name]
         yield kept
+
+
+def _shortened(kept: list[StatusSegment], name: SegmentName) -> list[StatusSegment]:
+    return [
+        StatusSegment(name, part.short) if part.name == name and part.short else part
+        for part in kept
+    ]
 
 
 def _need(kept: Sequence[StatusSegment]) -> int:

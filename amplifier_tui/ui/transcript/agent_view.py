@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from amplifier_tui.ui.images.pictures import Fetch
 from amplifier_tui.ui.state.conversation.entries import EntryChange, LaneEntry
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.transcript.entries.agents import (
@@ -28,13 +29,16 @@ class AgentView(Vertical):
     AgentView > RowWidget { background: $panel; }
     """
 
-    def __init__(self, lane: str, state: SessionState, keys: WayTo = KEYS) -> None:
+    def __init__(
+        self, lane: str, state: SessionState, keys: WayTo = KEYS, images: Fetch | None = None
+    ) -> None:
         super().__init__(id="agent")
         self.lane = lane
         self.transcript = TranscriptView(home=lane)
         self._head = RowWidget()
         self._state = state
         self._keys = keys
+        self.transcript.use_images(images)
 
     def compose(self) -> ComposeResult:
         """Make the head and the conversation."""

@@ -26,10 +26,12 @@ from amplifier_tui.ui.widgets.messages import (
     EventsRequested,
     ExportRequested,
     ForkRequested,
+    ImageRequested,
     RetryRequested,
     RewindRequested,
 )
 
+_OPEN = "Show details, or an image in full"
 _WITHOUT = "After a failure of a context source: without it"
 _REWIND = "Before the turn; after a failure, try again"
 _FORK = "On a prompt: what came before it, in a new session, and it in the draft"
@@ -43,7 +45,7 @@ class CursorView(DocumentView, can_focus=True):
         Binding("k,up", "move(-1)", "Previous", show=False, id="transcript.previous"),
         Binding("g,home", "top", "First", show=False, id="transcript.first"),
         Binding("G,end", "end", "Newest", show=False, id="transcript.newest"),
-        Binding("enter,space", "open", "Details", id="transcript.open", tooltip="Show details"),
+        Binding("enter,space", "open", "Details", id="transcript.open", tooltip=_OPEN),
         Binding("y", "copy", "Copy", id="transcript.copy", tooltip="Copy this entry"),
         Binding("r", "rewind", "Go back", id="transcript.retry", tooltip=_REWIND),
         Binding("w", "retry_without", "Go on without", id="transcript.without", tooltip=_WITHOUT),
@@ -99,9 +101,11 @@ class CursorView(DocumentView, can_focus=True):
         self._point_at(self._cursor.item)
 
     def action_open(self) -> None:
-        """Show or hide the details of the entry under the cursor."""
+        """Show the image of the entry under the cursor, else show or hide its details."""
         item = self._cursor.item
-        if item is not None:
+        if item is not None and self._document.renderer.draws_image(item.entry):
+            self.post_message(ImageRequested(item.entry))
+        elif item is not None:
             self._open(item)
 
     def _open(self, item: DrawnEntry) -> None:

@@ -7,6 +7,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from amplifier_tui.host.events import MAIN_LANE
+from amplifier_tui.ui.images.cells import row_segments
+from amplifier_tui.ui.images.pictures import PictureRow
 from amplifier_tui.ui.transcript.entries.renderer import plain_text
 from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
@@ -210,7 +212,8 @@ class DocumentView(LineView[StyledLine]):
         if strip is None:
             strip = piece.strips[number] = self._painted(line)
         item = piece.item
-        if item is self.shown_cursor() and (not piece.is_first or number >= item.head):
+        selected = item is self.shown_cursor() and (not piece.is_first or number >= item.head)
+        if selected and line.picture is None:
             surface = self.palette.style("cursor")
             style = Style(bgcolor=surface.bgcolor, reverse=surface.reverse)
             strip = highlighted(strip, 0, self._width, style)
@@ -223,13 +226,29 @@ class DocumentView(LineView[StyledLine]):
     def _painted(self, line: StyledLine) -> Strip:
         """Return a line as a strip of the view's width, background everywhere."""
         width, style = self._width, self.palette.style
-        segments = [Segment(text, style(name, link)) for text, name, link in line.spans]
+        spans = line.spans if line.picture is None else line.spans[:-1]
+        segments = [Segment(text, style(name, link)) for text, name, link in spans]
+        if line.picture is not None:
+            segments += self._painted_picture(line.picture)
         used = width_of(line.spans)
         if used < width:
             segments.append(Segment(" " * (width - used), style("text")))
             return Strip(segments, width)
         strip = Strip(segments, used)
         return strip if used == width else strip.crop(0, width)
+
+    def _painted_picture(self, found: PictureRow) -> list[Segment]:
+        """Return a row of an image; blank cells until it is drawn."""
+        text, size = self.palette.style("text"), found.picture.size
+        pixels = self._document.renderer.pictures.pixels(found.picture)
+        if pixels is None:
+            self.picture_wanted()
+            return [Segment(" " * size.width, text)]
+        cells = row_segments(pixels, size, found.row)
+        return [Segment(each.text, text + each.style) for each in cells]
+
+    def picture_wanted(self) -> None:
+        """Called when an image came into view that is not drawn."""
 
     def render_line(self, y: int) -> Strip:
         """Return a visible row with the selection and the pill on it."""

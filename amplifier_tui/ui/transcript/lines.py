@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 
+from amplifier_tui.ui.images.pictures import PictureRow
 from amplifier_tui.ui.widgets.styled import PAD
+from amplifier_tui.ui.widgets.text_lines import break_after
 
 
 class Span(NamedTuple):
@@ -29,12 +31,14 @@ class StyledLine(NamedTuple):
 
     The first `lead` and the last `tail` characters are not copied. `join` is None when the text
     ends here; when it goes on in the next line, what stood between the two before it was wrapped.
+    A row of a `picture` is drawn in the place of its last span.
     """
 
     spans: tuple[Span, ...] = ()
     lead: int = 0
     tail: int = 0
     join: str | None = None
+    picture: PictureRow | None = None
 
     @property
     def text(self) -> str:
@@ -98,8 +102,7 @@ _NOT_LAST = frozenset("‘“（〔［｛〈《「『【([{$£¥")
 def wrap(spans: Sequence[Span], width: int, *, words: bool = True) -> list[StyledLine]:
     """Return `spans` as lines of `width` cells; newlines in them are hard breaks.
 
-    Without `words` they are preformatted: no space is lost, and lines break after words only where
-    there is one in the second half of the line.
+    Without `words` they are preformatted: no space is lost, and lines break as `break_after` says.
     """
     text = "".join([span.text for span in spans])
     cuts = list(_cuts(text, max(1, width), words=words))
@@ -141,7 +144,9 @@ def _narrow() -> frozenset[str]:
 def _narrow_cuts(text: str, start: int, end: int, width: int, words: bool) -> Iterator[Cut]:
     while end - start > width:
         if not words:
-            stop, following = _word_end(text, start + width // 2, start + width)
+            seen = text[start : min(end, start + 2 * width + 2)]
+            low = start + min(width // 2, break_after(seen, 0, width, width) - 1)
+            stop, following = _word_end(text, low, start + width)
             yield start, stop, text[stop:following]
             start = following
             continue

@@ -9,6 +9,8 @@ from textual import events
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.app.pace import stream_period
+from amplifier_tui.ui.images.decoding import ImageError, draw
+from amplifier_tui.ui.images.pictures import Fetch
 from amplifier_tui.ui.state.conversation.entries import (
     OFFERS,
     EntryChange,
@@ -25,7 +27,9 @@ from amplifier_tui.ui.transcript.ticker import Ticker
 from amplifier_tui.ui.widgets.messages import (
     ActionWanted,
     EntryActivated,
+    ImageRequested,
     LinkClicked,
+    PromptOffered,
 )
 
 _PULSE_PERIOD = 1 / 4
@@ -48,7 +52,7 @@ class TranscriptView(SearchedView):
         super().__init__(home, clock)
         self._arrivals = Arrivals(self._document, clock)
         self._drawn_at = 0.0
-        self._painting = False
+        self._painting = self._drawing = False
         self._period = stream_period()
         self._flush_ticker = Ticker(self, self._period, self._flush)
         self._pulse_ticker = Ticker(self, _PULSE_PERIOD, self._beat)
@@ -86,6 +90,21 @@ class TranscriptView(SearchedView):
                 self._document.redraw(item)
         self._settle()
         self.refresh()
+
+    def use_images(self, fetch: Fetch | None) -> None:
+        """Have images drawn that `fetch` gives; without it they are lines of text."""
+        pictures = self._document.renderer.pictures
+        if fetch == pictures.fetch:
+            return
+        pictures.fetch = fetch
+        pictures.wanted.clear()
+        pictures.problems.clear()
+        self._redraw_images()
+
+    @property
+    def images(self) -> Fetch | None:
+        """What gives images; None where they are lines of text."""
+        return self._document.renderer.pictures.fetch
 
     @property
     def is_streaming(self) -> bool:
@@ -193,6 +212,37 @@ class TranscriptView(SearchedView):
         self.refresh()
         self._start_timers()
 
+    def picture_wanted(self) -> None:
+        """Have it drawn once everything else is."""
+        if not self._drawing:
+            self._drawing = True
+            self.call_after_refresh(lambda: self.run_worker(self._draw_pictures()))
+
+    async def _draw_pictures(self) -> None:
+        """Draw the images that are wanted in a thread, one by one, the latest first."""
+        pictures = self._document.renderer.pictures
+        try:
+            while pictures.wanted and pictures.fetch is not None:
+                picture = next(reversed(pictures.wanted))
+                try:
+                    data = await asyncio.wrap_future(pictures.fetch(picture.key, picture.lane))
+                    pictures.keep(picture, await asyncio.to_thread(draw, data, picture.size))
+                    self._document.repaint()
+                except (RuntimeError, ImageError) as error:
+                    pictures.problems[picture.key] = one_line(str(error), 200)
+                    self._redraw_images()
+                pictures.wanted.pop(picture, None)
+                self.refresh()
+        finally:
+            self._drawing = False
+
+    def _redraw_images(self) -> None:
+        for item in self._document.items.values():
+            if getattr(item.entry, "images", ()):
+                self._document.redraw(item)
+        self._settle()
+        self.refresh()
+
     def on_click(self, event: events.Click) -> None:
         """Follow a link, open details, or select a word or a row."""
         event.prevent_default()  # a double click on the base class selects everything
@@ -217,8 +267,12 @@ class TranscriptView(SearchedView):
             self.action_retry_without()
         elif offers and link.startswith(cards.ACTION):
             self.post_message(ActionWanted(link.removeprefix(cards.ACTION)))
+        elif offers and link.startswith(cards.EXAMPLE):
+            self.post_message(PromptOffered(link.removeprefix(cards.EXAMPLE)))
         elif link:
             self.post_message(LinkClicked(link))
+        elif (at := self._document.line_at(row)) is not None and at[2].picture is not None:
+            self.post_message(ImageRequested(item.entry))
         elif row == self._document.top(item) + item.head or isinstance(item.entry, ErrorEntry):
             self._open(item)
         else:
@@ -227,7 +281,7 @@ class TranscriptView(SearchedView):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Show where a link leads before it is clicked."""
         link = str(event.style.meta.get("link", ""))
-        own = link.startswith(cards.ACTION)
+        own = link.startswith((cards.ACTION, cards.EXAMPLE))
         tooltip = one_line(link, 200) if link and not own else None
         if tooltip != self.tooltip:
             self.tooltip = tooltip

@@ -1,7 +1,7 @@
 """Lines folded to a width, of which only those that are looked at are folded."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
 from typing import NamedTuple, overload
 
@@ -22,8 +22,8 @@ class ShownRow(NamedTuple):
 class LazyLines(Sequence[TextLine | LinePair]):
     """Lines that are made when they are asked for."""
 
-    def is_short(self, number: int, room: int, half: int) -> bool:
-        """Say of a line, without making it, whether its text surely fits into `room` cells.
+    def short(self, room: int, half: int) -> Iterator[bool]:
+        """Yield of each line, without making it, whether it surely fits into `room` cells.
 
         Of two side by side each has `half` cells.
         """
@@ -40,7 +40,7 @@ class FoldedRows(Sequence[ShownRow]):
         self._folded: dict[int, list[ShownRow]] = {}
         room, half = width - lead, side_width(width) - lead
         if isinstance(lines, LazyLines):
-            short = (lines.is_short(number, room, half) for number in range(len(lines)))
+            short: Iterable[bool] = lines.short(room, half)
         else:
             short = (_is_short(line, room, half) for line in lines)
         heights = (1 if is_short else len(self._rows_of(n)) for n, is_short in enumerate(short))

@@ -64,6 +64,13 @@ class InspectorClosed(Message):
 
 
 @dataclass
+class ImageRequested(Message):
+    """The user wants to see the images of an entry in full."""
+
+    entry: ConversationEntry
+
+
+@dataclass
 class EntryActivated(Message):
     """An entry was clicked or entered."""
 
@@ -98,6 +105,13 @@ class ActionWanted(Message):
 
     action: str
     argument: str = ""
+
+
+@dataclass
+class PromptOffered(Message):
+    """A prompt to try was clicked: it goes into the draft, unless another one was begun."""
+
+    text: str
 
 
 @dataclass

@@ -144,16 +144,21 @@ class PickList(LineView[PickRow], can_focus=False):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the number of rows, so that `height: auto` fits them."""
-        return max(len(self.rows), 1 if self._empty else 0)
+        return len(self.rows) or len(self._said(width))
 
     def _draw_row(self, row: int, width: int) -> Strip:
         return self._strip(_line(self.rows[row], width), width, cursor=row == self.cursor_row)
 
     def _draw_below(self, row: int, width: int) -> Strip:
-        if row:
+        said = self._said(width) if not self.rows else ()
+        if row >= len(said):
             return Strip.blank(width, self.palette.style(""))
+        return self._strip(_line(PickRow("", said[row]), width), width)
+
+    def _said(self, width: int) -> Sequence[Content]:
+        """Return the rows of what is said where there are none."""
         words = Content.styled(self._empty, "$text-muted")
-        return self._strip(_line(PickRow("", words), width), width)
+        return words.wrap(max(width - 2, 1)) if self._empty else ()
 
     def _strip(self, content: Content, width: int, *, cursor: bool = False) -> Strip:
         base = self.visual_style
@@ -174,6 +179,8 @@ class PickList(LineView[PickRow], can_focus=False):
 def _line(row: PickRow, width: int) -> Content:
     room = max(width - 2, 0)
     right = row.right
+    # What only keeps columns in line is room for the words.
+    right = right[len(right.plain) - len(right.plain.lstrip(" ")) :]
     # The words come first: data that would leave them less than half is cut.
     right = right.truncate(max(min(right.cell_length, room // 2), 0), ellipsis=True)
     gap = 2 if right.cell_length else 0

@@ -35,7 +35,11 @@ class SessionStrip(RowWidget):
 
     def on_click(self, event: events.Click) -> None:
         """Go to the session under the pointer."""
-        before = [place for place in self._places if place <= event.x - MARGIN]
+        self.go_to(event.x)
+
+    def go_to(self, x: int) -> None:
+        """Go to the session that stands at a column."""
+        before = [place for place in self._places if place <= x - MARGIN]
         if before:
             self.post_message(ActionWanted("session.show", str(len(before))))
 

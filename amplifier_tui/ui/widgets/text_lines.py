@@ -71,10 +71,10 @@ def shown_marks(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(found.span() for found in _SHOWN.finditer(text)) if "‹U+" in text else ()
 
 
-def visible_lines(text: str, style: str = "") -> list[TextLine]:
+def visible_lines(text: str) -> list[TextLine]:
     """Return the lines of a text, made visible. A carriage return is a character, not a line."""
     lines = map(visible, text.split("\n"))
-    return [TextLine(shown, style, marks=marks) for shown, marks in lines]
+    return [TextLine(shown, marks=marks) for shown, marks in lines]
 
 
 def fold(line: TextLine, room: int, mark: int = 0) -> list[FoldedRow]:
@@ -106,11 +106,26 @@ def _parts(text: str, room: int, later_room: int) -> Iterator[str]:
         if end >= len(text):
             yield text[start:]
             return
-        space = text.rfind(" ", start + (end - start) // 2, end)
-        if space >= 0:
-            end = space + 1
+        end = break_after(text, start, end, later_room)
         yield text[start:end]
         start, room = end, later_room
+
+
+def break_after(text: str, start: int, end: int, later_room: int) -> int:
+    """Return where a row from `start` to `end` is broken: after a word where there is one.
+
+    In the first half of the row that is done only where it keeps the next word whole: where that
+    has no more than `later_room` characters, which the next row has.
+    """
+    space = text.rfind(" ", start, end)
+    if space >= start + (end - start) // 2:
+        return space + 1
+    if space < 0 or not text[start:space].strip():
+        return end
+    following = space + 1
+    whole = len(text) - following <= later_room
+    whole = whole or text.find(" ", end, following + later_room + 1) >= 0
+    return following if whole else end
 
 
 def _reach(text: str, start: int, room: int) -> int:

@@ -2,6 +2,7 @@ import pytest
 
 from amplifier_tui.host.events import TurnStarted
 from amplifier_tui.ui.panes.table import PANES
+from amplifier_tui.ui.prompt.prompt import IDLE
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 
@@ -173,3 +174,16 @@ async def test_prompt_and_conversation_begin_in_one_column(size: tuple[int, int]
         for key in ("f2", "f3", "f4"):
             await drive.press(key, key, "escape")
         assert columns("what I asked") == {4}
+
+
+@pytest.mark.parametrize(
+    ("columns", "hints"),
+    [
+        (40, "Ask for anything  @ file"),
+        (60, "Ask for anything  @ file  / command  ! shell  ? keys"),
+        (80, IDLE),
+    ],
+)
+async def test_the_prompt_says_the_hints_that_fit_whole(columns: int, hints: str) -> None:
+    async with running(size=(columns, 16)) as drive:
+        assert f" {hints} " in drive.text().replace("\n", " ")

@@ -41,3 +41,24 @@ async def test_a_key_is_pasted_masked_and_a_server_is_offered(size: tuple[int, i
         await drive.press("ctrl+x", "at")
         values = {"LOCAL_LLM_BASE_URL": "http://127.0.0.1:11434/v1", "LOCAL_LLM_MODEL": "qwen"}
         assert client.named("set_up")[-1] == (values, "local")
+
+
+async def test_after_a_refused_key_another_one_can_be_pasted() -> None:
+    refused = Failed(
+        session_id=SESSION,
+        kind="authentication",
+        message="Anthropic does not accept the API key.",
+        remedy="Check ANTHROPIC_API_KEY.",
+        prompt="hello",
+        missing=("ANTHROPIC_API_KEY",),
+    )
+    client = FakeClient(on_open=[opened(), refused])
+    async with running(client, size=(40, 12)) as drive:
+        await drive.until(lambda: "paste another key" in drive.text())
+        assert "not set" not in drive.text()
+        await drive.press("ctrl+x", "number_sign")
+        await drive.dialog(AskLine)
+        await drive.write("sk-secret-2")
+        await drive.press("enter")
+        await drive.closed()
+        assert client.named("set_up") == [({"ANTHROPIC_API_KEY": "sk-secret-2"}, "")]

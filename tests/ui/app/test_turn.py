@@ -132,6 +132,19 @@ async def test_a_failed_prompt_comes_back_to_an_empty_draft() -> None:
         assert drive.draft == "do it"
 
 
+@pytest.mark.parametrize(
+    ("keys", "draft"), [(["x"], "x"), (["right", "x"], "do itx"), (["ctrl+c"], ""), (["enter"], "")]
+)
+async def test_what_is_typed_after_a_failed_prompt_stands_in_its_place(
+    keys: list[str], draft: str
+) -> None:
+    async with running() as drive:
+        await drive.push(Failed(session_id=SESSION, kind="network", message="No", prompt="do it"))
+        await drive.press(*keys)
+        assert drive.draft == draft
+        assert drive.client.named("submit") == ([("do it",)] if "enter" in keys else [])
+
+
 async def test_a_failed_prompt_does_not_touch_a_draft_that_was_begun() -> None:
     async with running() as drive:
         await drive.write("something else")

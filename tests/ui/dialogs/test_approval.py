@@ -136,7 +136,7 @@ async def test_remembering_is_withheld_until_the_whole_payload_was_on_screen() -
         await drive.push(ask(payload=payload, segments=()))
         dialog = await drive.dialog(ApprovalDialog)
         assert dialog.withheld
-        assert "scroll to the end" in drive.text()
+        assert "read it to the end" in drive.text()
         await drive.press("r")
         assert "●" not in drive.text()
         await drive.press("end")
@@ -342,6 +342,8 @@ async def test_why_shows_the_askers_options_and_the_rule() -> None:
         assert "Proceed, Cancel (only Allow grants)" in drive.text()
         await drive.press("question_mark")
         assert "Proceed, Cancel" not in drive.text()
+        await drive.press("question_mark", "escape")
+        assert "Proceed, Cancel" not in drive.text() and "Later" in drive.text()
 
 
 async def test_a_path_outside_is_flagged() -> None:

@@ -8,7 +8,7 @@ from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
-from tests.ui.requests import ask
+from tests.ui.requests import DIFF, ask
 
 pytestmark = pytest.mark.usefixtures("no_grace")
 
@@ -27,6 +27,30 @@ async def test_the_end_of_the_conversation_stays_in_view_above_the_dialog() -> N
         await drive.press("d")
         await drive.closed()
         await drive.until(lambda: "line 20" in drive.text())
+
+
+async def test_what_a_grant_is_to_hold_for_is_on_the_screen_when_it_is_chosen() -> None:
+    async with running(size=(40, 12)) as drive:
+        rule = "edit_file(**)"
+        means = "edit_file on any path in the workspace"
+        await drive.push(
+            ask(
+                payload=DIFF,
+                payload_kind="diff",
+                diff=DIFF,
+                rule=rule,
+                meaning=means,
+                scopes=("once", "session", "project", "always"),
+                editable=True,
+                timeout=300.0,
+            )
+        )
+        await drive.dialog(ApprovalDialog)
+        await drive.press("end")
+        await drive.until(lambda: "Remember" in drive.text())
+        await drive.press("r")
+        await drive.until(lambda: "● this" in drive.text().replace("\xa0", " "))
+        assert rule in drive.text()
 
 
 async def test_a_resize_while_the_dialog_is_open_loses_nothing() -> None:
@@ -74,6 +98,19 @@ async def test_the_long_form_says_that_a_key_has_stopped_the_clock_and_moves_no_
         assert dialog.query_one(KeyRow).region == place
 
 
+@pytest.mark.parametrize("size", [(120, 36), (200, 50)])
+async def test_all_keys_and_the_clock_stand_on_one_row_and_apart(size: tuple[int, int]) -> None:
+    async with running(size=size) as drive:
+        await drive.push(ask(timeout=300.0, diff=DIFF, editable=True))
+        dialog = await drive.dialog(ApprovalDialog)
+        assert dialog.query_one(KeyRow).region.height == 1
+        row = next(line for line in drive.text().splitlines() if "Deny and say why" in line)
+        assert "Later " in row and "then deny" in row
+        await drive.press("z")
+        foot = "".join(drive.text().splitlines()[-2:])
+        assert "Remember" in foot, "also where it has the whole screen"
+
+
 async def test_a_choice_that_does_nothing_is_not_offered() -> None:
     async with running(size=(80, 24)) as drive:
         payload = "\n".join(f"echo {n}" for n in range(200))
@@ -102,9 +139,34 @@ async def test_the_long_form_leaves_every_key_on_a_small_screen_and_scrolls_to_i
         await drive.press("question_mark")
         await drive.until(lambda: "asked by" in drive.text())
         text = drive.text()
-        assert all(word in text for word in ("Deny", "Allow", "Why", "Later"))
+        assert all(word in text for word in ("Deny", "Allow", "Why", "Back"))
         assert "without an answer" not in text
         await drive.press("end")
         await drive.until(lambda: "without an answer" in drive.text())
         await drive.press("question_mark")
         await drive.until(lambda: "without an answer" not in drive.text())
+
+
+async def test_on_the_whole_of_a_small_screen_the_payload_has_most_rows() -> None:
+    action = "bash wants to run a command of many words"
+    async with running(size=(40, 12)) as drive:
+        await drive.push(ask(diff=DIFF, action=action, reasons=("deletes many files",) * 6))
+        dialog = await drive.dialog(ApprovalDialog)
+        payload = dialog.query_one(ScrollLines)
+        # What does not fit is cut with a mark.
+        assert "bash wants t… 1 of 1" in drive.text()
+        assert "read it to the end " in drive.text()
+        before = payload.size.height
+        await drive.press("z")
+        await drive.until(lambda: payload.size.height >= 5 > before)
+
+
+async def test_what_is_remembered_takes_one_row_of_a_small_screen_until_it_is_chosen() -> None:
+    async with running(size=(60, 16)) as drive:
+        scopes = ("once", "session", "project", "always")
+        await drive.push(ask(scopes=scopes, rule="bash(rm -rf *)"))
+        await drive.dialog(ApprovalDialog)
+        assert "rm -rf build" in drive.text()
+        assert "just now" in drive.text() and "rule bash" not in drive.text()
+        await drive.press("r")
+        assert "rule bash(rm -rf *)" in drive.text()

@@ -1,7 +1,9 @@
 import pytest
 
 from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
+from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.keys.actions import BY_ID
+from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import running
 
 
@@ -17,3 +19,34 @@ async def test_what_a_command_does_is_said_whole_while_the_cursor_is_on_it(
         await drive.dialog(CommandPalette)
         await drive.write(action.title)
         assert action.help in " ".join(drive.text().split())
+
+
+async def test_words_take_the_cells_where_an_action_has_no_key() -> None:
+    async with running(size=(120, 36)) as drive:
+        await drive.press("f1")
+        await drive.dialog(CommandPalette)
+        assert BY_ID["session.left_open"].help in drive.text()
+
+
+@pytest.mark.parametrize(
+    ("columns", "head"),
+    [
+        (36, "Keys and commands  Type to find…"),
+        (80, "Type to find one"),
+        (80, "keymap.toml changes them"),
+    ],
+)
+async def test_the_head_of_a_list_is_cut_with_a_mark(columns: int, head: str) -> None:
+    async with running(size=(columns, 12)) as drive:
+        await drive.press("f1")
+        await drive.until(lambda: head in drive.text())
+
+
+@pytest.mark.parametrize("command", ["/skills", "/audit"])
+async def test_what_is_said_in_place_of_rows_is_read_whole_on_a_small_screen(command: str) -> None:
+    async with running(size=(40, 12)) as drive:
+        await drive.write(command)
+        await drive.press("enter")
+        await drive.until(lambda: isinstance(drive.app.screen, Picker))
+        words = drive.app.screen.query_one(PickList)._empty
+        assert len(words) > 38 and words in " ".join(drive.text().split())

@@ -49,6 +49,20 @@ def test_folding_loses_no_character_and_no_row_is_too_wide(text: str, room: int,
     assert not note or any(part.note for part in parts)
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('    raise TooHeavy(f"{weight} kg")', ["    raise ", 'TooHeavy(f"{weight} kg")']),
+        ("go https://example.org/a/long/way", ["go https://example.org/a/", "long/way"]),
+        ("        an_indented_name_of_a_thing", ["        an_indented_name_", "of_a_thing"]),
+    ],
+)
+def test_a_row_ends_inside_a_word_only_where_no_row_would_hold_it(
+    text: str, rows: list[str]
+) -> None:
+    assert [row.text for row in fold(TextLine(text), 25, 1)] == rows
+
+
 def test_json_is_indented_but_never_at_the_price_of_a_key() -> None:
     lines = payload_lines(ask(payload='{"a": {"b": [1, 2]}}', payload_kind="json", segments=()))
     assert json.loads("\n".join(line.text for line in lines)) == {"a": {"b": [1, 2]}}

@@ -13,7 +13,11 @@ from amplifier_tui.host.client import (
 from amplifier_tui.host.events import Notice, ReportItem, TodoChanged, TodoItem
 from amplifier_tui.ui.app.themes import DEFAULT_THEME
 from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
-from amplifier_tui.ui.dialogs.modules.commands import CommandPalette, Help, LeaderPopup
+from amplifier_tui.ui.dialogs.modules.commands import (
+    CommandPalette,
+    Help,
+    LeaderPopup,
+)
 from amplifier_tui.ui.dialogs.pickers import (
     HistoryPicker,
     NoticeHistory,
@@ -168,8 +172,10 @@ async def test_escape_clears_the_filter_and_then_closes() -> None:
     async with running(bundles()) as drive:
         picker = await open_bundles(drive)
         await drive.write("dem")
+        assert "esc  Clear" in drive.text()
         await drive.press("escape")
         assert drive.app.screen is picker and picker.query_text == ""
+        assert "esc  Close" in drive.text()
         await drive.press("escape")
         await drive.closed()
         assert drive.client.named("switch_bundle") == []
@@ -332,6 +338,31 @@ async def test_the_help_lists_every_key_of_the_table_and_of_the_panes() -> None:
         picker = await drive.dialog(Help)
         listed = {row.id for row in picker.rows.rows}
         assert listed >= {action.id for action in (*ACTIONS, *pane_actions())}
+
+
+async def test_the_help_begins_with_the_keys_of_the_pane_in_focus_and_says_whose_one_found_is() -> (
+    None
+):
+    async with running(size=(120, 36)) as drive:
+        await drive.press("f3", "f1")
+        picker = await drive.dialog(Help)
+        groups = [row.left.plain for row in picker.rows.rows if not row.id]
+        assert groups[0] == "In the events"
+        assert picker.rows.row is not None
+        assert picker.rows.row.id.startswith("event")
+        await drive.write("Filter")
+        assert "Filter  in the events" in drive.text()
+
+
+async def test_ctrl_c_closes_a_list_whatever_is_typed_and_does_not_touch_the_draft() -> None:
+    async with running() as drive:
+        await drive.write("mine")
+        await drive.press("ctrl+p")
+        await drive.dialog(CommandPalette)
+        await drive.write("theme")
+        await drive.press("ctrl+c")
+        await drive.closed()
+        assert drive.draft == "mine"
 
 
 async def test_the_leader_shows_its_keys_and_an_unknown_one_does_nothing() -> None:

@@ -3,8 +3,9 @@ import re
 import pytest
 
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.modules.commands import chord_columns
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
-from amplifier_tui.ui.keys.actions import ACTIONS
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID
 from tests.ui.driving import running
 from tests.ui.requests import ask, resolved
 
@@ -36,6 +37,19 @@ async def test_a_dialog_that_is_answered_under_a_later_one_closes_when_that_has_
         later.finish()
         await drive.closed()
         assert results == ["yes"]
+
+
+@pytest.mark.parametrize(("width", "rows", "most"), [(56, 14, 2), (116, 26, 3), (196, 40, 2)])
+def test_chords_stand_in_as_few_columns_as_hold_them_and_say_what_lists_the_others(
+    width: int, rows: int, most: int
+) -> None:
+    chords = {f"f{at}": BY_ID["session.bundles"] for at in range(67)}
+    shown = chord_columns({**chords, "space": BY_ID["app.palette"]}, "ctrl+x", width, rows).plain
+    head, *lines = shown.splitlines()
+    assert len(lines) < rows and max(map(len, lines)) <= width
+    assert max(line.count("Switch bundle") for line in lines) == most
+    assert ("42 more: space lists them all" in head) is (width == 56)
+    assert ("more" in head) is (width == 56)
 
 
 @pytest.mark.parametrize(("size", "cut"), [((40, 12), True), ((80, 24), True), ((160, 60), False)])

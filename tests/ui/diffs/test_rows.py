@@ -4,22 +4,22 @@ from hypothesis import strategies as st
 
 from amplifier_tui.ui.dialogs.approval_words import diff_rows
 from amplifier_tui.ui.diffs.lines import DiffLines
-from amplifier_tui.ui.diffs.rows import DiffRow, is_diff
+from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.transcript.entries.diff import counts, diff_lines, read_diff
 from amplifier_tui.ui.widgets.text_lines import LinePair, TextLine
 from tests.ui import requests
 from tests.ui.transcript.conversation import DIFF
 
 
-def counted(rows: list[DiffRow]) -> str:
+def counted(rows: DiffRows) -> str:
     return "".join(span.text for span in counts(rows))
 
 
-def texts(rows: list[DiffRow], width: int = 60) -> list[str]:
+def texts(rows: DiffRows, width: int = 60) -> list[str]:
     return [line.text.rstrip() for line in diff_lines(rows, width)]
 
 
-def shown(rows: list[DiffRow], split: bool = False) -> list[str]:
+def shown(rows: DiffRows, split: bool = False) -> list[str]:
     """Return the lines as they are read, both sides of a pair."""
     return [
         "|".join("" if part is None else f"{part.lead}{part.text}" for part in _parts(line))
@@ -107,8 +107,8 @@ def test_any_text_parses_and_counts_its_rows(text: str, width: int) -> None:
 
 
 def test_what_is_no_diff_has_no_rows() -> None:
-    assert read_diff("hello\n+ world\n") == []
-    assert read_diff("") == []
+    assert not read_diff("hello\n+ world\n")
+    assert not read_diff("")
 
 
 # --- to be approved --------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def test_the_part_of_a_line_that_changed_is_emphasized() -> None:
 def test_no_text_that_calls_itself_a_diff_loses_a_word(text: str, split: bool) -> None:
     rows = diff_rows(text)
     words = "".join(row.text for row in rows)
-    if not is_diff(rows):
+    if not rows.is_diff:
         assert [row.text.replace("→   ", "\t") for row in rows] == [
             line.replace("\x1b", "‹U+001B›") for line in text.removesuffix("\n").split("\n")
         ] or not text

@@ -15,11 +15,13 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
 
-from amplifier_tui.host.events import HostEvent, ToolEnded, TurnStarted
+from amplifier_tui.host.events import HostEvent, ImageCard, ImagesAdded, ToolEnded, TurnStarted
+from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
 from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
 from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
+from amplifier_tui.ui.dialogs.image_sheet import ImageSheet
 from amplifier_tui.ui.dialogs.modules.commands import CommandPalette, Help
 from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList
 from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
@@ -168,27 +170,31 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
         monkeypatch.setattr(kind, "alone", 0.0)
     said = TurnStarted(session_id=SESSION, turn=1, prompt="p", replayed=True)
     changed = ToolEnded(session_id=SESSION, call_id="c", tool="edit_file", ok=True, diff=DIFF)
-    openings: dict[str, tuple[HostEvent | None, str, type[Screen[Any]]]] = {
-        "approval": (ask(), "", ApprovalDialog),
-        "ask": (questions(), "", AskDialog),
-        "diff": (changed, "view.diff", DiffSheet),
-        "export": (None, "session.export", ExportSheet),
-        "imported": (None, f"session.import {IMPORTED.card.key}", ImportedSheet),
-        "rewind": (said, "session.undo", RewindSheet),
-        "trust": (many(), "", TrustDialog),
-        "picker": (None, "app.palette", CommandPalette),
-        "rules": (None, "permissions.show", RuleList),
-        "sessions": (None, "session.sessions", SessionPicker),
-        "decision": (None, "permissions.explain ls", DetailSheet),
-        "servers": (None, "mcp.servers", ServerList),
+    picture = ImageCard(key="k", media_type="image/png", width=2, height=2)
+    seen = ImagesAdded(session_id=SESSION, call_id="c", images=(picture,))
+    monkeypatch.setattr(SessionApp, "why_no_images", "")
+    openings: dict[str, tuple[tuple[HostEvent, ...], str, type[Screen[Any]]]] = {
+        "approval": ((ask(),), "", ApprovalDialog),
+        "ask": ((questions(),), "", AskDialog),
+        "diff": ((changed,), "view.diff", DiffSheet),
+        "image": ((changed, seen), "view.image", ImageSheet),
+        "export": ((), "session.export", ExportSheet),
+        "imported": ((), f"session.import {IMPORTED.card.key}", ImportedSheet),
+        "rewind": ((said,), "session.undo", RewindSheet),
+        "trust": ((many(),), "", TrustDialog),
+        "picker": ((), "app.palette", CommandPalette),
+        "rules": ((), "permissions.show", RuleList),
+        "sessions": ((), "session.sessions", SessionPicker),
+        "decision": ((), "permissions.explain ls", DetailSheet),
+        "servers": ((), "mcp.servers", ServerList),
     }
     dialogs = {action.scope for action in ACTIONS} - {"screen", "prompt", "pane", "find"}
     assert dialogs == openings.keys(), "say here how a new kind of dialog is opened"
     for scope in sorted(dialogs):
         async with running(FakeClient(foreign=(IMPORTED,)), size=SIZE) as drive:
-            event, opened_by, kind = openings[scope]
-            if event is not None:
-                await drive.push(event)
+            pushed, opened_by, kind = openings[scope]
+            if pushed:
+                await drive.push(*pushed)
             if opened_by:
                 name, _, argument = opened_by.partition(" ")
                 await drive.app.run_by_id(name, argument)

@@ -49,6 +49,7 @@ def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
     from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
     from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
+    from amplifier_tui.ui.dialogs.image_sheet import ImageSheet
     from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList
     from amplifier_tui.ui.dialogs.parts.picker import Picker
     from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
@@ -64,6 +65,7 @@ def test_every_action_runs_something_that_exists() -> None:
         "approval": ApprovalDialog,
         "ask": AskDialog,
         "diff": DiffSheet,
+        "image": ImageSheet,
         "rewind": RewindSheet,
         "export": ExportSheet,
         "imported": ImportedSheet,

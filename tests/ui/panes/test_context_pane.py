@@ -145,9 +145,9 @@ async def test_what_came_from_the_providers_cache_is_told_where_it_has_one(width
     )
     async with app.run_test(size=(width, 30)):
         words = "\n".join(text(app.query_one(ContextPane)))
-        assert "82% of what was sent" in words
+        assert "82% of the input came" in words
     async with stage(budget()).run_test(size=(width, 30)) as pilot:
-        assert "of what was sent" not in "\n".join(text(pilot.app.query_one(ContextPane)))
+        assert "came from the cache" not in "\n".join(text(pilot.app.query_one(ContextPane)))
 
 
 async def test_the_full_form_tells_all() -> None:

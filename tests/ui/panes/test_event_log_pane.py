@@ -198,6 +198,17 @@ async def test_a_filter_narrows_the_list_while_it_is_typed() -> None:
         await until(pilot, lambda: app.events[-1] == "tool:post")
 
 
+async def test_another_session_begins_without_the_filter_of_the_one_before() -> None:
+    app = Rail(opened(), *SOME)
+    async with app.run_test(size=(46, 12)) as pilot:
+        app.pane.focus()
+        await pilot.press("slash", *"nothing", "enter")
+        await until(pilot, lambda: app.rows == ["No event passes the filter"])
+        app.feed(opened(session_id="other"), traced(1, "begun", session_id="other"))
+        await until(pilot, lambda: app.events == ["begun"])
+        assert not app.query_one(Input).display
+
+
 async def test_escape_takes_the_filter_back() -> None:
     app = Rail(*SOME)
     async with app.run_test(size=(46, 12)) as pilot:

@@ -16,6 +16,8 @@ async def test_a_selection_is_copied_and_that_is_said() -> None:
         await drive.press("shift+home", "ctrl+c")
         assert drive.app.clipboard == "some words" and drive.draft == "some words"
         assert "Copied the selection, 10 characters." in drive.text()
+        await drive.press("ctrl+c")
+        assert drive.draft == ""
 
 
 async def test_a_cleared_draft_comes_back_with_the_arrow_also_before_what_is_queued() -> None:

@@ -20,9 +20,24 @@ from amplifier_tui.ui.prompt.completion import (
     list_files,
 )
 from amplifier_tui.ui.prompt.history import KEEP, History
+from amplifier_tui.ui.prompt.prompt import RUNNING, fit_hints
 from amplifier_tui.ui.prompt.prompt_input import Chips, is_large
 
 TEXT = st.text(max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (40, RUNNING),
+        (36, "enter steers  tab queues  esc stops"),
+        (32, "enter steers  tab queues  …"),
+        (20, "enter steers  …"),
+        (8, "enter s…"),
+    ],
+)
+def test_hints_without_room_leave_a_mark(width: int, shown: str) -> None:
+    assert fit_hints(RUNNING, width) == shown
 
 
 # --- chips -----------------------------------------------------------------------------------
@@ -96,6 +111,18 @@ def test_an_empty_query_keeps_the_order() -> None:
     assert rank("", ["b", "a", "c"], str, limit=2) == ["b", "a"]
 
 
+def test_long_words_and_far_letters_are_found_as_they_are_or_not_at_all() -> None:
+    # Letters that may stand anywhere made a list of such texts wait for seconds at each key.
+    assert match("a" * 500, "a " * 3_000) is None
+    assert match("ab" + "c" * 500, "x ab" + "c" * 500) is not None
+    assert match("abc", "z " * 1_000 + "a_b_c") is None
+    assert match("a_b", "z " * 1_000 + "a_b_c") is not None
+
+
+def test_a_word_with_a_letter_left_out_comes_before_beginnings_of_several_words() -> None:
+    assert rank("thme", ["To the first message", "Choose the model", "Theme"], str)[0] == "Theme"
+
+
 def test_letters_that_only_happen_to_be_in_a_sentence_are_no_match() -> None:
     bundles = [
         "demo A scripted agent in a sample project; no key, nothing is sent anywhere",
@@ -143,7 +170,7 @@ def test_every_command_is_offered_once_and_found_by_its_name() -> None:
     offered = complete_commands("", Keymap())
     assert len({c.text for c in offered}) == len(offered)
     for name in BY_SLASH:
-        assert complete_commands(name, Keymap())[0].text.startswith(f"/{name}")
+        assert complete_commands(name, Keymap())[0].insert.strip() == f"/{name}"
 
 
 def test_commands_of_modules_are_offered_after_the_programs_own() -> None:

@@ -99,6 +99,10 @@ async def test_a_large_paste_becomes_a_chip_and_is_sent_in_full() -> None:
         await drive.write(" please")
         await drive.press("enter")
         assert drive.client.named("submit") == [(f"look: {text} please",)]
+        await drive.press("up")
+        assert drive.draft == "look: [Pasted 2,031 lines] please"
+        await drive.press("enter")
+        assert drive.client.named("submit")[1:] == [(f"look: {text} please",)]
 
 
 async def test_a_chip_is_deleted_in_one_piece_and_undo_brings_it_back() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from amplifier_tui.host.events import TurnEnded, TurnStarted
 from amplifier_tui.paths import user_state_dir
+from amplifier_tui.ui.session.tabs import tabs
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient, opened
 
@@ -70,3 +71,41 @@ async def test_a_draft_that_was_not_shown_yet_stays_stored() -> None:
         drive.app.quitting.quit_by_signal("SIGHUP")
         await drive.until(lambda: client.named("close"))
     assert not client.named("keep_draft")
+
+
+async def test_a_draft_is_stored_while_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tabs, "DRAFT_DELAY", 0.01)
+    client = FakeClient(on_open=[*SAID, opened(SESSION, resumed=True, draft="")])
+    async with running(client) as drive:
+        await drive.write("half")
+        await drive.until(lambda: ("half",) in client.named("keep_draft"))
+        await drive.write(" a thought")
+        await drive.until(lambda: ("half a thought",) in client.named("keep_draft"))
+
+
+async def test_a_draft_that_was_sent_is_stored_no_longer_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tabs, "DRAFT_DELAY", 3600)
+    client = FakeClient(on_open=[*SAID, opened(SESSION, resumed=True, draft="old")])
+    async with running(client) as drive:
+        await drive.until(lambda: drive.draft == "old")
+        await drive.press("enter")
+        await drive.until(lambda: client.named("submit"))
+        await drive.until(lambda: client.named("keep_draft"))
+        assert client.named("keep_draft") == [("",)]
+        await drive.write("another")
+        drive.app.quitting.quit_by_signal("SIGHUP")
+        await drive.until(lambda: client.named("close"))
+    assert client.named("keep_draft") == [("",), ("another",)]
+
+
+async def test_the_draft_of_a_session_that_goes_to_the_back_is_stored() -> None:
+    client = FakeClient(on_open=[*SAID, opened(SESSION, resumed=True, draft="")])
+    async with running(client) as drive:
+        assert drive.app.tabs is not None
+        await drive.write("half a thought")
+        link = drive.app.tabs.add_beside()
+        assert link is not None
+        drive.app.tabs.show(link)
+        assert client.named("keep_draft") == [("half a thought",)]

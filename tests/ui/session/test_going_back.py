@@ -186,3 +186,12 @@ async def test_what_cannot_be_found_out_is_said() -> None:
         await drive.press("enter", "f", "d", "o", "escape")
         await drive.closed()
         assert drive.client.named("rewind") == []
+
+
+async def test_with_the_prompt_back_in_the_draft_the_way_to_undo_it_is_no_typed_command() -> None:
+    async with running(client()) as drive:
+        await talked(drive)
+        back = Rewound(session_id=SESSION, turn=2, scope="both", turns=1, prompt="second")
+        await drive.push(back)
+        assert drive.draft == "second"
+        assert "ctrl+x C undoes this" in drive.text()

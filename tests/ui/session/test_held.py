@@ -39,6 +39,7 @@ async def test_it_is_read_only_until_it_is_free_and_one_key_goes_on_with_it(
         assert "open elsewhere  since 14 Nov" in drive.text() and "read-only" in drive.text()
         if size[0] >= 80:
             assert "process 4711: read-only until closed there" in drive.text()
+        assert drive.app.main.prompt.input.placeholder.startswith("Read-only: open elsewhere")
         await drive.write("go on")
         await drive.press("enter")
         assert drive.client.named("submit") == [("go on",)]

@@ -42,6 +42,7 @@ async def test_the_returned_draft_sent_as_it_is_goes_on_and_a_changed_one_is_new
         assert drive.client.named("retry") == [("",)]
         assert drive.client.named("submit") == []
         await drive.push(TURN, failed(), END)
+        await drive.press("end")
         await drive.write(" on")
         await drive.press("enter")
         assert drive.client.named("submit") == [("go on",)]

@@ -122,7 +122,10 @@ async def test_what_an_unseen_session_asks_is_named_and_answered_without_going_t
         assert drive.app.client is other
 
 
-async def test_the_leader_leads_away_from_a_question_which_stays_for_its_session() -> None:
+@pytest.mark.parametrize("by_mouse", [False, True])
+async def test_leader_and_strip_lead_away_from_a_question_which_stays_for_its_session(
+    by_mouse: bool,
+) -> None:
     async with running(size=(80, 24)) as drive:
         other = await beside(drive)
         await tell(drive, other, turn(1, "clean up"), ask())
@@ -130,7 +133,10 @@ async def test_the_leader_leads_away_from_a_question_which_stays_for_its_session
         drive.app.link.keyboard._rule.pressed(float("-inf"))
         await drive.press("f8")
         await drive.dialog(ApprovalDialog)
-        await drive.press("ctrl+x", "1")
+        if by_mouse:
+            await drive.pilot.click(offset=(2, 0))
+        else:
+            await drive.press("ctrl+x", "1")
         await drive.closed()
         assert drive.app.client is drive.client and drive.draft == ""
         assert not other.named("decide") and "2 ! clean up" in drive.text()

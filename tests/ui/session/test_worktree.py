@@ -38,6 +38,7 @@ async def test_it_is_opened_beside_named_on_the_strip_kept_and_removed(
     async with running(FakeClient(made=CARD), size=size) as drive:
         await say(drive, "/worktree")
         await drive.dialog(AskLine)
+        assert "merge brings that back" in " ".join(drive.text().split())
         await drive.press(*"fix", "enter")
         await drive.until(lambda: drive.client.others, "a session beside")
         assert drive.client.named("make_worktree") == [("fix",)]
@@ -45,7 +46,7 @@ async def test_it_is_opened_beside_named_on_the_strip_kept_and_removed(
         assert other.named("open")[0][0].cwd == Path(CARD.cwd)
         other.push(opened(other.session, cwd=CARD.cwd, branch=CARD.branch))
         await drive.until(lambda: "2 · amplifier/fix" in drive.text(), "its branch on the strip")
-        assert "What is not committed stayed in /home/u/src/app" in said(drive)
+        assert "/worktree merge. What is not committed stayed in /home/u/src/app" in said(drive)
         other.made = replace(CARD, changes=1, commits=2)
         await say(drive, "/worktree leave")
         kept = "1 file that is not committed and 2 commits that no other branch has. It stays when"

@@ -184,6 +184,10 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "steering": st.lists(_TEXT, max_size=2).map(tuple),
     },
     host.SteerApplied: {"text": _TEXT},
+    host.ImagesAdded: {
+        "call_id": _IDS,
+        "images": st.tuples(st.builds(host.ImageCard, key=_IDS, media_type=_TEXT, name=_TEXT)),
+    },
     host.ShellStarted: {"command_id": _IDS, "command": _TEXT, "told": st.booleans()},
     host.ShellProgress: {"command_id": _IDS, "text": _TEXT},
     host.ShellEnded: {

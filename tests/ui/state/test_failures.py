@@ -127,3 +127,11 @@ def test_a_compaction_leaves_a_divider(
     state = new_state(opened(), turn(replayed=replayed), event)
     notes = [entry.text for entry in state.entries if isinstance(entry, NoteEntry)]
     assert notes == [words]
+
+
+def test_a_key_that_was_refused_is_asked_for_until_a_turn_is_answered() -> None:
+    refused = make(Failed, kind="authentication", message="No", prompt="go", missing=("A_KEY",))
+    state = new_state(opened(), turn(), refused, turn_ended(status="error"))
+    assert state.conversation.missing == ("A_KEY",)
+    state.apply([turn(2), turn_ended(2)])
+    assert state.conversation.missing == ()

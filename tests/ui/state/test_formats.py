@@ -13,6 +13,7 @@ from amplifier_tui.ui.state.formats import (
     short_model,
     short_path,
     span,
+    typed_number,
 )
 
 
@@ -134,3 +135,19 @@ def test_short_path(path: str, text: str) -> None:
 
 def test_plural() -> None:
     assert (plural(1, "row"), plural(0, "row")) == ("1 row", "0 rows")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("3", 3),
+        ("012", 12),
+        ("", None),
+        ("-1", None),
+        ("٣", None),
+        ("²", None),
+        ("9" * 5_000, None),
+    ],
+)
+def test_a_number_is_what_can_be_one_on_screen(text: str, number: int | None) -> None:
+    assert typed_number(text) == number

@@ -88,6 +88,13 @@ def test_the_title_stays_longer_than_the_folder_and_goes_before_the_bundle() -> 
     assert "bundle" in names(state, 56) and "title" not in names(state, 56)
 
 
+def test_a_long_title_is_read_whole_where_there_is_room() -> None:
+    title = "Say in a sentence how prices of parcels come about"
+    state = new_state(*FULL, make(TitleChanged, title=title))
+    assert title in text(state, 200)
+    assert f"main  {title[:35]}…" in text(state, 110)
+
+
 def test_what_waits_and_what_runs_is_always_there() -> None:
     state = new_state(*FULL, turn(at=NOW - 5), tool("c", at=NOW - 5), ASK)
     for width in range(24, 200):
@@ -114,6 +121,11 @@ def test_a_notice_beside_everything_else_when_there_is_room() -> None:
 
 def test_a_notice_too_long_is_cut_with_an_ellipsis() -> None:
     assert text(new_state(*FULL, NOTICE), 50).endswith("…")
+
+
+def test_a_notice_of_the_program_itself_names_nobody() -> None:
+    said = make(Notice, level="info", source="host", text="Saved.")
+    assert "· Saved." in text(new_state(said), 80)
 
 
 def test_a_notice_ends_by_itself() -> None:

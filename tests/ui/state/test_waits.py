@@ -3,6 +3,7 @@
 import pytest
 
 from amplifier_tui.host.events import (
+    Compacted,
     Failed,
     HostEvent,
     LimitAsked,
@@ -41,6 +42,8 @@ def retries(state: SessionState) -> list[RetryEntry]:
         tool("c", at=NOW + 30),
         turn_ended(status="cancelled", at=NOW + 2),
         make(Failed, kind="rate_limit", message="no", at=NOW + 2),
+        make(Compacted, before_tokens=18_900, after_tokens=3_400, at=NOW + 30),
+        make(Notice, level="warning", text="No summary came", source="context", at=NOW + 30),
     ],
 )
 def test_a_request_that_is_sent_again_stands_there_until_something_comes(end: HostEvent) -> None:
@@ -49,6 +52,7 @@ def test_a_request_that_is_sent_again_stands_there_until_something_comes(end: Ho
     assert entry.event.attempt == 2
     state.apply([end])
     assert retries(state) == []
+    assert state.notices.retrying is None
 
 
 def test_each_lane_has_its_own() -> None:

@@ -57,6 +57,7 @@ class Stage(App[None]):
     on_entry_activated = on_follow_changed = on_link_clicked = on_retry_requested = (
         on_copy_requested
     )
+    on_image_requested = on_copy_requested
 
 
 @asynccontextmanager

@@ -32,6 +32,8 @@ def test_code_fills_its_surface_and_folds_long_lines() -> None:
     lines = code_lines("short\n" + "x" * 50, "", 30)
     assert [cell_len(line.text) for line in lines] == [30, 30, 30]
     assert [line.join for line in lines] == [None, "", None]
+    assert [line.text.startswith("» ") for line in lines] == [False, False, True]
+    assert all(line.lead == 2 for line in lines)
 
 
 def test_code_is_not_cut_inside_a_string() -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
@@ -5,6 +7,7 @@ from amplifier_tui.host.events import ProviderRetrying
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     ErrorEntry,
+    LaneEntry,
     NoteEntry,
     RetryEntry,
     ShellEntry,
@@ -14,6 +17,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
+from amplifier_tui.ui.transcript.entries.agents import agent_words
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from tests.ui.transcript.conversation import ANSWER, DIFF, entries, more
 from tests.ui.transcript.documents import document, lines_of, texts_of
@@ -123,6 +127,24 @@ def test_a_failed_tool_says_why_on_its_line() -> None:
     assert line.startswith("    ✗ bash    ls · no such file and more")
 
 
+def test_the_path_of_a_failed_call_is_not_cut_for_the_length_of_its_reason() -> None:
+    path = "parcels/rates/of/this/year.py"
+    failed = tool(tool="read_file", arguments={"file_path": path}, state="failed")
+    line = row(replace(failed, error="it went wrong " * 9))
+    assert path in line and "it went wrong" in line and line.rstrip().endswith("…")
+
+
+def test_of_an_output_that_was_cut_the_lines_above_are_not_counted_as_all() -> None:
+    entry = tool(state="running", output="row\n" * 30, output_size=120)
+    assert "… 25 more lines" in "\n".join(drawn(entry))
+    assert "… at least 25 more lines" in "\n".join(drawn(replace(entry, output_size=9_000)))
+
+
+def test_a_plan_is_counted_in_items_alone() -> None:
+    entry = tool(tool="todo", arguments={"todos": [1, 2]}, state="ok", summary="21 lines")
+    assert "2 items" in row(entry) and "lines" not in row(entry)
+
+
 def test_what_a_rule_or_a_mode_let_through_says_so_on_its_line_or_below_it() -> None:
     entry = tool(state="ok", summary="3 lines", allowed_by="rule bash(ls *)", output="a\nb\nc")
     assert drawn(entry) == ["", "    ✓ bash    ls · 3 lines · rule bash(ls *)"]
@@ -133,6 +155,17 @@ def test_what_a_rule_or_a_mode_let_through_says_so_on_its_line_or_below_it() -> 
 
 def test_a_call_nobody_answered_about_timed_out() -> None:
     assert row(tool(state="denied", timed_out=True, error="nobody came")).endswith("timed out")
+
+
+def test_the_line_of_an_agent_says_its_answer_without_the_marks_of_markdown() -> None:
+    entry = LaneEntry(key="a", lane="a", state="success", result="All of **that** is in `x.py`")
+    assert agent_words(entry) == ("All of that is in x.py", "muted")
+
+
+def test_a_denied_call_says_the_reason_that_was_given_and_not_the_question_again() -> None:
+    asked = row(tool(state="denied", error="User denied: bash wants to run a command"))
+    assert "wants to" not in asked and "User denied" not in asked
+    assert " · not here " in row(tool(state="denied", error="User denied: not here"))
 
 
 def test_the_exit_code_of_a_command_is_said_once() -> None:
@@ -233,9 +266,20 @@ def test_an_error_says_what_happened_what_was_kept_and_which_key_helps() -> None
         "  █ missing: API_KEY",
         "  █ Set another one.",
         "  █ Your prompt is kept.",
-        "  █ ctrl+x r try again   ctrl+o details",
+        "  █ ctrl+x r try again   ctrl+x # paste a key   ctrl+o details",
     ]
     assert drawn(entry, opened=True)[-1] == "  █ HTTP 401"
+
+
+@pytest.mark.parametrize(
+    ("kind", "ways"),
+    [
+        ("cancelled", "ctrl+x n open again   ctrl+x b choose a bundle"),
+        ("bundle", "ctrl+x b choose a bundle"),
+    ],
+)
+def test_a_session_that_did_not_open_says_the_ways_to_one(kind: str, ways: str) -> None:
+    assert drawn(ErrorEntry(key="e", kind=kind, message="No."))[-1] == f"  █ {ways}"
 
 
 def test_notes_are_quiet_and_warnings_have_a_glyph() -> None:

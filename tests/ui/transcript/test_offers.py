@@ -12,6 +12,7 @@ from amplifier_tui.ui.widgets.messages import (
     ActionWanted,
     ForkRequested,
     LinkClicked,
+    PromptOffered,
     RetryRequested,
 )
 from tests.ui.transcript import stage as stages
@@ -41,6 +42,9 @@ CARD = WelcomeEntry(
 
 class Stage(stages.Stage):
     def on_action_wanted(self, event: ActionWanted) -> None:
+        self.told.append(event)
+
+    def on_prompt_offered(self, event: PromptOffered) -> None:
         self.told.append(event)
 
     def on_fork_requested(self, event: ForkRequested) -> None:
@@ -143,6 +147,16 @@ async def test_the_ways_out_of_a_missing_key_can_be_clicked() -> None:
         "session.bundles",
         "session.new",
     ]
+
+
+async def test_an_example_can_be_clicked_and_a_model_can_offer_none() -> None:
+    card = WelcomeEntry(key="w", examples=("Explain it",))
+    told = await clicked(card, "plain it")
+    assert [message.text for message in told if isinstance(message, PromptOffered)] == [
+        "Explain it"
+    ]
+    told = await clicked(TextEntry(key="t", text="[alpha](example:rm)"), "alpha")
+    assert not any(isinstance(message, PromptOffered) for message in told)
 
 
 async def test_a_model_cannot_write_a_link_that_does_something() -> None:

@@ -46,6 +46,7 @@ def test_preformatted_text_keeps_every_space() -> None:
 def test_preformatted_text_breaks_after_words_where_there_are_words() -> None:
     assert texts(wrap([Span("one two three")], 9, words=False)) == ["one two", "three"]
     assert texts(wrap([Span("    abcdefghij")], 10, words=False)) == ["    abcdef", "ghij"]
+    assert texts(wrap([Span("  a bcdefghijk")], 12, words=False)) == ["  a", "bcdefghijk"]
     assert texts(wrap([Span("漢字 漢字漢字")], 9, words=False)) == ["漢字", "漢字漢字"]
 
 

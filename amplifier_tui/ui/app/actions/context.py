@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.session_app import in_open_session
+from amplifier_tui.ui.state.formats import typed_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,9 +78,9 @@ async def _with_item(
 
     pane = app.main.pane("context")
     on_screen = pane.listed if isinstance(pane, ContextPane) else ()
-    if which.isdecimal() and 1 <= int(which) <= len(on_screen):
+    if 0 < (number := typed_number(which) or 0) <= len(on_screen):
         # Meanwhile another item may have its place in the list.
-        key = on_screen[int(which) - 1].key
+        key = on_screen[number - 1].key
         which = f"={key}" if key else which
     try:
         listed = await asyncio.wrap_future(client.items())
@@ -108,8 +109,8 @@ def _find(items: Sequence[ItemCard], which: str) -> ItemCard | None:
     """Return an item by its key (`=3`), its number in the list, or words in it."""
     if which.startswith("="):
         return next((item for item in items if item.key == which[1:]), None)
-    if which.isdecimal():
-        return items[int(which) - 1] if 1 <= int(which) <= len(items) else None
+    if (number := typed_number(which)) is not None:
+        return items[number - 1] if 1 <= number <= len(items) else None
     wanted = which.casefold()
     return next((i for i in items if wanted in f"{i.source} {i.text}".casefold()), None)
 

@@ -37,10 +37,10 @@ def palette(app: SessionApp) -> None:
 
 
 def help(app: SessionApp) -> None:
-    """Show every key and command."""
+    """Show every key and command, those of what has the focus first."""
     from amplifier_tui.ui.dialogs.modules.commands import Help
 
-    app.ask(Help(app.keymap), app.run_by_id)
+    app.ask(Help(app.keymap, app.main.focused), app.run_by_id)
 
 
 def search_history(app: SessionApp) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from textual.app import SuspendNotSupported
 
+from amplifier_tui.ui.state.formats import typed_number
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -64,11 +66,8 @@ def copy_code(app: SessionApp, number: str = "") -> None:
     if not blocks:
         app.say("No answer has a block of code.")
         return
-    if not number:
-        at = len(blocks)
-    elif number.isdecimal() and 1 <= int(number) <= len(blocks):
-        at = int(number)
-    else:
+    at = typed_number(number) if number else len(blocks)
+    if at is None or not 1 <= at <= len(blocks):
         app.say(f"That answer has {len(blocks)} blocks of code: write a number from 1.", "warning")
         return
     app.copy(blocks[at - 1], f"block {at} of {len(blocks)}")

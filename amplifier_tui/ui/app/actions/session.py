@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.session_app import in_open_session, in_session
+from amplifier_tui.ui.state.formats import typed_number
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import ExportRequest, SessionClient
@@ -249,7 +250,7 @@ def forget(
     number = memory_id.strip().removeprefix("#")
     if not number:
         memories(app)
-    elif number.isdecimal() and number.isascii():
-        client.forget(int(number))
+    elif (known := typed_number(number)) is not None:
+        client.forget(known)
     else:
         app.say("A memory is named by its number: /memories shows them.", "warning")

@@ -20,16 +20,16 @@ _KEY_LENGTH = 4_000
 def paste_key(
     app: SessionApp, client: SessionClient, state: SessionState, variable: str = ""
 ) -> None:
-    """Ask for the API key of a provider that lacks one, and have it tried and kept."""
+    """Ask for the API key of a provider that lacks a good one, and have it tried."""
     missing = [name for name in state.conversation.missing if "KEY" in name or "TOKEN" in name]
     if not missing:
-        app.say("No provider of this bundle lacks a key.")
+        app.say("Every provider of this bundle has a key, and none was refused.")
     elif variable or len(missing) == 1:
         _ask_for(app, client, variable or missing[0])
     else:
-        from amplifier_tui.ui.dialogs.pickers import NamePicker
+        from amplifier_tui.ui.dialogs.pickers import KeyPicker
 
-        picker = NamePicker(missing)
+        picker = KeyPicker(missing)
         app.ask(picker, lambda name: _ask_for(app, client, name))
 
 
@@ -56,9 +56,9 @@ def use_local(app: SessionApp, client: SessionClient, state: SessionState) -> No
     elif len(servers) == 1:
         _use(app, client, next(iter(servers.values())))
     else:
-        from amplifier_tui.ui.dialogs.pickers import NamePicker
+        from amplifier_tui.ui.dialogs.pickers import ServerPicker
 
-        picker = NamePicker(list(servers))
+        picker = ServerPicker(list(servers))
         app.ask(picker, lambda name: _use(app, client, servers[name]))
 
 

@@ -10,6 +10,7 @@ from amplifier_tui.ui.app.session_app import in_open_session, in_session
 from amplifier_tui.ui.keys.actions import BY_SLASH
 from amplifier_tui.ui.keys.module_commands import is_command
 from amplifier_tui.ui.prompt.shell import shell_draft
+from amplifier_tui.ui.state.formats import typed_number
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
@@ -241,8 +242,8 @@ def rewind(app: SessionApp, client: SessionClient, state: SessionState, turn: st
         return
     if not turn:
         app.link.going_back.choose()
-    elif turn.isdecimal() and turn.isascii():
-        app.link.going_back.begin(int(turn))
+    elif (number := typed_number(turn)) is not None:
+        app.link.going_back.begin(number)
     else:
         app.say("A turn is named by its number: /rewind lists your prompts.", "warning")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from amplifier_tui.base.text import one_line
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.dialogs.sheets import EventSheet
     from amplifier_tui.ui.state.conversation.entries import ConversationEntry
+
+_IMAGES: Final = {"auto": "drawn where the terminal can", "text": "a line of text each"}
 
 
 def copy_answer(app: SessionApp) -> None:
@@ -42,6 +44,50 @@ def show_diff(app: SessionApp) -> None:
         app.say("No file has been changed yet.")
     else:
         app.push_screen(DiffSheet(found.tool, found.diff, app.client, app.keymap))
+
+
+def show_image(app: SessionApp, entry: ConversationEntry | None = None) -> None:
+    """Show the images of an entry; without one, of that with the cursor or else the last ones."""
+    from amplifier_tui.ui.dialogs.image_sheet import ImageSheet
+    from amplifier_tui.ui.images.showing import INSTALL, NO_LIBRARY, is_pdf
+    from amplifier_tui.ui.state.conversation.entries import ToolEntry, UserEntry
+
+    view = app.main.conversation
+    if view is None or app.client is None:
+        return
+    at_cursor = view.cursor if view.has_focus else None
+    for each in (entry, at_cursor, *reversed(view.entries)):
+        found = each.images if isinstance(each, UserEntry | ToolEntry) else ()
+        cards = [card for card in found if not is_pdf(card)]
+        if each is not None and cards:
+            break
+    else:
+        app.say("There is no image in this conversation.")
+        return
+    if why := app.why_no_images:
+        app.say(f"Images can't be drawn: {why}.{f' {INSTALL}' if why == NO_LIBRARY else ''}")
+    else:
+        app.push_screen(ImageSheet(cards, each.agent, app.client.image, app.keymap))
+
+
+def images(app: SessionApp, wanted: str = "") -> None:
+    """Choose how images are shown; without a choice say it."""
+    wanted = wanted.strip().lower()
+    if wanted not in _IMAGES:
+        now = app.preferences.images
+        why = app.why_no_images
+        words = f"as text, because {why}" if why and now == "auto" else _IMAGES[now]
+        app.say(f"Images: {now} ({words}). /images auto or text.")
+        return
+
+    app.run_worker(_use_images(app, wanted))
+
+
+async def _use_images(app: SessionApp, wanted: str) -> None:
+    writing = app.writer.submit(app.preferences.set_images, wanted)
+    if await app.written(writing, "That is not remembered"):
+        app.draw_images()
+        app.say(f"Images: {wanted} ({_IMAGES[wanted]}).")
 
 
 def plan(app: SessionApp) -> None:

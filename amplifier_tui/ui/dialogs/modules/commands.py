@@ -5,7 +5,9 @@ from operator import attrgetter
 
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
@@ -20,6 +22,8 @@ from amplifier_tui.ui.keys.keymap_file import pane_actions
 from amplifier_tui.ui.keys.module_commands import by_typed_name
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
+_COLUMN = (26, 44)
+"""The fewest and the most cells of a column of chords."""
 _ROWS = ((90, 1), (50, 2), (0, 3))
 """Columns from which what a command does takes so many rows."""
 
@@ -64,15 +68,25 @@ class CommandPalette(Picker):
 
 
 class Help(CommandPalette):
-    """The palette with every key there is."""
+    """The palette with every key there is; those of the widget `at` come first."""
 
     TITLE = "Keys and commands"
     PLACEHOLDER = "Type to find one"
     ROWS = (20, 60)
 
+    def __init__(self, keymap: Keymap, at: DOMNode | None = None) -> None:
+        super().__init__(keymap)
+        around = at.ancestors_with_self if at is not None else ()
+        here = {each.id for node in around for each in node.BINDINGS if isinstance(each, Binding)}
+        found = pane_actions()
+        group = next((each.group for each in found if each.id in here), "")
+        first = [each for each in found if each.group == group]
+        rest = [each for each in found if each.group != group]
+        self._actions = (*first, *ACTIONS, *rest)
+
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         full = self.app.size.width >= 100
-        actions = (*ACTIONS, *pane_actions())
+        actions = self._actions
         items: list[Action | str] = []
         if query:
             items = [*rank(query, actions, action_text)]
@@ -89,6 +103,10 @@ class Help(CommandPalette):
 
     def _data(self, rows: Sequence[PickRow]) -> Content:
         return Content("keymap.toml changes them")
+
+    def _fit(self, rows: int) -> None:
+        super()._fit(rows)
+        self.query_one("#picker-data").display = self.app.size.width >= 60
 
     def _chosen(self, row: PickRow) -> None:
         action = BY_ID.get(row.id)
@@ -147,6 +165,8 @@ def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = 
     In `full` it has every key, the chord, the command and the long help, not only the first key.
     """
     left = marked_match(action.title, query)
+    if query and action.scope == "pane":  # Its group has no heading where rows are found.
+        left = Content.assemble(left, (f"  {action.group.lower()}", "$text-muted"))
     if full and action.help:
         left = Content.assemble(left, (f"  {action.help}", "$text-muted"))
     keys = show_keys(keymap.keys_of(action), 3 if full else 1)
@@ -162,20 +182,20 @@ def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = 
 
 
 def chord_columns(chords: dict[str, Action], leader: str, width: int, rows: int) -> Content:
-    """Lay out chords, by their key, in columns; those that need more rows are only counted."""
+    """Lay out chords, by their key, in as few columns as hold them; what has no room is counted."""
+    needed = -(-len(chords) // max(1, rows - 2))
+    columns = max(1, min(needed, width // _COLUMN[0]))
+    size = min(width // columns, _COLUMN[1])
     cells: list[Content] = []
-    size = 36
     for chord, action in chords.items():
         key = show_key(chord)
         cell = Content.assemble((f" {key} ", "bold on $background"), " ", action.title)
         cells.append(cell.truncate(size - 2, ellipsis=True))
-    columns = max(1, width // size)
     height = -(-len(cells) // columns)
     room = max(1, rows - 1)
     left_out = sum(at % height >= room for at in range(len(cells)))
     palette = [show_key(key) for key, action in chords.items() if action.id == "app.palette"]
-    words = " lists them all" if width >= 2 * size else ""
-    way = f": {palette[0]}{words}" if palette else ""
+    way = f": {palette[0]} lists them all" if palette else ""
     more = f"   {left_out} more{way}" if left_out else ""
     lines = [Content.assemble((leader, "bold $text-secondary"), (f"  then{more}", "$text-muted"))]
     if height + 2 <= rows:

@@ -16,14 +16,30 @@ from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.fuzzy import match
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked, row_ids
+from amplifier_tui.ui.widgets.styled import fit
 
 Card = TypeVar("Card")
+
+
+class _Filter(Input):
+    """The field above a list; what it says while it is empty ends in a mark where it is cut."""
+
+    def __init__(self, query: str, hint: str) -> None:
+        super().__init__(query, id="filter", placeholder=hint)
+        self._whole = hint
+
+    def on_resize(self) -> None:
+        """Say what fits."""
+        self.placeholder = fit(self._whole, self.content_size.width)
 
 
 class Picker(Sheet[str]):
     """Lists rows (`_rows_for`), filters them by what is typed, returns the id of the chosen one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("picker")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("picker"),
+        Binding("ctrl+c", "leave", show=False, priority=True),
+    ]
     AUTO_FOCUS = "#filter"
     TITLE: ClassVar[str] = ""
     PLACEHOLDER: ClassVar[str] = "Type to filter"
@@ -54,7 +70,7 @@ class Picker(Sheet[str]):
         """Make the title with the filter, the list, and the keys."""
         with Horizontal(id="picker-head"):
             yield Static(self.TITLE, id="picker-title", markup=False)
-            yield Input(self._first_query, id="filter", placeholder=self.PLACEHOLDER)
+            yield _Filter(self._first_query, self.PLACEHOLDER)
             yield Static(id="picker-data", markup=False)
         with Horizontal(id="picker-body"):
             yield PickList(id="rows")
@@ -127,8 +143,13 @@ class Picker(Sheet[str]):
             # It grows with the list, but a filter does not shrink it again under the eyes.
             self._most = len(rows)
             self._fit(self.room())
+        self._name_keys()
         # At once: a message would come after the frame, and what it changes would take another.
         self._highlighted(self.rows.row)
+
+    def _name_keys(self) -> None:
+        """Say of the key that closes what it does next: it clears the filter first."""
+        self.query_one(KeyRow).rename("close", "Clear" if self.query_text else "")
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, event: Input.Changed) -> None:
@@ -159,6 +180,14 @@ class Picker(Sheet[str]):
         """Clear the filter, or close without choosing."""
         if self.query_text:
             self.query_one("#filter", Input).value = ""
+        else:
+            self.finish()
+
+    def action_leave(self) -> None:
+        """Copy what is selected in the filter, or close without choosing."""
+        line = self.query_one("#filter", Input)
+        if line.has_focus and line.selected_text:
+            line.action_copy()
         else:
             self.finish()
 

@@ -74,6 +74,14 @@ class QuestionSheet(Sheet[T]):
         """Close without an answer: the user types."""
         self.finish()
 
+    def on_click(self, event: events.Click) -> None:
+        """Leave the strip of the sessions in use, where the question does not cover it."""
+        strip, at = self._main.sessions, event.screen_offset
+        if strip is not None and strip.region.contains_point(at) and at.y not in self._covered():
+            # It stays pending in its session.
+            self.give_way()
+            strip.go_to(at.x)
+
     def _action_of(self, key: str) -> str:
         return self._keys.get(key, "")
 

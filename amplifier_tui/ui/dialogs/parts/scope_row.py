@@ -33,7 +33,7 @@ class ScopeRow(Static):
         super().__init__(id=id)
         self._request = request
         self._reach: int | None = None
-        self._shown = (False, 0)
+        self._shown = (False, 0, False)
         self.offered = len(request.scopes) > 1 and request.risk != "critical"
         self.scope: Scope = "once"
 
@@ -53,28 +53,41 @@ class ScopeRow(Static):
             # The question stands all the same; it says nothing of earlier calls then.
             self.log.warning(f"The calls a rule would have allowed were not counted: {error}")
         else:
-            self.show(*self._shown)
+            withheld, width, brief = self._shown
+            self.show(withheld, width, brief=brief)
 
-    def show(self, withheld: bool, width: int) -> None:
-        """Draw it for so many cells; `withheld`: the payload was not seen to its end."""
-        self._shown = withheld, width
-        self.update(self._content_for(withheld, width, self._reach))
+    def show(self, withheld: bool, width: int, *, brief: bool) -> None:
+        """Draw it for so many cells.
 
-    def rows(self, width: int) -> int:
-        """Return how many rows it needs once it is offered and the calls are counted."""
-        content = self._content_for(False, width, _MANY)
+        Args:
+            withheld: The payload was not seen to its end.
+            brief: Take one row as long as nothing is to be remembered: rows are few.
+        """
+        self._shown = withheld, width, brief
+        self.update(self._content_for(withheld, width, self._reach, brief))
+
+    def rows(self, width: int, *, brief: bool = False) -> int:
+        """Return how many rows it needs once it is offered, with room for a count to come."""
+        reach = _MANY if self._reach is None else self._reach
+        content = self._content_for(False, width, reach, brief)
         return len(content.wrap(width)) if content else 0
 
-    def _content_for(self, withheld: bool, width: int, reach: int | None) -> Content:
+    def _content_for(self, withheld: bool, width: int, reach: int | None, brief: bool) -> Content:
         request = self._request
         if not self.offered:
             return Content()
+        if brief and self.scope == "once" and not withheld:
+            chosen = f"● {SCOPES[self.scope]}"
+            return Content.assemble(
+                ("remember   ", "$text-muted"), chosen, ("   ○ …", "$text-muted")
+            )
         parts = [Content.styled("remember", "$text-muted")]
         for each in request.scopes:
             mark, style = ("●", "") if each == self.scope else ("○", "$text-muted")
-            parts.append(Content.styled(f"{mark} {SCOPES[each]}", style))
+            # No row ends between a mark and its words.
+            parts.append(Content.styled(f"{mark} {SCOPES[each]}".replace(" ", "\xa0"), style))
         offer = Content("   ").join(parts)
-        first = Content.styled("remember …   scroll to the end of it first", "$text-muted")
+        first = Content.styled("remember …   read it to the end", "$text-muted")
         if not request.rule:
             return first if withheld else offer
         rule = Content.assemble(("rule ", "$text-muted"), reveal(request.rule).replace("\n", " "))

@@ -55,8 +55,8 @@ class KeyRow(Widget):
         & > .key-row--key { background: $background; color: $foreground; text-style: bold; }
     }
     """
-    GAP: ClassVar[int] = 3
-    """Cells between two choices, where there is room."""
+    GAPS: ClassVar[tuple[int, ...]] = (3, 2, 1)
+    """Cells between two choices: the most with which all stand on one row."""
 
     @dataclass
     class Clicked(Message):
@@ -66,18 +66,31 @@ class KeyRow(Widget):
 
     def __init__(self, choices: Sequence[KeyChoice] = (), *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._choices = tuple(choices)
+        self._given = self._choices = tuple(choices)
+        self._renamed: dict[str, str] = {}
         self._reserve = 0
         self._right = Content()
         self._rows: list[list[tuple[int, KeyChoice]]] = []
 
     def set_choices(self, choices: Sequence[KeyChoice]) -> None:
         """Show other choices."""
-        if tuple(choices) != self._choices:
-            self._choices = tuple(choices)
+        self._given = tuple(choices)
+        named = tuple(
+            KeyChoice(
+                each.key, self._renamed.get(each.action) or each.words, each.action, each.strong
+            )
+            for each in choices
+        )
+        if named != self._choices:
+            self._choices = named
             # The layout asks for the height only where it does not believe to know it.
             self._lay_out(self.size.width)
             self.refresh(layout=True)
+
+    def rename(self, action: str, words: str) -> None:
+        """Say other words for what an action does next; empty ones for its own."""
+        self._renamed[action] = words
+        self.set_choices(self._given)
 
     def set_reserve(self, cells: int) -> None:
         """Keep so many cells free at the right of the last row."""
@@ -97,17 +110,21 @@ class KeyRow(Widget):
         return max(1, len(self._rows))
 
     def _lay_out(self, width: int) -> None:
-        gap = self.GAP if width >= 60 else 1
+        sizes = [len(choice.key) + 3 + len(choice.words) for choice in self._choices]
+        # What stands at the right keeps as far away as a choice.
+        number = len(sizes) - (not self._reserve)
+        whole = sum(sizes) + self._reserve
+        one_row = (gap for gap in self.GAPS if whole + gap * number <= width)
+        gap = next(one_row, self.GAPS[0] if width >= 60 else 1)
         rows: list[list[tuple[int, KeyChoice]]] = [[]]
         at = 0
-        for choice in self._choices:
-            size = len(choice.key) + 3 + len(choice.words)
+        for choice, size in zip(self._choices, sizes, strict=True):
             if at and at + size > width:
                 rows.append([])
                 at = 0
             rows[-1].append((at, choice))
             at += size + gap
-        if at - gap + self._reserve > width:
+        if self._reserve and at + self._reserve > width:
             rows.append([])
         self._rows = rows
 

@@ -69,8 +69,8 @@ def is_plain(preview: RewindPreview) -> bool:
     return not any(file.conflict or file.problem or file.command for file in preview.files)
 
 
-def done_words(event: Rewound, draft_kept: bool) -> str:
-    """Return what was done, in one line."""
+def done_words(event: Rewound, draft_kept: bool, redo: str = "/redo") -> str:
+    """Return what was done, in one line; `redo` is how to undo it with a prompt in the draft."""
     parts: list[str] = []
     if event.scope != "files":
         verb = "brought back" if event.undone else "taken back"
@@ -87,6 +87,6 @@ def done_words(event: Rewound, draft_kept: bool) -> str:
     if draft_kept:
         parts.append("your draft was kept, the prompt is in the history")
     if not event.undone:
-        parts.append("/redo undoes this")
+        parts.append(f"{redo} undoes this")
     words = " · ".join(parts)
     return words[:1].upper() + words[1:]

@@ -58,7 +58,7 @@ def cache_rows(used: Usage, width: int) -> list[Row]:
     if not used.cache_read_tokens and not used.cache_write_tokens:
         return []
     share = 100 * used.cache_read_tokens // max(1, used.input_tokens)
-    return [[(fit(f"{share}% of what was sent came from the cache", width), "muted")]]
+    return [[(fit(f"{share}% of the input came from the cache", width), "muted")]]
 
 
 def context_rows(budget: BudgetState, width: int, *, groups: int) -> list[Row]:

@@ -73,6 +73,7 @@ class EventLogPane(Vertical):
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self.view = EventLogView(clock=clock)
+        self._session = ""
         self._head = RowWidget()
         self._foot = RowWidget()
         self._foot.display = False
@@ -95,7 +96,16 @@ class EventLogPane(Vertical):
         self._foot.display = False
 
     def update_from(self, state: SessionState) -> None:
-        """Show what is new in the state's event log; cheap when nothing is."""
+        """Show what is new in the state's event log; cheap when nothing is.
+
+        Another session begins without the filter of the one before: its events would be hidden.
+        """
+        session = state.facts.session_id
+        if self._session and session != self._session and self._input.value:
+            self._input.value = ""
+            self._input.set_class(self._input.has_focus, "-open")
+            self.view.set_filter("")
+        self._session = session
         self.view.show(state.log)
 
     def focus(self, scroll_visible: bool = True) -> "EventLogPane":

@@ -86,9 +86,9 @@ class SessionTab:
         if not self.shown:
             self.screen.say(self.named(one_line(text, 300)), level)
 
-    def restore(self, text: str) -> None:
-        """Give a prompt that was not answered back, unless another draft was begun."""
-        self.when_shown(lambda: self.screen.prompt.restore(text))
+    def restore(self, text: str, *, selected: bool = False) -> None:
+        """Give a prompt that was not answered back; as `PromptArea.restore`."""
+        self.when_shown(lambda: self.screen.prompt.restore(text, selected=selected))
 
     def when_shown(self, call: Callable[[], object]) -> None:
         """Call something now, or when the session is shown again."""

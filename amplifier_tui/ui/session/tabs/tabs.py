@@ -20,6 +20,8 @@ from amplifier_tui.ui.terminal.leave import Farewell
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from textual.timer import Timer
+
     from amplifier_tui.host.client import OpenRequest, SessionClient
     from amplifier_tui.ui.app.main_screen import MainScreen
 
@@ -27,6 +29,10 @@ _log = logging.getLogger(__name__)
 
 MOST: Final = 9
 """Sessions of a window: each has a digit, and an engine thread of its own."""
+DRAFT_DELAY: Final = 1.0
+"""Seconds after which a draft that changes is stored."""
+LONG_DRAFT: Final = 20_000
+"""Characters that make it a second later: looking for secrets in a long text takes its time."""
 
 
 class SessionTabs:
@@ -56,6 +62,7 @@ class SessionTabs:
         self.approvals = ApprovalDialogs(self._screen, self._keyboard, self._shown_first)
         self.links: list[SessionLink] = []
         self._title = ""
+        self._draft_timer: Timer | None = None
         tab = SessionTab(self._screen, client, state)
         tab.shown, tab.view = True, self._screen.transcript
         self._shown = self._add(tab, early, look_back=True)
@@ -98,6 +105,7 @@ class SessionTabs:
         with self._screen.app.batch_update():
             before.tab.shown = False
             before.tab.draft = prompt.input.swap(tab.draft)
+            before.keep_draft(before.tab.draft.whole)
             self._shown = link
             first = tab.view is None
             tab.view = self._screen.show_session(tab.state, tab.view)
@@ -166,6 +174,24 @@ class SessionTabs:
         problems = " ".join(each.problem for each in ended if each.problem)
         also = tuple(each.resume_command for each in rest if each.resume_command)
         return last._replace(problem=problems, also=also)
+
+    def draft_changed(self) -> None:
+        """Store the draft of the session on screen: soon, or at once when it was sent or cleared.
+
+        So it outlives a program that is killed.
+        """
+        draft = self._screen.prompt.input.draft
+        if not draft:
+            self._keep_draft()
+        elif self._draft_timer is None:
+            delay = DRAFT_DELAY + len(draft) / LONG_DRAFT
+            self._draft_timer = self._screen.set_timer(delay, self._keep_draft)
+
+    def _keep_draft(self) -> None:
+        timer, self._draft_timer = self._draft_timer, None
+        if timer is not None:
+            timer.stop()
+        self._shown.keep_draft(self._draft_of(self._shown))
 
     def _draft_of(self, link: SessionLink) -> str:
         prompt = self._screen.prompt.input

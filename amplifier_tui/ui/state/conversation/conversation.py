@@ -8,6 +8,7 @@ from amplifier_tui.host.events import MAIN_LANE, HostEvent
 from amplifier_tui.ui.state.conversation.blocks import BlockEntries
 from amplifier_tui.ui.state.conversation.entries import (
     NO_PROVIDER,
+    REFUSED,
     ConversationEntry,
     EntryList,
     ErrorEntry,
@@ -73,6 +74,7 @@ class ConversationState(Handlers):
         self.limit: LimitEntry | None = None
         """What waits at the session's limit, if anything."""
         self._opened_as = ""
+        self._refused: tuple[str, ...] = ()
         self._divider = ""
         self._told: deque[HostEvent] = deque(maxlen=_TOLD)
         self._replaying = False
@@ -124,8 +126,9 @@ class ConversationState(Handlers):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Environment variables that providers need and do not find."""
-        return self._welcome.card.missing
+        """Environment variables that providers do not find, or whose key was not accepted."""
+        known = self._welcome.card.missing
+        return known + tuple(name for name in self._refused if name not in known)
 
     @property
     def servers(self) -> tuple[events.LocalServer, ...]:
@@ -220,6 +223,14 @@ class ConversationState(Handlers):
             )
         )
 
+    @on(events.ImagesAdded)
+    def _images_added(self, event: events.ImagesAdded) -> None:
+        prompts = (e for e in reversed(self.list.entries) if isinstance(e, UserEntry))
+        entry = next((e for e in prompts if e.begins_turn), None)
+        if not event.call_id and entry is not None and event.agent == entry.agent:
+            entry.images = event.images
+            self.list.update(entry)
+
     @on(events.TurnEnded)
     def _turn_ended(self, event: events.TurnEnded) -> None:
         kept = self._settle(
@@ -228,6 +239,8 @@ class ConversationState(Handlers):
         if event.agent != MAIN_LANE:
             return
         self.failures.running = False
+        if event.status == "success":
+            self._refused = ()
         words = _end_words(event, kept)
         if words and not (event.status == "error" and self.failures.in_turn):
             level: events.Level = "error" if event.status == "error" else "info"
@@ -241,6 +254,10 @@ class ConversationState(Handlers):
 
     @on(events.Failed)
     def _failed(self, event: events.Failed) -> None:
+        if event.kind == REFUSED:
+            self._refused = event.missing
+            self.failures.add(event)
+            return
         if event.kind != NO_PROVIDER or event.prompt or self._said_something():
             self._welcome.miss(event.missing)
             self.failures.add(event)

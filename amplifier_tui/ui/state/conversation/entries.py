@@ -11,6 +11,7 @@ from typing import Any, Literal
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import (
     MAIN_LANE,
+    ImageCard,
     Level,
     LimitAsked,
     LocalServer,
@@ -22,11 +23,18 @@ from amplifier_tui.ui.state.section import Section
 NO_PROVIDER = "no_provider"
 """The kind of failure that a key, another bundle or the demo helps against."""
 
+REFUSED = "authentication"
+"""The kind of failure that another key helps against."""
+
 NO_MODEL = "not_found"
 """The kind of failure that another model helps against."""
 
 TOO_LONG = "context_length"
 """The kind of failure that compacting helps against."""
+CANCELLED = "cancelled"
+"""The kind of failure of an opening that the user put off."""
+BUNDLE = "bundle"
+"""The kind of failure that another bundle helps against."""
 
 LaneState = Literal["running", "waiting", "success", "incomplete", "error", "cancelled"]
 ToolState = Literal["running", "waiting", "ok", "failed", "denied", "interrupted"]
@@ -47,6 +55,7 @@ class UserEntry(ConversationEntry):
     text: str
     turn: int = 0
     attachments: tuple[str, ...] = ()
+    images: tuple[ImageCard, ...] = ()
     steered: bool = False
     """Said in the middle of a turn and delivered at a step boundary."""
 
@@ -97,6 +106,7 @@ class ToolEntry(ConversationEntry):
     error: str = ""
     diff: str = ""
     summary: str = ""
+    images: tuple[ImageCard, ...] = ()
     expanded: bool = False
     allowed_by: str = ""
     timed_out: bool = False

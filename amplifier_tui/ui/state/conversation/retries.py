@@ -28,6 +28,15 @@ class RetryLines(Handlers):
     def _came(self, event: HostEvent) -> None:
         self._over(event.agent)
 
+    @on(events.Compacted, live=True)
+    def _compacted(self, event: events.Compacted) -> None:
+        self._over(event.agent)
+
+    @on(events.Notice, live=True)
+    def _noticed(self, event: events.Notice) -> None:
+        if event.ends_compaction:
+            self._over(event.agent)
+
     @on(events.TurnEnded, live=True)
     def _turn_ended(self, event: events.TurnEnded) -> None:
         self._over(event.agent)

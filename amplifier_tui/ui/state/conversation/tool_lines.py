@@ -121,6 +121,12 @@ class ToolLines(Handlers):
             **told(event, "error", "diff", "summary", "duration_ms"),
         )
 
+    @on(events.ImagesAdded)
+    def _images_added(self, event: events.ImagesAdded) -> None:
+        call = self._calls.get((event.agent, event.call_id))
+        if call is not None:
+            self._tell(call.entry, images=event.images)
+
     @on(events.ApprovalRequested, live=True)
     def _asked(self, event: events.ApprovalRequested) -> None:
         # A call may ask before the orchestrator reports its start.

@@ -42,7 +42,12 @@ def agent_name(entry: LaneEntry) -> str:
 def agent_words(entry: LaneEntry) -> tuple[str, Role]:
     """Return what an agent does, or how it ended; its instruction while it has done nothing."""
     if entry.state == "success" and entry.result:
-        return one_line(entry.result, 200), "muted"
+        # Late, as the list of agents is made before anything is read as Markdown.
+        from amplifier_tui.ui.transcript.markdown.inline import inline_spans
+
+        # Markdown: on a line of its own its marks would only be characters.
+        spans = inline_spans(one_line(entry.result, 200), {}, "muted")
+        return "".join(span.text for span in spans), "muted"
     if entry.stopping:
         return "stopping…", "warning"
     if entry.state in _ENDS:

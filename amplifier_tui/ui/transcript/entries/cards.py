@@ -1,12 +1,16 @@
 """Entries that are words: prompts, thinking, notes, errors, and the card of an empty session."""
 
+from pathlib import PurePath
 from typing import Final
 
 from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.events import summary
 from amplifier_tui.ui.state.conversation.entries import (
+    BUNDLE,
+    CANCELLED,
     NO_MODEL,
     NO_PROVIDER,
+    REFUSED,
     TOO_LONG,
     ErrorEntry,
     LimitEntry,
@@ -19,8 +23,9 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.state.formats import money, price, short_model
+from amplifier_tui.ui.state.formats import money, price, short_model, size
 from amplifier_tui.ui.state.small_sections import retry_words
+from amplifier_tui.ui.transcript.entries.images import image_lines
 from amplifier_tui.ui.transcript.entries.scene import (
     Scene,
     Way,
@@ -30,7 +35,6 @@ from amplifier_tui.ui.transcript.entries.scene import (
     edged,
     elapsed,
     margined,
-    size,
     text_lines,
     way_rows,
 )
@@ -57,9 +61,12 @@ def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
         more = counted(newlines, "more line") if newlines else size(len(whole) - len(text))
         words = " · ".join(filter(None, (more, scene.keys("view.expand") if folded else "")))
         lines.append(StyledLine((Span(f"… {words}", "muted"),)))
-    if entry.attachments:
-        names = ", ".join(one_line(name, 200) for name in entry.attachments)
+    shown = {card.name for card in entry.images}
+    files = [name for name in entry.attachments if PurePath(name).name not in shown]
+    if files:
+        names = ", ".join(one_line(name, 200) for name in files)
         lines += text_lines(f"with {names}", "muted", column.measure)
+    lines += image_lines(entry.images, entry.agent, scene, column.measure)
     if entry.steered:
         lines += text_lines("said while it worked", "muted", column.measure)
     return edged(lines, column, "edge")
@@ -117,6 +124,8 @@ def note_lines(entry: NoteEntry, scene: Scene) -> list[StyledLine]:
 # they are addresses like any others.
 ACTION: Final = "action:"
 """Before the id of the action (`ui/keys/actions.py`) that a link stands for."""
+EXAMPLE: Final = "example:"
+"""Before a prompt to try."""
 RETRY: Final = f"{ACTION}turn.retry"
 WITHOUT: Final = f"{ACTION}turn.without"
 
@@ -141,7 +150,7 @@ def error_lines(entry: ErrorEntry, scene: Scene) -> list[StyledLine]:
     lines = text_lines(entry.message or entry.kind, "strong", width)
     said = f"{entry.message} {entry.remedy}"
     missing = [name for name in entry.missing if name not in said]
-    if missing:
+    if missing and entry.kind != REFUSED:
         lines += text_lines(f"missing: {', '.join(missing)}", "text", width)
     if entry.remedy:
         lines += text_lines(entry.remedy, "text", width)
@@ -167,8 +176,14 @@ def _ways(entry: ErrorEntry, scene: Scene) -> list[Way]:
         ways.append(_way(scene, "model.choose", "choose a model"))
     if entry.kind == TOO_LONG:
         ways.append(_way(scene, "context.compact", "compact the conversation"))
+    if entry.missing:
+        words = "paste another key" if entry.kind == REFUSED else "paste a key"
+        ways.append(_way(scene, "setup.key", words))
+    if entry.kind == CANCELLED:
+        ways.append(_way(scene, "session.new", "open again"))
     if entry.kind == NO_PROVIDER:
         ways.append(_way(scene, "session.demo", "try the offline demo"))
+    if entry.kind in (NO_PROVIDER, CANCELLED, BUNDLE):
         ways.append(_way(scene, "session.bundles", "choose a bundle"))
     if entry.detail:
         words = "hide details" if scene.expanded else "details"
@@ -258,7 +273,8 @@ def welcome_lines(entry: WelcomeEntry, scene: Scene) -> list[StyledLine]:
     lines = _wrapped(rows, scene.column.measure)
     for number, example in enumerate(examples):
         head = Span(_TRY if not number else " " * len(_TRY), "muted")
-        words = wrap([Span(one_line(example))], max(1, scene.column.measure - len(_TRY)))
+        link = f"{EXAMPLE}{one_line(example)}"
+        words = wrap([Span(one_line(example), link=link)], max(1, scene.column.measure - len(_TRY)))
         for row, line in enumerate(words):
             prefix = head if not row else spaces(len(_TRY))
             lines.append(indented(line, [prefix], copied=not row))

@@ -1,16 +1,9 @@
 """Rows of a diff as lines below a tool line."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from amplifier_tui.base.text import clean
-from amplifier_tui.ui.diffs.rows import (
-    SIGNS,
-    DiffRow,
-    counted_lines,
-    is_diff,
-    number_width,
-    parse_diff,
-)
+from amplifier_tui.ui.diffs.rows import SIGNS, DiffRow, DiffRows, parse_diff
 from amplifier_tui.ui.transcript.entries.scene import counted
 from amplifier_tui.ui.transcript.lines import Span, StyledLine, indented, spaces, width_of, wrap
 from amplifier_tui.ui.widgets.text_lines import FOLDED, Spans
@@ -19,20 +12,20 @@ _MOST_ROWS = 400
 _NONE: Mapping[int, Spans] = {}
 
 
-def read_diff(text: str) -> list[DiffRow]:
+def read_diff(text: str) -> DiffRows:
     """Return the rows of a diff, cleaned, of which text that is no part of it is left out."""
     rows = parse_diff(text, _shown)
-    return [row for row in rows if row.kind != "other"] if is_diff(rows) else []
+    return rows.without("other")
 
 
 def _shown(line: str) -> str:
     return clean(line.rstrip("\r")).replace("\n", " ").expandtabs(4)
 
 
-def counts(rows: Iterable[DiffRow]) -> list[Span]:
+def counts(rows: DiffRows) -> list[Span]:
     """Return what the rows of a diff add and remove, as `+4 −1`."""
     spans: list[Span] = []
-    for kind, number in zip(("added", "removed"), counted_lines(rows), strict=True):
+    for kind, number in zip(("added", "removed"), rows.changed, strict=True):
         if number:
             gap = [Span(" ")] if spans else []
             spans += [*gap, Span(f"{SIGNS[kind]}{number}", kind)]
@@ -40,11 +33,11 @@ def counts(rows: Iterable[DiffRow]) -> list[Span]:
 
 
 def diff_lines(
-    rows: Sequence[DiffRow], width: int, colours: Mapping[int, Spans] = _NONE
+    rows: DiffRows, width: int, colours: Mapping[int, Spans] = _NONE
 ) -> Iterator[StyledLine]:
     """Return the lines of a diff, of at most `width` cells; `colours` by the index of the row."""
-    digits = number_width(rows)
-    files = sum(row.kind == "file" for row in rows)
+    digits = rows.number_width
+    files = rows.kinds.count("file")
     shown = 0
     in_file = False
     for index, row in enumerate(rows):
@@ -66,7 +59,7 @@ def diff_lines(
             yield from _row_lines(row, digits, width, colours.get(index, ()))
 
 
-def _file_counts(rows: Sequence[DiffRow], index: int) -> list[Span]:
+def _file_counts(rows: DiffRows, index: int) -> list[Span]:
     """Return the counts of the file whose name is the row at `index`."""
     end = next((n for n in range(index + 1, len(rows)) if rows[n].kind == "file"), len(rows))
     return counts(rows[index:end])

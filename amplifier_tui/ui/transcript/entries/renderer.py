@@ -6,6 +6,7 @@ from typing import Any
 
 from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.host.events import MAIN_LANE
+from amplifier_tui.ui.images.pictures import Pictures
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     ErrorEntry,
@@ -37,6 +38,7 @@ from amplifier_tui.ui.transcript.entries.cards import (
     welcome_lines,
 )
 from amplifier_tui.ui.transcript.entries.colours import Colours
+from amplifier_tui.ui.transcript.entries.images import image_rows
 from amplifier_tui.ui.transcript.entries.scene import KEYS, Column, Scene, margined
 from amplifier_tui.ui.transcript.entries.tool import (
     has_more,
@@ -92,6 +94,7 @@ class Renderer:
         self.selected: DrawnEntry | None = None
         self.keys = KEYS
         self.colours = Colours()
+        self.pictures = Pictures()
 
     def watch(self, item: DrawnEntry) -> None:
         """Take note of whether time runs for an item that came or changed."""
@@ -130,6 +133,11 @@ class Renderer:
             return agent_line(item.entry, self._scene(item))
         return None
 
+    def draws_image(self, entry: ConversationEntry) -> bool:
+        """Whether an image of an entry is drawn, and not only said."""
+        cards = entry.images if isinstance(entry, UserEntry | ToolEntry) else ()
+        return any(self.pictures.picture_of(card, entry.agent, 1) for card in cards)
+
     def estimate(self, piece: Piece) -> int:
         """Return about how many rows a piece takes, without rendering it."""
         item = piece.item
@@ -137,6 +145,8 @@ class Renderer:
             return 0
         head = item.head if piece.is_first else 0
         entry = item.entry
+        if isinstance(entry, UserEntry | ToolEntry) and entry.images:
+            head += image_rows(entry.images, self._scene(item))
         if item.prose is not None:
             text = piece.source if item.split else item.prose
             thinking = piece.is_first and isinstance(entry, ThinkingEntry)
@@ -177,6 +187,7 @@ class Renderer:
             item.took,
             self.keys,
             partial(self.colours.of, item),
+            self.pictures,
         )
 
     def _body(self, piece: Piece, scene: Scene) -> list[StyledLine]:

@@ -1,10 +1,12 @@
 """What an entry is rendered for, where things stand, and the rows entries are built from."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Final, NamedTuple, Self
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import clean
+from amplifier_tui.ui.images.pictures import Pictures
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.state import formats
 from amplifier_tui.ui.transcript.lines import (
@@ -82,9 +84,9 @@ class Way(NamedTuple):
 class Scene:
     """What an entry is rendered for; times are in seconds on the clock of the entries' `started`.
 
-    `paint` gives the colours of code, as far as they are known. `spinner` is empty for all entries
-    but one, `since` when it began to stream before our eyes and
-    `took` how long it did; both are 0 otherwise.
+    `paint` gives the colours of code, as far as they are known, `pictures` the images. `spinner` is
+    empty for all entries but one, `since` when it began to stream before our eyes and `took` how
+    long it did; both are 0 otherwise.
     """
 
     column: Column
@@ -96,6 +98,7 @@ class Scene:
     took: float = 0.0
     keys: WayTo = KEYS
     paint: PaintOf = unpainted
+    pictures: Pictures = field(default_factory=Pictures)
 
 
 def way_rows(ways: Iterable[Way], width: int) -> list[list[Span]]:
@@ -141,8 +144,8 @@ def data_row(
 ) -> StyledLine:
     """Return a row of words with data at the right, which ends where all data ends.
 
-    The words are cut when there is no room, the span at `path` at its start. An expandable row has
-    ▾ when it is open, ▸ when it is selected.
+    The words are cut when there is no room: the span at `path` at its start, and to no less than
+    half of the row, then the end. An expandable row has ▾ when it is open, ▸ when it is selected.
     """
     column = scene.column
     end = max(1, column.measure - _MARKER_ROOM)
@@ -151,7 +154,8 @@ def data_row(
     words = list(left)
     excess = width_of(words) - room
     if excess > 0 and path is not None:
-        target = max(_LEAST, width_of([words[path]]) - excess)
+        whole = width_of([words[path]])
+        target = max(_LEAST, whole - excess, min(whole, room // 2))
         words[path] = words[path]._replace(text=cropped_left(words[path].text, target))
     words = cropped_spans(words, room)
     gap = spaces(end - width_of(words) - width_of([data]))
@@ -181,15 +185,6 @@ def elapsed(seconds: float) -> str:
     """Return a running time in whole seconds: `3 s`, `1:04`, `1:02:03`."""
     whole = max(0, int(seconds))
     return f"{whole} s" if whole < 60 else formats.elapsed(whole)
-
-
-def size(count: int) -> str:
-    """Return an amount of text: `800 B`, `64 kB`, `1.2 MB`."""
-    if count < 1000:
-        return f"{count} B"
-    if count < 1_000_000:
-        return f"{count / 1000:.0f} kB"
-    return f"{count / 1_000_000:.1f} MB"
 
 
 def counted(count: int, noun: str) -> str:

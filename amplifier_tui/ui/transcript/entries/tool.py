@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from amplifier_tui.base.text import clean, one_line, printed
-from amplifier_tui.ui.diffs.rows import DiffRow
+from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.state.conversation.entries import ShellEntry, ToolEntry, ToolState
+from amplifier_tui.ui.state.formats import size
 from amplifier_tui.ui.transcript.entries.colours import numbered_lines
 from amplifier_tui.ui.transcript.entries.diff import code_lines, counts, diff_lines, read_diff
+from amplifier_tui.ui.transcript.entries.images import image_lines
 from amplifier_tui.ui.transcript.entries.scene import (
     PaintOf,
     Scene,
@@ -17,7 +19,6 @@ from amplifier_tui.ui.transcript.entries.scene import (
     elapsed,
     margined,
     output_lines,
-    size,
     text_lines,
 )
 from amplifier_tui.ui.transcript.entries.tool_words import (
@@ -65,16 +66,16 @@ def tool_line(entry: ToolEntry, scene: Scene) -> StyledLine:
 
 
 def tool_lines(entry: ToolEntry, scene: Scene) -> list[StyledLine]:
-    """Return the line of a tool call and, when expanded, what belongs to it."""
+    """Return the line of a tool call, its images and, when expanded, what belongs to it."""
     lines = [tool_line(entry, scene)]
+    column = scene.column
+    width = max(1, column.measure - column.body)
     if scene.expanded and has_more(entry):
-        column = scene.column
-        width = max(1, column.measure - column.body)
         lines += margined(_body(entry, width, lines[0].text, scene.paint), column, column.body)
     elif rows := peek_rows(entry):
-        width = max(1, scene.column.measure - scene.column.body)
-        lines += margined(_peek(entry, rows, width, scene), scene.column, scene.column.body)
-    return lines
+        lines += margined(_peek(entry, rows, width, scene), column, column.body)
+    images = image_lines(entry.images, entry.agent, scene, width)
+    return [*lines, *margined(images, column, column.body)]
 
 
 def peek_rows(entry: ToolEntry) -> int:
@@ -94,7 +95,10 @@ def _peek(entry: ToolEntry, most: int, width: int, scene: Scene) -> list[StyledL
     lines = [row for wrapped in rows for row in wrapped][-most:]
     above = entry.output.rstrip("\n").count("\n") + 1 - len(rows) if text else 0
     if above > 0:
-        words = " · ".join(filter(None, (counted(above, "more line"), scene.keys("view.expand"))))
+        # Of an output that was cut only a part is there to be counted.
+        least = "at least " if _cut_words(entry) else ""
+        more = f"{least}{counted(above, 'more line')}"
+        words = " · ".join(filter(None, (more, scene.keys("view.expand"))))
         lines = [StyledLine((Span(f"… {words}", "muted"),)), *lines]
     if isinstance(entry, ShellEntry) and entry.waits:
         lines += text_lines("goes along with your next prompt", "muted", width)
@@ -112,13 +116,30 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
         changed = counts(_parsed(entry.diff))
         if changed:
             yield from (Span("  "), *changed)
-    if entry.error:
-        yield Span(" · ", "muted")
-        yield Span(one_line(entry.error), "error" if entry.state == "failed" else "muted")
-    elif entry.summary and not isinstance(entry, ShellEntry):
+    if why := _why(entry):
+        yield Span(f" · {why}", "error" if entry.state == "failed" else "muted")
+    elif entry.summary and not entry.images and not _is_counted(entry):
         yield Span(f" · {one_line(entry.summary)}", "muted")
     if entry.allowed_by:
         yield Span(f" · {one_line(entry.allowed_by)}", "muted")
+
+
+def _is_counted(entry: ToolEntry) -> bool:
+    """Say whether its line says in another way what it came to: at its end, or in items."""
+    return isinstance(entry, ShellEntry) or entry.tool == "todo"
+
+
+_BY_USER = "User denied: "
+
+
+def _why(entry: ToolEntry) -> str:
+    """Say on one line why it did not go well, without what the line says already."""
+    why = one_line(entry.error)
+    if entry.state != "denied" or not why.startswith(_BY_USER):
+        return why
+    why = why.removeprefix(_BY_USER)
+    # Without a reason the model is told the question, which the call itself says better.
+    return "" if why.startswith(f"{entry.tool} wants to ") else why
 
 
 def _data(entry: ToolEntry, scene: Scene) -> Span:
@@ -147,7 +168,8 @@ def _body(entry: ToolEntry, width: int, said: str, paint: PaintOf) -> list[Style
     diff = _parsed(entry.diff)
     if entry.allowed_by and one_line(entry.allowed_by) not in said:
         lines += text_lines(f"let through by {entry.allowed_by}", "muted", width)
-    if entry.error and entry.state != "ok" and entry.error.strip() not in said:
+    error = entry.error.strip()
+    if error and entry.state != "ok" and error not in said and error not in entry.output:
         lines += text_lines(entry.error, "error" if entry.state == "failed" else "muted", width)
     if diff:
         return [*lines, *diff_lines(diff, width, paint(entry.diff, ""))]
@@ -226,5 +248,5 @@ def _long_command(entry: ToolEntry) -> str:
 
 
 @lru_cache(maxsize=128)
-def _parsed(text: str) -> list[DiffRow]:
+def _parsed(text: str) -> DiffRows:
     return read_diff(text)

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from amplifier_tui.ui.transcript.lines import Span, StyledLine, merged, spaces, width_of, wrap
+from amplifier_tui.ui.widgets.text_lines import FOLDED
 
 _log = logging.getLogger(__name__)
 
@@ -45,9 +46,10 @@ def code_lines(code: str, language: str, measure: int) -> list[StyledLine]:
     inner = max(1, measure - 2 * _MARGIN)
     lines: list[StyledLine] = []
     for spans in highlighted(code, language):
-        for line in wrap(spans, inner, words=False):
+        for number, line in enumerate(wrap(spans, inner, words=False)):
             used = min(width_of(line.spans), inner)
-            lead, fill = spaces(_MARGIN, BASE), spaces(measure - _MARGIN - used, BASE)
+            lead = Span(f"{FOLDED} ", f"muted@{BASE}") if number else spaces(_MARGIN, BASE)
+            fill = spaces(measure - _MARGIN - used, BASE)
             whole = (lead, *line.spans, fill)
             lines.append(StyledLine(whole, _MARGIN, len(fill.text), line.join))
     return lines

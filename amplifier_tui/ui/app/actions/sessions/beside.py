@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplifier_tui.ui.app.session_app import in_session
+from amplifier_tui.ui.state.formats import typed_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,8 +93,8 @@ def show(app: SessionApp, number: str = "") -> None:
         app.bell()
     elif not number:
         step(app)
-    elif number.isdecimal() and number.isascii() and 0 < int(number) <= len(app.tabs.links):
-        app.tabs.show(app.tabs.links[int(number) - 1])
+    elif 0 < (place := typed_number(number) or 0) <= len(app.tabs.links):
+        app.tabs.show(app.tabs.links[place - 1])
     elif len(app.tabs.links) == 1:
         _say_alone(app)
     else:

@@ -45,7 +45,10 @@ def worktree(app: SessionApp, client: SessionClient, state: SessionState, words:
     else:
         from amplifier_tui.ui.dialogs.questions import AskLine
 
-        about = "A session beside this one, on a branch and in a folder of that name."
+        about = (
+            "A session beside this one, on a branch and in a folder of that name. In it: diff "
+            "shows what it changed, merge brings that back, leave or remove ends it."
+        )
         question = AskLine("Worktree", "", _LONGEST_NAME, about=about, verb="Make it")
         app.ask(question, lambda name: worktree(app, name) if name.strip() else None)
 
@@ -99,7 +102,10 @@ def _open(app: SessionApp, state: SessionState, card: WorktreeCard) -> None:
     models, bundle = app.preferences.models, state.facts.bundle
     request = OpenRequest(cwd=Path(card.cwd), bundle=bundle, models=models)
     if app.tabs.open_beside(request):
-        app.say(f"{_named(card)}. What is not committed stayed in {one_line(card.original, 200)}.")
+        app.say(
+            f"{_named(card)}: /worktree diff, /worktree merge. What is not committed stayed in "
+            f"{one_line(card.original, 200)}."
+        )
 
 
 def _leave(app: SessionApp, card: WorktreeCard) -> None:
