@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 # Read once at Textual's import, so they must be set before it.
@@ -21,7 +22,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # How long an example takes says nothing on a machine that does something else as well. Most of them
 # are drawn in the benchmark (`tests.bench.properties`), where a property has time for them.
-settings.register_profile("suite", deadline=None, max_examples=30)
+settings.register_profile("suite", deadline=None, max_examples=20)
 settings.register_profile("deep", deadline=None, max_examples=1_000)
 settings.load_profile("suite")
 
@@ -31,8 +32,8 @@ _PLUGINS = ("hypothesispytest", "anyio", "xdist", "xdist.looponfail")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: many tests wait for a program in a terminal."""
-    return (os.cpu_count() or 1) + 1
+    """Three more than there are cores: many tests wait for a program in a terminal."""
+    return (os.cpu_count() or 1) + 3
 
 
 @pytest.hookimpl(wrapper=True)
@@ -47,7 +48,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_home(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("home")
     for name, folder in home_variables(home).items():
         monkeypatch.setenv(name, folder)
@@ -57,7 +60,9 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
         monkeypatch.delenv(name, raising=False)
     for name in ("NO_COLOR", "SSH_CONNECTION", "TMUX", "AMPLIFIER_MODULES"):
         monkeypatch.delenv(name, raising=False)
-    return home
+    yield home
+    with suppress(OSError):  # Kept until the end of the run where the test left something in it.
+        home.rmdir()
 
 
 @pytest.fixture(autouse=True)

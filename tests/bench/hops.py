@@ -44,7 +44,7 @@ HELPERS = (
     "ui/transcript/lines.py",
 )
 """What looks at a token beside its way: cleaning, secrets, the log, the journal, widths."""
-_WAITING, _DIALOG = "ui/state/waiting.py", "ui/dialogs/approval.py"
+_WAITING, _DIALOG = "ui/state/waiting.py", "ui/dialogs/approval_sheet.py"
 _STREAMED = ("Sender.delta", "DeltaGate.add")
 """Where the piece waits for the loop to turn."""
 STRETCHES = ("engine", "outbox", "drain", "state", "widgets", "draw", "paint")

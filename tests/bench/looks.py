@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from amplifier_tui.paths import shipped_themes_dir
-from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.keys.actions import ACTIONS
-from tests.bench.openings import LEAVES, client
+from tests.bench.openings import LEAVES, client, closed
 from tests.bench.table import Row
 from tests.ui.driving import Driver, running
 from tests.ui.looking import Fault, cut, misplaced, unreadable
@@ -33,25 +32,6 @@ ASKED: dict[str, Callable[[], Any]] = {
 def least(theme: str) -> float:
     """Return the contrast that a theme promises."""
     return 7.0 if theme == "contrast" else 4.5
-
-
-async def _close(drive: Driver) -> None:
-    app = drive.app
-    while app.screen is not app.main:
-        top = app.screen
-        if isinstance(top, Sheet):
-            top.call_later(top.finish)
-        else:
-            app.pop_screen()
-        await drive.settle()
-    if (pane := app.main.focused_pane()) is not None:
-        app.main.action_pane(pane)
-        app.main.shown.add(pane)
-        app.main._arrange()
-    app.main.close_find()
-    app.main.prompt.input.load_text("")
-    app.main.prompt.input.focus()
-    await drive.settle()
 
 
 class Looker:
@@ -93,7 +73,7 @@ async def walked(size: tuple[int, int], themes: list[str]) -> Looker:
             await drive.settle()
             if (app.screen, app.main.focused_pane(), app.main.find_bar) != before:
                 await looker.look(drive, action.id)
-                await _close(drive)
+                await closed(drive, drive.settle)
     for name, make in ASKED.items():
         async with running(size=size) as drive:
             await drive.push(make())

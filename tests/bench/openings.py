@@ -8,6 +8,7 @@ Textual app pushes a screen with a line of input and a list.
 import asyncio
 import os
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 # As in the program; Textual reads it when it is imported.
@@ -183,8 +184,8 @@ async def opening(drive: Driver, frames: Frames, action: Action) -> Took | None:
     return took if (app.screen, app.main.focused_pane()) != before else None
 
 
-async def closed(drive: Driver, frames: Frames) -> None:
-    """Close what is open."""
+async def closed(drive: Driver, settled: Callable[[], Awaitable[object]]) -> None:
+    """Close what is open; `settled` waits until that is painted."""
     app = drive.app
     while app.screen is not app.main:
         top = app.screen
@@ -193,16 +194,17 @@ async def closed(drive: Driver, frames: Frames) -> None:
             top.call_later(top.finish)
         else:
             app.pop_screen()
-        await frames.settled()
+        await settled()
     if (pane := app.main.focused_pane()) is not None:
         app.main.action_pane(pane)
         app.main.shown.add(pane)
         app.main._arrange()
+    app.main.close_find()
     prompt = app.main.prompt.input
     prompt.in_chord = False
     prompt.load_text("")
     prompt.focus()
-    await frames.settled()
+    await settled()
 
 
 class _List(ModalScreen[None]):
@@ -226,7 +228,7 @@ async def measured(rounds: int) -> tuple[dict[str, list[Took]], list[Took]]:
                     found.setdefault(action.id, []).append(took)
                 elif number == 0:
                     actions = [each for each in actions if each is not action]
-                await closed(drive, frames)
+                await closed(drive, frames.settled)
             plain.push_screen(_List())
             bare.append(await plain_frames.settled())
             plain.pop_screen()

@@ -65,3 +65,13 @@ def test_what_was_on_the_screen_before_a_kill_is_there_after_it(machine: Machine
     assert "Half of a sentence" in stored[7]
     assert stored[-2:] == ["go on", "The answer afterwards."]
     assert "Half of a sentence" in str(server.requests[-1].json)
+
+
+def test_a_fault_of_the_program_itself_is_said_where_the_screen_was(machine: Machine) -> None:
+    lost = "import sys\nsys.modules['amplifier_tui.ui.session.tabs.tabs'] = None\n"
+    folder = machine.file("start/sitecustomize.py", lost).parent
+    terminal = machine.start("--demo", env={"PYTHONPATH": str(folder)})
+    assert terminal.wait_end() == 1
+    assert "because of a fault of its own (ModuleNotFoundError)" in terminal.printed
+    assert "Report: " in terminal.printed
+    terminal.assert_restored()
