@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from amplifier_tui.base.tool_calls import CALL_BLOCKS, is_call_block, read_call
+from amplifier_tui.base.messages.tool_calls import CALL_BLOCKS, is_call_block, read_call
 
 ASCII_PER_TOKEN: Final = 4.0
 OTHERS_PER_TOKEN: Final = 1.5

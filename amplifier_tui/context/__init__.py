@@ -9,7 +9,7 @@ from amplifier_tui.base.python import lazy_names
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        ".base.tool_calls": "tool_names_of",
+        ".base.messages.tool_calls": "tool_names_of",
         "adr.agent": "ChatAgent",
         "adr.agent_tools": "FunctionTool",
         "adr.groups": """

@@ -8,8 +8,9 @@ from dataclasses import field
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.context_file import without_contents
+from amplifier_tui.base.messages.tool_calls import answers_of, calls_of
 from amplifier_tui.base.tokens import message_tokens
-from amplifier_tui.base.tool_calls import answers_of, calls_of
 from amplifier_tui.context.compaction.shorten import shortened
 
 Row = Mapping[str, Any]
@@ -202,7 +203,7 @@ def beginning_of(message: Row) -> str:
         if isinstance(block, Mapping):
             said = block.get("text") or block.get("thinking") or block.get("content")
         if isinstance(said, str) and said.strip():
-            texts.append(said[:_PEEK])
+            texts.append(without_contents(said)[:_PEEK])
     words = " ".join(texts) or ", ".join(call.name for call in calls_of(message))
     return " ".join(words[:_PEEK].split())
 

@@ -2,7 +2,12 @@ import json
 
 import pytest
 
-from amplifier_tui.base.sub_sessions import ending_note, for_people, resume_note, without_ending
+from amplifier_tui.base.messages.sub_sessions import (
+    ending_note,
+    for_people,
+    resume_note,
+    without_ending,
+)
 
 CHILD = "0123456789abcdef-0000000000000000_explorer"
 NOTE = resume_note(CHILD, "explorer")

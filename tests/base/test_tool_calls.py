@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.base.tool_calls import (
+from amplifier_tui.base.messages.tool_calls import (
     NO_RESULT,
     answers_of,
     as_arguments,

@@ -1,6 +1,6 @@
 import pytest
 
-from amplifier_tui.base.tool_calls import tool_names_of
+from amplifier_tui.base.messages.tool_calls import tool_names_of
 from amplifier_tui.context.entries import source_of
 from tests.context.support import Row, assistant, calling, hooked, result, system, user
 

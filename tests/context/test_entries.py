@@ -1,4 +1,5 @@
-from amplifier_tui.context.entries import read_entry
+from amplifier_tui.base.messages.context_file import context_file
+from amplifier_tui.context.entries import beginning_of, read_entry
 from tests.context.support import Row, calling, hooked, result, user
 
 
@@ -43,3 +44,8 @@ def test_an_answer_of_nothing_but_reasoning_is_known_as_such() -> None:
     assert entry({"role": "assistant", "content": [block]}).thinks
     assert not entry({"role": "assistant", "content": []}).thinks
     assert not entry({**calling("c"), "content": [block]}).thinks
+
+
+def test_a_message_with_a_file_begins_with_the_file_s_name_and_the_words() -> None:
+    text = context_file("app.py", "x = 1\n" * 500) + "\n\nfix   the bug"
+    assert beginning_of({"role": "user", "content": text}) == "[app.py] fix the bug"

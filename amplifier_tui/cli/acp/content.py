@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 from acp import helpers, schema
 
 from amplifier_tui.base.files.images import IMAGES
+from amplifier_tui.base.messages.context_file import context_file
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import SessionClient
 from amplifier_tui.host.events import ImageCard, ImagesAdded
@@ -47,8 +48,7 @@ def prompt_of(blocks: Sequence[Any]) -> tuple[str, tuple[str, ...]]:
                 else:
                     files.append(str(path))
             case schema.EmbeddedResourceContentBlock(resource=schema.TextResourceContents() as it):
-                label = one_line(it.uri).replace('"', "'")
-                texts.append(f'<context_file paths="{label}">\n{it.text}\n</context_file>')
+                texts.append(context_file(one_line(it.uri), it.text))
             case _:
                 raise ValueError(
                     f"A prompt can't have {block.type} here; send text, images and files"

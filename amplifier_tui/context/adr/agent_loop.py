@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.tool_calls import tool_spec
+from amplifier_tui.base.messages.tool_calls import tool_spec
 from amplifier_tui.context.adr.agent_tools import run_call
 from amplifier_tui.context.adr.message import CALL, Content, Message
 from amplifier_tui.context.adr.response import (

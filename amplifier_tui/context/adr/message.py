@@ -6,8 +6,8 @@ from dataclasses import field
 from typing import Any, Final, Self
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.tool_calls import read_call
 from amplifier_tui.base.plain import copy_plain
-from amplifier_tui.base.tool_calls import read_call
 
 TEXT: Final = "text"
 REASONING: Final = "text_reasoning"

@@ -7,7 +7,7 @@ killed in mid-turn, or resumed from another program's transcript, has both.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from amplifier_tui.base.tool_calls import failed_result, match_calls
+from amplifier_tui.base.messages.tool_calls import failed_result, match_calls
 from amplifier_tui.context.entries import ATTRIBUTION, Entry, Row, read_entry
 
 

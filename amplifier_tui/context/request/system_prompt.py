@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.lazy.pattern import lazy_pattern
+from amplifier_tui.base.messages.context_file import file_blocks
+from amplifier_tui.base.messages.tool_calls import tool_spec
 from amplifier_tui.base.python import awaited
 from amplifier_tui.base.tokens import MESSAGE_TOKENS, schema_tokens, text_tokens
-from amplifier_tui.base.tool_calls import tool_spec
 from amplifier_tui.context.entries import Entry
 
 logger = logging.getLogger(__name__)
@@ -24,10 +23,6 @@ Part = tuple[str, str]
 
 SEPARATOR: Final = "\n\n---\n\n"
 """Between the parts, but for files, which have only an empty line between them."""
-
-_FILE_BLOCK: Final = lazy_pattern(
-    r'<context_file paths="([^"\n]*)">\n.*?\n</context_file>', re.DOTALL
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,21 +109,14 @@ def split_prompt(prompt: str) -> list[Part]:
     """
     parts: list[Part] = []
     end = 0
-    for block in _FILE_BLOCK.finditer(prompt):
-        if block.start() > end:
-            parts.append(("system", prompt[end : block.start()]))
-        parts.append((f"file:{_label(block.group(1))}", block.group()))
-        end = block.end()
+    for block in file_blocks(prompt):
+        if block.start > end:
+            parts.append(("system", prompt[end : block.start]))
+        parts.append((f"file:{block.name}", prompt[block.start : block.end]))
+        end = block.end
     if end < len(prompt):
         parts.append(("system", prompt[end:]))
     return parts
-
-
-def _label(paths: str) -> str:
-    """The name by which a block's file was asked for: the last mention, or its path."""
-    labels = [label.partition(" → ") for label in paths.split(", ")]
-    mentions = [mention for mention, arrow, _ in labels if arrow]
-    return mentions[-1] if mentions else labels[0][0]
 
 
 def join_parts(parts: Iterable[Part]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.context_file import context_file
 from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.protocols import MentionResolverProtocol
 
@@ -221,8 +222,7 @@ def format_context_file(file: ContextFile, names: Mapping[Path, list[str]]) -> s
     for path in file.paths:
         mentions = names.get(path, [])
         labels += [f"{mention} → {path}" for mention in mentions] or [str(path)]
-    attribute = ", ".join(labels).replace('"', "'").replace("\n", " ")
-    return f'<context_file paths="{attribute}">\n{file.content}\n</context_file>'
+    return context_file(", ".join(labels), file.content)
 
 
 def mentions_by_path(mention_to_path: Mapping[str, Path]) -> dict[Path, list[str]]:

@@ -8,8 +8,8 @@ from dataclasses import field
 from typing import Any, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.tool_calls import answers_of, calls_of, failed_result, match_calls
 from amplifier_tui.base.plain import copy_plain
-from amplifier_tui.base.tool_calls import answers_of, calls_of, failed_result, match_calls
 from amplifier_tui.foundation.session.slice import get_turn_boundaries
 
 Message = dict[str, Any]

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from amplifier_tui.base.plain import copy_plain
-from amplifier_tui.base.tool_calls import (
+from amplifier_tui.base.messages.tool_calls import (
     CALL_BLOCKS,
     answer_calls,
     calls_of,
     read_call,
     unanswered,
 )
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.session.messages import is_real_user_message
 
 Message = dict[str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
+from amplifier_tui.base.messages.sub_sessions import SUB_SESSION_ID
 
 _STANDS: Final = re.compile(r"\{\{(?:[a-z]+|agent:[^{}\s]{1,300})\}\}")
 _VOLATILE: Final = (

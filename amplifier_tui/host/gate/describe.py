@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from amplifier_tui.base.capabilities.mcp import TOOL_PREFIX
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.tool_calls import FOLDER_KEYS, first_text
 from amplifier_tui.base.patches import patched_paths
-from amplifier_tui.base.tool_calls import FOLDER_KEYS, first_text
 from amplifier_tui.host.gate.edits import (
     PlannedChange,
     TextReplacement,

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row, StoredRows, append_rows, read_object, write_rows
+from amplifier_tui.base.messages.sub_sessions import SUB_SESSION_ID
 from amplifier_tui.base.plain import plain
-from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
 from amplifier_tui.foundation.spawn.capability import ChildRecord, MemoryRecords
 from amplifier_tui.foundation.spawn.child import generate_sub_session_id
 from amplifier_tui.host.redaction import Redactor

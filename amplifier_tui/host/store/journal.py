@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.tool_calls import failed_result
+from amplifier_tui.base.messages.tool_calls import failed_result
 from amplifier_tui.host.messages import INTERRUPTED, typed_prompt
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.session_file import OnTrouble, SessionFile

@@ -8,8 +8,8 @@ from typing import Final
 
 from amplifier_tui.base.jsonl import Row, StoredRows, decode_row
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
-from amplifier_tui.base.tool_calls import RecordedCall
+from amplifier_tui.base.messages.sub_sessions import SUB_SESSION_ID
+from amplifier_tui.base.messages.tool_calls import RecordedCall
 from amplifier_tui.host.events import HostEvent, LaneClosed, LaneOpened, TurnStatus
 from amplifier_tui.host.messages import is_from_hook, metadata_of, text_of, typed_prompt
 from amplifier_tui.host.store.metadata import line_of, read_metadata

@@ -9,7 +9,7 @@ from typing import Any, Final, TypedDict
 
 from amplifier_tui.base.jsonl import Row, StoredRows
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.tool_calls import RecordedCall, answer_calls, calls_of, unanswered
+from amplifier_tui.base.messages.tool_calls import RecordedCall, answer_calls, calls_of, unanswered
 from amplifier_tui.host.events import (
     MAIN_LANE,
     BlockEnded,

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.sub_sessions import for_people, without_ending
-from amplifier_tui.base.tool_calls import RecordedCall, as_arguments, calls_of
+from amplifier_tui.base.messages.sub_sessions import for_people, without_ending
+from amplifier_tui.base.messages.tool_calls import RecordedCall, as_arguments, calls_of
 from amplifier_tui.host.events import MAIN_LANE, ToolEnded, ToolProgress, ToolStarted
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.messages import metadata_of, text_of

@@ -8,8 +8,8 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
+from amplifier_tui.base.messages.tool_calls import calls_of, failed_result, unanswered
 from amplifier_tui.base.python import awaited
-from amplifier_tui.base.tool_calls import calls_of, failed_result, unanswered
 from amplifier_tui.host.messages import INTERRUPTED
 
 logger = logging.getLogger(__name__)

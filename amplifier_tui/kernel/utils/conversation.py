@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from amplifier_tui.base.messages.tool_calls import NO_RESULT, match_calls, read_call
 from amplifier_tui.base.plain import copy_plain, plain
 from amplifier_tui.base.text import encodable
-from amplifier_tui.base.tool_calls import NO_RESULT, match_calls, read_call
 from amplifier_tui.kernel.message_models import (
     ContentBlockUnion,
     ImageBlock,

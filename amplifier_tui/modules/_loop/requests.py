@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 from pydantic import BaseModel
 
-from amplifier_tui.base.tool_calls import tool_spec
+from amplifier_tui.base.messages.tool_calls import tool_spec
 from amplifier_tui.kernel.message_models import ChatRequest, Message, ToolCall, ToolSpec
 from amplifier_tui.kernel.models import ContextInjection, ToolResult
 from amplifier_tui.kernel.utils.conversation import sendable_message

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from amplifier_tui.base.files import open_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.tool_calls import FOLDER_KEYS, first_text
 from amplifier_tui.base.secrets import SECRETS, find_secrets, is_secret_variable, secret_values
-from amplifier_tui.base.tool_calls import FOLDER_KEYS, first_text
 from amplifier_tui.base.watcher import RUN_VARIABLE
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules._shared.session_paths import working_dir

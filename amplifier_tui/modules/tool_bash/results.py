@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from amplifier_tui.base.commands.run import CommandRun, Output
-from amplifier_tui.base.sub_sessions import ending_note
+from amplifier_tui.base.messages.sub_sessions import ending_note
 from amplifier_tui.kernel.models import ToolResult
 
 

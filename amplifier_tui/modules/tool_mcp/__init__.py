@@ -32,7 +32,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from amplifier_tui.base.capabilities.mcp import CAPABILITY
-from amplifier_tui.base.prompt_commands import CHANNEL
+from amplifier_tui.base.capabilities.prompt_commands import CHANNEL
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import HookResult

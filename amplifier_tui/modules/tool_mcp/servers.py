@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.capabilities.mcp import CAPABILITY, ServerStatus
+from amplifier_tui.base.capabilities.prompt_commands import COMMANDS_CHANGED, PromptCommand
 from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.jsonl import read_object, write_object
-from amplifier_tui.base.prompt_commands import COMMANDS_CHANGED, PromptCommand
 from amplifier_tui.base.text import one_line
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator

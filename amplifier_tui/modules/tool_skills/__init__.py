@@ -27,7 +27,7 @@ Config:
 import asyncio
 from typing import Any
 
-from amplifier_tui.base.prompt_commands import CHANNEL
+from amplifier_tui.base.capabilities.prompt_commands import CHANNEL
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules._shared.session_paths import amplifier_home, working_dir
 from amplifier_tui.modules.tool_skills.finding import find_skills

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.capabilities.prompt_commands import PromptCommand
 from amplifier_tui.base.files import NotRegularFileError, open_regular
-from amplifier_tui.base.prompt_commands import PromptCommand
 from amplifier_tui.base.protected import holds_secrets
 from amplifier_tui.base.text import printable
 from amplifier_tui.kernel.coordinator import ModuleCoordinator

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Final
 from pydantic import Field
 
 from amplifier_tui.base.config import ModuleSettings
-from amplifier_tui.base.sub_sessions import resume_note
+from amplifier_tui.base.messages.sub_sessions import resume_note
 from amplifier_tui.base.text import shortened
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import current_tool_call_id

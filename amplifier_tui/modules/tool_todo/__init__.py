@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Final, TypedDict
 from pydantic import Field
 
 from amplifier_tui.base.config import ModuleSettings
+from amplifier_tui.base.messages.tool_calls import calls_of
 from amplifier_tui.base.python import awaited
 from amplifier_tui.base.text import shortened
-from amplifier_tui.base.tool_calls import calls_of
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument

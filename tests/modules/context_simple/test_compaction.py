@@ -3,8 +3,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.base.messages.tool_calls import calls_of
 from amplifier_tui.base.tokens import message_tokens, text_tokens
-from amplifier_tui.base.tool_calls import calls_of
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.modules.context_simple import SimpleContextManager
 

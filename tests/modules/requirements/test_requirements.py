@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.messages.tool_calls import tool_spec
 from amplifier_tui.base.python import awaited
-from amplifier_tui.base.tool_calls import tool_spec
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookResult
 from amplifier_tui.kernel.llm_errors import ConfigurationError

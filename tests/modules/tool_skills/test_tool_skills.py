@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.base.prompt_commands import CHANNEL, PromptCommand
+from amplifier_tui.base.capabilities.prompt_commands import CHANNEL, PromptCommand
 from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import ToolResult

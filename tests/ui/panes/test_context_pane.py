@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     UsageChanged,
 )
 from amplifier_tui.ui.panes.context.pane import ContextPane
+from amplifier_tui.ui.panes.context.rows import MIXED, SLOTS
 from amplifier_tui.ui.widgets.messages import CompactRequested
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient
@@ -200,7 +201,7 @@ async def test_a_source_looks_the_same_whatever_its_rank() -> None:
         app.feed(budget(sources=(huge, *SOURCES[1:], small)))
         lines = text(app.widgets[0])
         assert lines[2].startswith("█ bundle:coding") and lines[4].startswith("▒ tool:read")
-        assert lines[5].startswith("█ hook:lint") and "▚" in lines[1]
+        assert lines[5].startswith("▄ hook:lint") and "▚" in lines[1]
 
 
 async def test_what_is_far_off_is_not_said() -> None:
@@ -312,3 +313,9 @@ async def test_a_context_that_cannot_list_its_items_says_what_can_be_done() -> N
         await drive.write("/items")
         await drive.press("enter")
         await drive.until(lambda: "It keeps its rows." in drive.text())
+
+
+def test_no_two_sources_have_one_pattern_so_that_they_differ_without_colours() -> None:
+    patterns = [pattern for pattern, _ in (*SLOTS, MIXED)]
+    assert len(set(patterns)) == len(patterns)
+    assert {cell_len(pattern) for pattern in patterns} == {1}

@@ -9,7 +9,7 @@ from typing import Final
 
 from amplifier_tui.base.files import FileLock
 from amplifier_tui.base.jsonl import Row, StoredRows, decode_row
-from amplifier_tui.base.tool_calls import calls_of, unanswered
+from amplifier_tui.base.messages.tool_calls import calls_of, unanswered
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import (
     HostEvent,

@@ -6,8 +6,8 @@ from typing import Any, Final, Literal
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.sub_sessions import for_people
-from amplifier_tui.base.tool_calls import answers_of, calls_of
+from amplifier_tui.base.messages.sub_sessions import for_people
+from amplifier_tui.base.messages.tool_calls import answers_of, calls_of
 from amplifier_tui.host.messages import (
     is_from_hook,
     is_import_note,

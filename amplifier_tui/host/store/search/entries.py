@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
+from amplifier_tui.base.messages.sub_sessions import SUB_SESSION_ID
 from amplifier_tui.base.text import encodable
 from amplifier_tui.host.store.imported.origins import is_transcript
 from amplifier_tui.host.store.listing.filters import folded

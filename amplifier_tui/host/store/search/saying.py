@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row, decode_row
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.sub_sessions import SUB_SESSION_ID, for_people
+from amplifier_tui.base.messages.sub_sessions import SUB_SESSION_ID, for_people
+from amplifier_tui.base.messages.tool_calls import answers_of, calls_of
 from amplifier_tui.base.text import encodable
-from amplifier_tui.base.tool_calls import answers_of, calls_of
 from amplifier_tui.host.messages import is_from_hook, text_of, typed_prompt
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.imported.origins import file_at, is_transcript

@@ -9,7 +9,7 @@ from typing import Final
 
 from amplifier_tui.base.files import image_heads
 from amplifier_tui.base.jsonl import Row, StoredRows, decode_row
-from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
+from amplifier_tui.base.messages.sub_sessions import SUB_SESSION_ID
 from amplifier_tui.host.events import MAIN_LANE, ImageCard
 from amplifier_tui.host.messages import IMAGES_KEY, metadata_of
 from amplifier_tui.host.store.lanes import TRANSCRIPT

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import StoredRows
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.tool_calls import RecordedCall
+from amplifier_tui.base.messages.tool_calls import RecordedCall
 from amplifier_tui.host.events import (
     ApprovalResolved,
     Compacted,

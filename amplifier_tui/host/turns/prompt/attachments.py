@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.files import images, open_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.context_file import context_file
 from amplifier_tui.foundation.mentions.loading import parse_mentions
 from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.protocols import MentionResolverProtocol
@@ -115,6 +116,4 @@ def _add_image(attached: Attached, data: bytes, kind: str, name: str) -> None:
 def _add_text(attached: Attached, data: bytes, name: str) -> None:
     if len(data) > ATTACHMENT_LIMIT:
         raise ValueError(f"larger than {ATTACHMENT_LIMIT // 1024} KiB")
-    label = name.replace('"', "'").replace("\n", " ")
-    text = data.decode("utf-8-sig")
-    attached.texts.append(f'<context_file paths="{label}">\n{text}\n</context_file>')
+    attached.texts.append(context_file(name, data.decode("utf-8-sig")))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from amplifier_tui.base.prompt_commands import CHANNEL, COMMANDS_CHANGED, PromptCommand
+from amplifier_tui.base.capabilities.prompt_commands import CHANNEL, COMMANDS_CHANGED, PromptCommand
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import CommandCard, CommandsChanged
 from amplifier_tui.host.stream.sender import Sender

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Final
 
 from amplifier_tui.base.capabilities.mcp import CAPABILITY, ServersControl
+from amplifier_tui.base.messages.context_file import context_file
 from amplifier_tui.base.text import encodable
 from amplifier_tui.foundation.mentions.loading import parse_mentions
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -55,5 +56,5 @@ async def mentioned_resources(
         except LookupError as error:
             warn(f"Not read: {mention}: {error}")
         else:
-            found.append(f'<context_file paths="@{server}:{uri}">\n{content}\n</context_file>')
+            found.append(context_file(f"@{server}:{uri}", content))
     return found

@@ -27,17 +27,17 @@ SLOTS: tuple[tuple[str, Role], ...] = (
     ("▓", "accent"),
     ("▒", "success"),
     ("░", "key"),
-    ("█", "muted"),
-    ("▓", "success"),
-    ("▒", "primary"),
-    ("░", "accent"),
-    ("█", "success"),
-    ("▓", "key"),
-    ("▒", "muted"),
-    ("░", "primary"),
+    ("▄", "muted"),
+    ("▌", "success"),
+    ("▀", "primary"),
+    ("╱", "accent"),
+    ("▐", "success"),
+    ("╳", "key"),
+    ("╲", "muted"),
+    ("▂", "primary"),
 )
-"""Pattern and colour of the sources: neighbours differ in both, so either is enough. None is red,
-which is for danger."""
+"""Pattern and colour of the sources: no two have one pattern, which is all that tells them apart
+without colours. None is red, which is for danger."""
 
 MIXED: Final[tuple[str, Role]] = ("▚", "muted")
 """The cell of all sources that would take less than one, and the line of those put together."""

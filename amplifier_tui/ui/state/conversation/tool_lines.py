@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.sub_sessions import for_people, without_ending
+from amplifier_tui.base.messages.sub_sessions import for_people, without_ending
 from amplifier_tui.host import events
 from amplifier_tui.ui.state.conversation.entries import EntryList, ToolEntry, ToolState
 from amplifier_tui.ui.state.section import Handlers, assign, on, told

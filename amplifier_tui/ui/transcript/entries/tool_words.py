@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from amplifier_tui.base.messages.tool_calls import FOLDER_KEYS
 from amplifier_tui.base.text import one_line
-from amplifier_tui.base.tool_calls import FOLDER_KEYS
 from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.transcript.lines import Span
 

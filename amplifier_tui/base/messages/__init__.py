@@ -1,0 +1,1 @@
+"""What stands in the messages of a conversation, whichever program wrote them."""
