@@ -107,10 +107,16 @@ def _refuse_before(command: str, given: dict[str, str | bool | None]) -> None:
     Raises:
         click.UsageError: There is one.
     """
-    early = [option.flag for option in OPTIONS if given[option.name]]
-    if early:
-        wanted = f"amplifier-tui {command} {early[0]}"
-        raise click.UsageError(f"Options of a command stand after it: {wanted} …")
+    early = next((option.flag for option in OPTIONS if given[option.name]), "")
+    if not early:
+        return
+    context = click.get_current_context()
+    group = context.command
+    called = group.get_command(context, command) if isinstance(group, click.Group) else None
+    wanted = f"amplifier-tui {command}"
+    if any(early in param.opts for param in (called.params if called is not None else ())):
+        raise click.UsageError(f"Options of a command stand after it: {wanted} {early} …")
+    raise click.UsageError(f"{early} is no option of {command}; see {wanted} --help")
 
 
 def build() -> click.Group:

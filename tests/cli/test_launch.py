@@ -79,6 +79,14 @@ def test_an_option_before_a_command_is_refused_as_it_would_count_for_nothing(
     )
 
 
+def test_an_option_before_a_command_that_has_none_such_is_not_offered_after_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["--mode", "plan", "doctor"]) == 2
+    said = capsys.readouterr().err
+    assert "--mode is no option of doctor; see amplifier-tui doctor --help" in said
+
+
 def test_a_mistyped_command_is_told_the_one_like_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["sesions"]) == 2
     assert "Did you mean 'sessions'?" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from acp import schema
 
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.patches import FileChange, PatchProblem, read_patch
 from amplifier_tui.base.text import clean, one_line, reveal, shortened
 
@@ -24,6 +25,7 @@ _KINDS: Final[Mapping[str, schema.ToolKind]] = {
 }
 _PATHS: Final = ("file_path", "path", "notebook_path")
 _SHOWN: Final = ("command", *_PATHS, "pattern", "url", "query", "agent", "description")
+_MARKS: Final = lazy_pattern(r"[\\`*_{}\[\]<>#!|~&]")
 LONGEST: Final = 64 * 1024
 """Characters of a tool's output that an editor is sent."""
 
@@ -123,6 +125,11 @@ def whole_of(text: str) -> list[Content]:
     """Return all of a text that a person approves, its control characters written out."""
     # As code: editors draw Markdown, which hides comments, addresses and marks.
     return _content(reveal(text), code=True)
+
+
+def words_line(text: str) -> str:
+    """Return text of others on one line, with nothing in it that Markdown would draw."""
+    return _MARKS.sub(r"\\\g<0>", one_line(text))
 
 
 def code_line(text: str) -> str:

@@ -7,7 +7,7 @@ from acp import schema
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionAnswer
 from amplifier_tui.base.text import one_line, reveal
-from amplifier_tui.cli.acp.calls import code_line, kind_of, text_of, whole_of
+from amplifier_tui.cli.acp.calls import code_line, kind_of, text_of, whole_of, words_line
 from amplifier_tui.host.client import Decision, QuestionsReply
 from amplifier_tui.host.events import MAIN_LANE, ApprovalRequested, LimitAsked, Scope
 
@@ -51,8 +51,8 @@ def asked_call(request: ApprovalRequested) -> schema.ToolCallUpdate:
 def _about(request: ApprovalRequested) -> Iterator[str]:
     """Yield what a person decides by beside the call itself, in sentences."""
     said = [request.risk, request.prompt, request.problem, *request.reasons]
-    yield f"Risk: {' '.join(f'{one_line(text)}.' for text in said if text)}"
-    why = f": {one_line(request.why)}" if request.why else ""
+    yield f"Risk: {' '.join(f'{words_line(text)}.' for text in said if text)}"
+    why = f": {words_line(request.why)}" if request.why else ""
     whose = "" if request.agent == MAIN_LANE else ", for a sub-agent"
     yield f"Asked by {one_line(request.asker, 80)}{whose}{why}."
     if request.cwd:

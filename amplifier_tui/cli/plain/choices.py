@@ -89,6 +89,8 @@ class NumberedQuestion:
                 return True, self._several(*(known[number] for number in numbers))
             if len(numbers) == 1:
                 return True, self._choices[known[numbers[0]]].then()
-        if self._words is not None and (line.strip() or not self._choices):
+        # A number beside the choices is a slip, not an answer in words.
+        slipped = bool(self._choices and numbers) and all(number.isdecimal() for number in numbers)
+        if self._words is not None and not slipped and (line.strip() or not self._choices):
             return True, self._words(line)
         return False, None

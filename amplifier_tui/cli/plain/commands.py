@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from amplifier_tui.base.text import one_line
@@ -28,6 +29,7 @@ class CommandedSession(Protocol):
     """What the commands work on."""
 
     client: "SessionClient"
+    cwd: str
     attached: list[str]
     module_commands: "tuple[CommandCard, ...]"
     mode: "Mode | Literal['']"
@@ -174,7 +176,9 @@ def _status(session: CommandedSession, _: str) -> None:
 
 
 def _attach(session: CommandedSession, path: str) -> None:
-    if path:
+    if path and not (Path(session.cwd) / Path(path).expanduser()).is_file():
+        session.say(f"Not attached: there is no file {one_line(path, 200)}.")
+    elif path:
         session.attached.append(path)
     names = ", ".join(one_line(each, 200) for each in session.attached)
     session.say(f"With your next prompt goes: {names}" if names else "Nothing is attached.")

@@ -81,6 +81,8 @@ class PlainSession:
         self._opened = self._running = self._over = self._planned = False
         self._awaited = True
         """What was asked for has not begun."""
+        self.cwd = ""
+        """The folder of the session that is open."""
         self.attached: list[str] = []
         """Files that go along with the next prompt."""
         self.module_commands: tuple[CommandCard, ...] = ()
@@ -307,7 +309,7 @@ class PlainSession:
             case SessionOpened():
                 self._opened, self._awaited, self._running = True, False, False
                 self._session_id = event.session_id
-                self._bundle, self._model = event.bundle, event.model
+                self._bundle, self._model, self.cwd = event.bundle, event.model, event.cwd
                 self.say(f"{'Resumed' if event.resumed else 'Opened'} in {event.cwd}.")
                 if event.title:
                     self.say(event.title)

@@ -70,7 +70,7 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandCard:
-    """A `/` command that a module brings; see `base.prompt_commands`."""
+    """A `/` command that a module brings; see `base.capabilities.prompt_commands`."""
 
     group: str
     name: str

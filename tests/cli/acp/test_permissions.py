@@ -22,6 +22,12 @@ def test_words_of_others_that_are_approved_are_no_markdown() -> None:
     assert "In `` /p/*a*/`b` ``." in about
 
 
+def test_what_a_hook_says_is_drawn_as_it_is_written() -> None:
+    _, about = texts(prompt="**safe** <!-- not --> [ok](http://x)", why="`ls` _only_")
+    assert r"\*\*safe\*\* \<\!-- not --\> \[ok\](http://x)." in about
+    assert r": \`ls\` \_only\_." in about
+
+
 def test_rule_and_folder_are_shown_to_their_ends() -> None:
     rule, folder = ", ".join(f"bash(make {n})" for n in range(99)), f"/p/{'long/' * 99}end"
     _, about = texts(rule=rule, meaning=f"means {rule}", cwd=folder)

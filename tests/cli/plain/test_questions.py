@@ -233,6 +233,8 @@ def test_a_change_that_is_wrong_is_said_and_the_call_asked_about_again() -> None
         ("3\nmore\n", [], [("more",)]),
         ("with tests\n", [], [("with tests",)]),
         ("", [], []),
+        # A slip is no word to the model.
+        ("9\n1\n", [("ask",)], []),
     ],
 )
 def test_a_plan_is_carried_out_or_gone_on_with(

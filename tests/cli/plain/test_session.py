@@ -407,11 +407,14 @@ def test_commands_of_the_user_run_at_a_terminal_alone() -> None:
     assert not client.named("shell")
 
 
-def test_files_go_along_with_the_next_prompt() -> None:
+def test_files_that_are_there_go_along_with_the_next_prompt(tmp_path: Path) -> None:
+    (tmp_path / "a.png").touch()
+    (tmp_path / "b c.pdf").touch()
     turns = [[turn(1), turn_ended(1)], [turn(2), turn_ended(2)]]
-    client = ScriptedClient(batches=turns)
+    client = ScriptedClient(on_open=[opened(cwd=str(tmp_path))], batches=turns)
     typed = "/attach\n/attach no.txt\n/detach\n/attach a.png\n/attach b c.pdf\nlook\nagain\n"
     text = said(client, typed)
+    assert "Not attached: there is no file no.txt.\n" in text
     assert "Nothing is attached.\n" in text and "goes: a.png, b c.pdf\n" in text
     assert client.named("submit") == [("look",), ("again",)]
     assert client.files == [("a.png", "b c.pdf"), ()]
