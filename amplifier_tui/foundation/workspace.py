@@ -244,7 +244,8 @@ class Workspace(ProjectBundles):
             await asyncio.to_thread(review_servers, bundle, review)
             await self._collect(bundle, review, fetch)
         except BundleError as error:
-            return failed_preview(entry, error)
+            names = [each.name for each in await asyncio.to_thread(self.catalog().entries)]
+            return failed_preview(entry, error, names)
         except OSError as error:
             # One bundle on a bad disk must not cost the list of the others.
             failure = BundleLoadError(f"Cannot be read: {error.strerror or error}")

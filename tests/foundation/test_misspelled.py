@@ -119,6 +119,15 @@ async def test_a_wrong_type_hides_no_source_that_is_misspelled(tmp_path: Path) -
     assert near == {(2, True), (3, False), (5, True)}
 
 
+async def test_a_wrong_type_hides_no_include_that_is_misspelled(tmp_path: Path) -> None:
+    includes = "includes: [{bundle: codng}, coding, {bundle: somebodys}]\n"
+    found = await findings(tmp_path, f"bundle: {{name: mine}}\n{includes}agents: 5\n")
+    warned = [each for each in found if each.severity == "warning" and each.line == 2]
+    assert [each.message for each in warned] == [
+        "No bundle named 'codng' is known; did you mean 'coding'?"
+    ]
+
+
 async def test_a_part_of_the_session_may_be_configured_where_an_include_names_its_module(
     tmp_path: Path,
 ) -> None:

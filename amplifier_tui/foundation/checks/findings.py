@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.bundle.definitions import read_agent_file
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
@@ -39,7 +40,7 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     own = preview.problem or Problem(preview.error)
     if bundle is None:
         # What is not here can't be called valid either.
-        return list(dict.fromkeys([*_of_broken_file(own, strict=strict), own]))
+        return list(dict.fromkeys([*_of_broken_file(preview, strict=strict), own]))
     found = [*check_files_of(bundle, strict=strict), *_same_names(bundle)]
     if preview.state == "invalid" and all(each.severity != "error" for each in found):
         found.append(own)
@@ -61,22 +62,28 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     return list(dict.fromkeys(found))
 
 
-def _of_broken_file(own: Problem, *, strict: bool) -> Iterator[Problem]:
+def _of_broken_file(preview: BundleDescription, *, strict: bool) -> Iterator[Problem]:
     """Yield everything that is wrong with a file that is no bundle, as far as it can be read."""
-    if own.path is None:
+    path = preview.error_path
+    if path is None:
         return
-    yield from check_bundle_file(own.path, strict=strict)
+    yield from check_bundle_file(path, strict=strict)
     try:
-        file = read_bundle_file(own.path)
+        file = read_bundle_file(path)
         bundle = file.bundle(mistakes=[])
     except BundleError:
         return
     yield from _settings(bundle, strict=strict)
     installed = installed_modules()
     for include in parse_includes(bundle.includes):
+        line = file.line_of(("includes", include.index))
         if "://" in include.source:
-            yield from _unknown_source(
-                include.source, include.source, own.path, file.line_of(("includes", include.index))
+            yield from _unknown_source(include.source, include.source, path, line)
+        elif include.source not in preview.known and (
+            near := did_you_mean(include.source, preview.known)
+        ):
+            yield Problem(
+                f"No bundle named {include.source!r} is known{near}", "warning", path, line
             )
     for entry in entries_of(bundle):
         if isinstance(source := entry.data.get("source"), str):
@@ -84,8 +91,8 @@ def _of_broken_file(own: Problem, *, strict: bool) -> Iterator[Problem]:
             yield from _unknown_source(entry.module, source, *place)
         problem = "" if entry.data.get("source") else not_installed(entry.module, installed)
         if problem and entry.module:
-            path, line = place_of_module(bundle, entry.kind, entry.module)
-            yield Problem(f"{entry.module}: {problem}", "warning", path, line)
+            place = place_of_module(bundle, entry.kind, entry.module)
+            yield Problem(f"{entry.module}: {problem}", "warning", *place)
 
 
 def _unknown_source(

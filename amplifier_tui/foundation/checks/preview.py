@@ -80,6 +80,7 @@ class BundleDescription:
             not yet.
         bundle: The effective bundle; None when it cannot be loaded.
         mentions: What the instruction mentions and is not there.
+        known: Names an include could have; only of a bundle that cannot be loaded.
     """
 
     name: str
@@ -106,6 +107,7 @@ class BundleDescription:
     asked: tuple[TrustItem, ...] = ()
     bundle: Bundle | None = None
     mentions: tuple[Problem, ...] = ()
+    known: frozenset[str] = frozenset()
 
     @property
     def error_path(self) -> Path | None:
@@ -118,8 +120,10 @@ class BundleDescription:
         return None if self.problem is None else self.problem.line
 
 
-def failed_preview(entry: BundleEntry, error: BundleError) -> BundleDescription:
-    """Describe a bundle that cannot be loaded."""
+def failed_preview(
+    entry: BundleEntry, error: BundleError, known: Iterable[str] = ()
+) -> BundleDescription:
+    """Describe a bundle that cannot be loaded; `known` are the names an include could have."""
     missing = _not_fetched(error)
     return BundleDescription(
         name=entry.name,
@@ -129,6 +133,7 @@ def failed_preview(entry: BundleEntry, error: BundleError) -> BundleDescription:
         error=str(error),
         problem=problem_of(error),
         to_fetch=() if missing is None else (PlannedFetch(missing.uri, entry.name, "bundle"),),
+        known=frozenset(known),
     )
 
 
