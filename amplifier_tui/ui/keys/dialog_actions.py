@@ -24,7 +24,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
             "step(-1)",
             "p,left_square_bracket",
         ),
-        Action("approval.search", "Search in what is asked", "search", "slash"),
+        Action("approval.search", "Search in what is asked", "search", "slash,ctrl+f"),
         Action("approval.split", "Side by side, or unified", "split", "t"),
         Action("approval.whole", "The whole file, or the changes", "whole", "w"),
         scope="approval",
@@ -60,7 +60,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         Action(
             "diff.previous", "Previous change, or place found", "step(-1)", "p,left_square_bracket"
         ),
-        Action("diff.search", "Search", "search", "slash"),
+        Action("diff.search", "Search", "search", "slash,ctrl+f"),
         Action("diff.split", "Side by side, or unified", "split", "t"),
         Action("diff.whole", "The whole file, or the changes", "whole", "w"),
         Action("diff.copy", "Copy the diff", "copy", "y"),
@@ -101,7 +101,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
     *rows(
         "Of another program",
         Action("imported.fork", "Fork into a session here", "fork", "f"),
-        Action("imported.search", "Search", "search", "slash"),
+        Action("imported.search", "Search", "search", "slash,ctrl+f"),
         Action("imported.next", "Next place found", "step(1)", "n"),
         Action("imported.previous", "Previous place found", "step(-1)", "p"),
         Action("imported.close", "Close", "close", "escape,q"),

@@ -50,10 +50,11 @@ async def test_z_gives_the_change_the_whole_screen_and_decisions_are_made_there(
         assert drive.client.named("decide") == [("r1", Decision(allow=True))]
 
 
-async def test_a_search_counts_marks_and_steps_and_types_no_decision() -> None:
+@pytest.mark.parametrize("key", ["slash", "ctrl+f"])
+async def test_a_search_counts_marks_and_steps_and_types_no_decision(key: str) -> None:
     async with running(size=(80, 24)) as drive:
         reader = await asked(drive)
-        await drive.press("slash")
+        await drive.press(key)
         await drive.write("retry")
         assert "1 of 36" in drive.text()
         await drive.press("enter", "n", "n")
