@@ -5,7 +5,6 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +18,6 @@ from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules.hooks_checkpoint.calls import CheckpointSettings, command_of
 from amplifier_tui.modules.hooks_checkpoint.commands import WorkspaceFiles, WorkspaceLook
 from amplifier_tui.modules.hooks_checkpoint.going_back import (
-    UNSAVED,
     FileReturn,
     chains,
     described,
@@ -285,7 +283,8 @@ class Checkpoints:
         root = self._workspace()
         async with self._lock:
             store = await self._opened()
-            files = await self._returns(store, root, id)
+            unsaved = await self._held(store, root, id)
+            files = await asyncio.to_thread(returns, store, root, id, unsaved)
             place = next(place for place, turn in enumerate(store.turns) if turn.id == id)
             unseen = [why for turn in store.turns[place:] for why in turn.unseen]
         return {
@@ -314,18 +313,19 @@ class Checkpoints:
         root = self._workspace()
         async with self._lock:
             store = await self._opened()
-            files = await self._returns(store, root, id)
-            return await asyncio.to_thread(restore, store, root, id, files, paths, force)
+            unsaved = await self._held(store, root, id)
+            return await asyncio.to_thread(restore, store, root, id, unsaved, paths, force)
 
-    async def _returns(self, store: CopyStore, root: Path, id: str) -> list[FileReturn]:
-        """Return what going back means for each file, also where an editor holds it."""
+    async def _held(self, store: CopyStore, root: Path, id: str) -> frozenset[Path]:
+        """Return the files that would change and of which an editor has what is not saved."""
+        if self._coordinator.get_capability(CLIENT_FILES) is None:
+            return frozenset()
         found = await asyncio.to_thread(returns, store, root, id)
         # All at once: an editor that does not answer is waited for once only.
         held = await asyncio.gather(*map(self._is_held, found))
-        return [
-            replace(file, conflict=UNSAVED) if unsaved else file
-            for file, unsaved in zip(found, held, strict=True)
-        ]
+        return frozenset(
+            file.entry.path for file, is_held in zip(found, held, strict=True) if is_held
+        )
 
     async def _is_held(self, file: FileReturn) -> bool:
         """Whether an editor has, or may have, what is not saved of a file that would change."""

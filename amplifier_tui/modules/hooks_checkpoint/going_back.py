@@ -4,7 +4,8 @@ What was put back is itself noted as a turn, so that it can be undone, and so th
 back count no more.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +25,7 @@ from amplifier_tui.modules.hooks_checkpoint.store import (
 _SINCE: Final = "it was changed since by you or another program"
 _BETWEEN: Final = "it was changed in between by you or another program"
 _UNKNOWN: Final = "it is not known who changed it last"
-UNSAVED: Final = "it has changes in the editor that are not saved"
+_UNSAVED: Final = "it has changes in the editor that are not saved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,24 @@ def chains(store: CopyStore, turn_id: str) -> dict[str, list[FileEntry]]:
     return {path: chain for path, chain in found.items() if chain}
 
 
-def returns(store: CopyStore, root: Path, turn_id: str) -> list[FileReturn]:
+def returns(
+    store: CopyStore, root: Path, turn_id: str, unsaved: Collection[Path] = ()
+) -> list[FileReturn]:
     """Return what going back to the beginning of a turn means for each file.
+
+    Args:
+        unsaved: Files of which an editor has what is not saved.
 
     Raises:
         KeyError: There is no such turn.
     """
-    return [_return(store, root, chain) for chain in chains(store, turn_id).values()]
+    found = [_return(store, root, chain) for chain in chains(store, turn_id).values()]
+    return [
+        replace(file, conflict=_UNSAVED)
+        if file.action != "unchanged" and file.entry.path in unsaved
+        else file
+        for file in found
+    ]
 
 
 def _return(store: CopyStore, root: Path, chain: list[FileEntry]) -> FileReturn:
@@ -133,18 +145,24 @@ def restore(
     store: CopyStore,
     root: Path,
     turn_id: str,
-    files: Iterable[FileReturn],
+    unsaved: Collection[Path],
     paths: Collection[str] | None,
     force: bool | Collection[str],
 ) -> dict[str, Any]:
-    """Put files back to what they were when a turn began; see the package's docstring."""
+    """Put files back to what they were when a turn began; see the package's docstring.
+
+    Each is looked at here, as a file may have changed while an editor was asked.
+
+    Raises:
+        KeyError: There is no such turn.
+    """
     report: dict[str, Any] = {
         **{name: [] for name in ("restored", "removed", "unchanged", "conflicts")},
         "failed": {},
         "id": "",
     }
     noted: ChangedTurn | None = None
-    for file in files:
+    for file in returns(store, root, turn_id, unsaved):
         shown = shown_path(file.entry.path, root)
         forced = force if isinstance(force, bool) else shown in force
         if paths is not None and shown not in paths:

@@ -225,3 +225,20 @@ async def test_an_editor_that_does_not_answer_is_waited_for_once(session: Sessio
     async with asyncio.timeout(10):
         found = conflicts(await session.preview(checkpoint["id"]))
     assert all("not saved" in found[name] for name in ("a.txt", "b.txt"))
+
+
+class SavingEditor(Editor):
+    """Its user saves the file while it is asked about it."""
+
+    async def read(self, path: Path) -> str:
+        path.write_text("my words")
+        return self.text
+
+
+async def test_what_is_saved_while_an_editor_is_asked_is_not_written_over(session: Session):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x", write("a.txt", "two"))
+    (checkpoint,) = await session.listed()
+    session.coordinator.register_capability("client.files", SavingEditor(session.root, "two"))
+    assert (await session.restore(checkpoint["id"]))["conflicts"] == ["a.txt"]
+    assert session.read("a.txt") == "my words"
