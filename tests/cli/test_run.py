@@ -18,6 +18,10 @@ from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host import events
 from amplifier_tui.host.client import Decision, OpenRequest, QuestionAnswer, QuestionsReply
 from tests.cli.bundle_support import program_in_terminal
+from tests.host.conftest import project
+from tests.host.driving import Project
+
+__all__ = ["project"]
 
 S = "s1"
 OPENED = events.SessionOpened(session_id=S, bundle="mine", cwd="/x", directory="/x/s1")
@@ -63,7 +67,9 @@ class Client:
     def open(self, request: OpenRequest) -> None:
         self._put(self._opened)
 
-    def submit(self, prompt: str, attachments: tuple[str, ...] = ()) -> None:
+    def submit(
+        self, prompt: str, attachments: tuple[str, ...] = (), *, typed: str | None = None
+    ) -> None:
         self._put(STARTED, *self._sent)
 
     def decide(self, request_id: str, decision: Decision) -> None:
@@ -346,6 +352,22 @@ def test_a_command_line_that_makes_no_sense_is_refused(
     monkeypatch.setattr(sys, "stdin", stdin)
     assert run_command(["run", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_what_is_piped_in_beside_a_prompt_mentions_no_files(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project.folder)
+    for name in ("mine", "other"):
+        Path(f"{name}.md").write_text(f"{name} words")
+    stdin = SimpleNamespace(isatty=lambda: False, buffer=io.BytesIO(b"a page: @other.md"))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    session = "0d5cdbb6-7a6a-4a3c-9e0c-4a2f9a4c3b11"
+    arguments = ["--bundle", project.bundle(), "--session-id", session, "--trust"]
+    assert run_command(["run", *arguments, "see @mine.md"]) == 0
+    (row,) = [row for row in project.rows(session) if row["role"] == "user"]
+    assert "mine words" in row["content"] and "a page: @other.md" in row["content"]
+    assert "other words" not in row["content"]
 
 
 def test_words_after_resume_are_the_prompt_of_the_last_session(

@@ -58,7 +58,9 @@ class Writer(Client):
         super().__init__()
         self._turns = list(turns)
 
-    def submit(self, prompt: str, attachments: tuple[str, ...] = ()) -> None:
+    def submit(
+        self, prompt: str, attachments: tuple[str, ...] = (), *, typed: str | None = None
+    ) -> None:
         self.did.append(prompt)
         started = events.TurnStarted(session_id=S, turn=len(self.did), prompt=prompt)
         self._put(started, *(self._turns.pop(0) if self._turns else (ended(),)))

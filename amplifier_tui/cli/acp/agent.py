@@ -214,15 +214,15 @@ class EditorAgent:
         """Run a turn, or a command that the session does by itself."""
         session = self._found(session_id).session
         try:
-            text, files = prompt_of(prompt)
+            sent = prompt_of(prompt)
         except ValueError as error:
             raise _wrong(str(error)) from error
-        if not text.strip() and not files:
+        if not sent.text.strip() and not sent.files:
             raise _wrong("The prompt is empty")
-        done = await run_command(session, text)
+        done = await run_command(session, sent.text)
         if done is not None:
             return done
-        return await session.prompt(text or "Look at the attached files.", files)
+        return await session.prompt(sent)
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         """Stop the running turn."""

@@ -5,7 +5,7 @@ import base64
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from acp import helpers, schema
@@ -22,8 +22,22 @@ _MOST_IMAGES: Final = 10
 """Images of one call or prompt that the editor is sent."""
 
 
-def prompt_of(blocks: Sequence[Any]) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a prompt and what is attached to it: paths, and images as addresses.
+class EditorPrompt(NamedTuple):
+    """A prompt of an editor.
+
+    Attributes:
+        text: All that is sent as text.
+        files: What is attached: paths, and images as addresses.
+        typed: The user's own words in the text.
+    """
+
+    text: str
+    files: tuple[str, ...]
+    typed: str
+
+
+def prompt_of(blocks: Sequence[Any]) -> EditorPrompt:
+    """Return the prompt that an editor sends.
 
     Text that an editor embeds goes into the text, with its address, as it may differ from what is
     on disk. An address that is no file is named.
@@ -32,11 +46,13 @@ def prompt_of(blocks: Sequence[Any]) -> tuple[str, tuple[str, ...]]:
         ValueError: Something can't be sent to a model, in words.
     """
     texts: list[str] = []
+    typed: list[str] = []
     files: list[str] = []
     for block in blocks:
         match block:
             case schema.TextContentBlock():
                 texts.append(block.text)
+                typed.append(block.text)
             case schema.ImageContentBlock():
                 files.append(f"data:{one_line(block.mime_type, 40)};base64,{block.data}")
             case schema.EmbeddedResourceContentBlock(resource=schema.BlobResourceContents() as it):
@@ -53,7 +69,11 @@ def prompt_of(blocks: Sequence[Any]) -> tuple[str, tuple[str, ...]]:
                 raise ValueError(
                     f"A prompt can't have {block.type} here; send text, images and files"
                 )
-    return "\n\n".join(text for text in texts if text.strip()), tuple(files)
+    return EditorPrompt(_joined(texts), tuple(files), _joined(typed))
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return "\n\n".join(text for text in texts if text.strip())
 
 
 def path_of(uri: str) -> Path | None:

@@ -13,7 +13,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, with_remedy
 from amplifier_tui.cli.acp.asking import EditorQuestions
 from amplifier_tui.cli.acp.calls import Content
-from amplifier_tui.cli.acp.content import image_blocks, sent_images
+from amplifier_tui.cli.acp.content import EditorPrompt, image_blocks, sent_images
 from amplifier_tui.cli.acp.editor.protocol import Editor
 from amplifier_tui.cli.acp.turn import EditorTurn
 from amplifier_tui.cli.acp.updates import Update, Updates, with_images
@@ -142,7 +142,7 @@ class EditorSession:
         """Send nothing of what was said before: the editor has it."""
         self._held = []
 
-    async def prompt(self, text: str, files: tuple[str, ...]) -> schema.PromptResponse:
+    async def prompt(self, prompt: EditorPrompt) -> schema.PromptResponse:
         """Run a turn; returns how it ended.
 
         Raises:
@@ -150,7 +150,8 @@ class EditorSession:
         """
         turn, prompt_id = EditorTurn(self._loop.create_future()), uuid4().hex[:12]
         self._turns[prompt_id] = turn
-        self.client.submit(text, files, prompt_id)
+        text = prompt.text or "Look at the attached files."
+        self.client.submit(text, prompt.files, prompt_id, typed=prompt.typed)
         return await turn.answer
 
     def cancel(self) -> None:

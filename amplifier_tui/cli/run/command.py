@@ -24,8 +24,8 @@ Approve = Literal["none", "rules", "ask"]
 _HELP = """Send one PROMPT and print the answer.
 
 Without a PROMPT, or with `-`, it is read from standard input; a PROMPT and what is piped in go
-together. Files are mentioned as @path. The answer goes to standard output, everything else to
-standard error.
+together. Files are mentioned as @path, beside a PROMPT only in that. The answer goes to standard
+output, everything else to standard error.
 
 With `--input jsonl` another program holds a conversation: each line of standard input is an object
 with a `type` (prompt, steer, decide, answer, limit, stop; see `amplifier-tui schema input`), each
@@ -140,9 +140,9 @@ def run(
         raise click.UsageError(f"--approve none only reads, and --mode {mode} does more")
     lines: InputLines | None = None
     if source == "jsonl":
-        text, lines = " ".join(map(_utf8, prompt)), _lines(approve, output)
+        text, typed, lines = " ".join(map(_utf8, prompt)), None, _lines(approve, output)
     else:
-        text = _prompt_of(prompt)
+        text, typed = _prompt_of(prompt)
     if cwd:
         try:
             os.chdir(Path(os.path.expanduser(cwd)))
@@ -176,7 +176,7 @@ def run(
         )
         limits = Limits(max_turns, timeout)
         client = LocalClient(trust_everything if trust else None, printed)
-        headless = Headless(client, request, text, limits, speaker, model, lines)
+        headless = Headless(client, request, text, limits, speaker, model, lines, typed)
         result = _interruptible(headless)
         speaker.finish(_said(result, output))
     finally:
@@ -185,8 +185,9 @@ def run(
     return EXIT["failed"] if speaker.unwritten else result.exit_status
 
 
-def _prompt_of(words: tuple[str, ...]) -> str:
-    text = " ".join(_utf8(word) for word in words if word != "-")
+def _prompt_of(words: tuple[str, ...]) -> tuple[str, str | None]:
+    """Return the prompt, and the part of it that the user wrote where something is piped in too."""
+    text = typed = " ".join(_utf8(word) for word in words if word != "-")
     if not words or "-" in words or not sys.stdin.isatty():
         if sys.stdin.isatty() and "-" not in words:
             raise click.UsageError("There is no prompt: give one, or pipe one in")
@@ -194,7 +195,7 @@ def _prompt_of(words: tuple[str, ...]) -> str:
         text = "\n\n".join(part for part in (text, piped.strip("\n")) if part.strip())
     if not text.strip():
         raise click.UsageError("The prompt is empty")
-    return text
+    return text, typed if typed.strip() else None
 
 
 def _utf8(word: str) -> str:

@@ -31,15 +31,21 @@ class RunConversation:
 
     Args:
         prompt: The first prompt; empty for none.
+        typed: As in `SessionClient.submit`, for that.
         lines: What another program writes; None where nobody does.
     """
 
     def __init__(
-        self, client: SessionClient, speaker: Speaker, prompt: str, lines: "InputLines | None"
+        self,
+        client: SessionClient,
+        speaker: Speaker,
+        prompt: str,
+        lines: "InputLines | None",
+        typed: str | None = None,
     ) -> None:
         self._client = client
         self._speaker = speaker
-        self._prompt = prompt
+        self._prompt, self._typed = prompt, typed
         self._lines = lines
         self._asked: dict[str, Asked] = {}
         self._sent = 0
@@ -65,7 +71,7 @@ class RunConversation:
         """Send the first prompt: the session is ready."""
         self.is_begun = True
         if self._prompt:
-            self._send(self._prompt)
+            self._send(self._prompt, typed=self._typed)
 
     def obey(self) -> None:
         """Do what was written since the last time, once the session is ready."""
@@ -109,9 +115,11 @@ class RunConversation:
                     # A steering message that the turn did not live to see.
                     self._client.send_queued()
 
-    def _send(self, prompt: str, attachments: tuple[str, ...] = ()) -> None:
+    def _send(
+        self, prompt: str, attachments: tuple[str, ...] = (), typed: str | None = None
+    ) -> None:
         self._sent += 1
-        self._client.submit(prompt, attachments)
+        self._client.submit(prompt, attachments, typed=typed)
 
     def _do(self, line: "Line") -> None:
         client = self._client

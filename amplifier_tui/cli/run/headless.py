@@ -104,10 +104,11 @@ class Headless:
 
     Args:
         client: A new one; it is closed at the end.
-        prompt: The first one, as typed; empty where all of them are written.
+        prompt: The first one; empty where all of them are written.
         model: Who is to answer, its id or `PROVIDER/MODEL`; empty for the bundle's.
         speaker: Says what happens, and asks.
         lines: Prompts and answers that another program writes.
+        typed: As in `SessionClient.submit`, for the first prompt.
     """
 
     def __init__(
@@ -119,11 +120,12 @@ class Headless:
         speaker: Speaker,
         model: str = "",
         lines: "InputLines | None" = None,
+        typed: str | None = None,
     ) -> None:
         self._client = client
         self._request = request
         self._lines = lines
-        self._conversation = RunConversation(client, speaker, prompt, lines)
+        self._conversation = RunConversation(client, speaker, prompt, lines, typed)
         self._limits = limits
         self._speaker = speaker
         self._model = model

@@ -71,10 +71,15 @@ class Service(StoredCommands):
         return None if live is None else live.turns.handle
 
     async def submit(
-        self, text: str, attachments: tuple[str, ...] = (), prompt_id: str = ""
+        self,
+        text: str,
+        attachments: tuple[str, ...] = (),
+        prompt_id: str = "",
+        *,
+        typed: str | None = None,
     ) -> None:
         """Run a prompt, now or after the running turn."""
-        prompt = Prompt(text, attachments)
+        prompt = Prompt(text, attachments, typed=typed)
         if prompt_id:
             prompt = replace(prompt, prompt_id=prompt_id)
         if self._opening is not None:

@@ -7,13 +7,22 @@ from typing import Protocol
 class TurnClient(Protocol):
     """Sends prompts, steers and stops turns, and runs the user's own commands."""
 
-    def submit(self, text: str, attachments: tuple[str, ...] = (), prompt_id: str = "") -> None:
+    def submit(
+        self,
+        text: str,
+        attachments: tuple[str, ...] = (),
+        prompt_id: str = "",
+        *,
+        typed: str | None = None,
+    ) -> None:
         """Send a prompt. While a turn runs it is queued.
 
         Args:
             attachments: Paths of files, absolute or in the session's working directory, or images
                 as `data:` addresses. Images and PDFs are shown to the model.
             prompt_id: What it is called in `QueueChanged` and `TurnStarted`; empty for any name.
+            typed: The part of the text that the user wrote: what the rest mentions, such as the
+                text of a file, is not read. None for all of it.
         """
 
     def steer(self, text: str) -> None:

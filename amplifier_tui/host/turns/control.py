@@ -135,7 +135,7 @@ class TurnControl:
     def send_queued(self, prompt_id: str = "") -> None:
         """Send a waiting prompt now, the first without an id.
 
-        A turn that runs gets it at its next step; with files attached it is the next prompt.
+        A turn that runs gets it at its next step; with files it is the next prompt.
         """
         prompt = None if self._closed else self.queue.take(prompt_id)
         if prompt is None:
@@ -143,7 +143,7 @@ class TurnControl:
         running = self._running
         if running is None or running.stopping:
             self.submit(prompt)
-        elif prompt.attachments:
+        elif prompt.attachments or prompt.typed is not None:
             self.queue.insert(0, prompt)
         else:
             self.steering.add(prompt.text)

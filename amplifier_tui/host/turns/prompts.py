@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -33,17 +33,29 @@ class Prompt:
     """What the user sends.
 
     Attributes:
-        text: As typed.
+        text: The user's words, and what else is sent with them as text.
         attachments: Paths of files, absolute or in the session's working directory, or images
             as `data:` addresses.
         again: Whether its turn failed and is gone on with.
+        typed: The user's words alone; None where the text is nothing else.
         prompt_id: Names it while it waits.
     """
 
     text: str
     attachments: tuple[str, ...] = ()
     again: bool = False
+    typed: str | None = None
     prompt_id: str = field(default_factory=lambda: uuid4().hex[:12], compare=False)
+
+    @property
+    def mentioning(self) -> str:
+        """The text whose mentions count: files and pages hold `@` as well."""
+        return self.text if self.typed is None else self.typed
+
+    def with_text(self, text: str) -> "Prompt":
+        """Return it with another text; mentions count only in words that are left as they were."""
+        typed = self.typed if self.typed is None or self.typed in text else ""
+        return replace(self, text=text, typed=typed)
 
 
 _SUBMIT: Final = "prompt:submit"
@@ -135,7 +147,7 @@ class PromptPath:
             return self._recorder.sent
         commands = [event.command_id for event in self._shell.waiting]
         resolver = self._coordinator.get_capability("mention_resolver")
-        mentioned = await asyncio.to_thread(mentioned_images, prompt.text, resolver)
+        mentioned = await asyncio.to_thread(mentioned_images, prompt.mentioning, resolver)
         wanted = (*prompt.attachments, *mentioned)
         attached = await asyncio.to_thread(read_attachments, self._workspace, wanted)
         if attached.images and not self._recorder.watches:
@@ -165,19 +177,18 @@ class PromptPath:
             expanded = await self._commands.expanded(prompt.text)
         except ValueError as error:
             raise PromptDeniedError(str(error)) from error
-        text = prompt.text
+        text = typed = prompt.mentioning
         resolver = self._coordinator.get_capability("mention_resolver")
         if resolver is not None and "@" in text:
             seen = self._coordinator.get_capability("mention_deduplicator")
             text = await expand_mentions_in_instruction(text, resolver=resolver, deduplicator=seen)
-        if expanded != prompt.text:
-            # The user's mentions count, those of the command's own text do not.
-            text = text.removesuffix(prompt.text) + expanded
+        # The user's mentions count, those of a command's own text and of files do not.
+        text = text.removesuffix(typed) + expanded
 
         def warn(message: str) -> None:
             self._sender.notice("warning", message)
 
-        blocks = await mentioned_resources(prompt.text, self._coordinator, warn)
+        blocks = await mentioned_resources(typed, self._coordinator, warn)
         return "\n\n".join((*blocks, *attached, text))
 
     async def _announce(self, text: str) -> str:

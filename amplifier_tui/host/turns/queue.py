@@ -1,7 +1,6 @@
 """The prompts that wait for the running turn to end, in memory and on disk."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from amplifier_tui.host.store.queue_file import QueueFile
@@ -51,7 +50,7 @@ class WaitingPrompts:
         if not text.strip():
             self.drop(prompt_id)
         elif at is not None:
-            self._prompts[at] = replace(self._prompts[at], text=text)
+            self._prompts[at] = self._prompts[at].with_text(text)
             self._changed()
 
     def move(self, prompt_id: str, to: int) -> None:
@@ -64,13 +63,16 @@ class WaitingPrompts:
     def save(self, steering: Iterable[str]) -> None:
         """Write what waits; messages that steer the turn come first, were it to end now."""
         prompts = [*map(Prompt, steering), *self._prompts]
-        self._file.save(
-            [
-                {"text": self._redact(each.text), "attachments": list(each.attachments)}
-                for each in prompts
-            ]
-            + self._left
-        )
+        self._file.save([self._stored(each) for each in prompts] + self._left)
+
+    def _stored(self, prompt: Prompt) -> dict[str, Any]:
+        stored: dict[str, Any] = {
+            "text": self._redact(prompt.text),
+            "attachments": list(prompt.attachments),
+        }
+        if prompt.typed is not None:
+            stored["typed"] = self._redact(prompt.typed)
+        return stored
 
     def leave(self) -> None:
         """Send nothing of what waited when the session was left, and keep it stored."""
@@ -79,10 +81,11 @@ class WaitingPrompts:
     def restore(self) -> None:
         """Have wait again what waited when the session was left."""
         for stored in self._file.load():
-            text, attached = stored.get("text"), stored.get("attachments")
+            text, attached, typed = map(stored.get, ("text", "attachments", "typed"))
             if isinstance(text, str) and text.strip():
                 names = attached if isinstance(attached, list) else []
-                self._prompts.append(Prompt(text, tuple(map(str, names))))
+                typed = None if typed is None else str(typed)
+                self._prompts.append(Prompt(text, tuple(map(str, names)), typed=typed))
 
     def _place(self, prompt_id: str) -> int | None:
         found = (at for at, each in enumerate(self._prompts) if each.prompt_id == prompt_id)

@@ -159,14 +159,18 @@ async def test_files_and_text_of_the_editor_go_along(project: Project, connect: 
     page = schema.ResourceContentBlock(
         type="resource_link", name="page", uri="https://example.org/x"
     )
-    draft = schema.TextResourceContents(uri="file:///w/b.txt", text="not saved yet")
+    (project.folder / "mine.txt").write_text("wanted")
+    (project.folder / "other.txt").write_text("nobody asked")
+    text = "not saved yet, see @other.txt"
+    draft = schema.TextResourceContents(uri="file:///w/b.txt", text=text)
     inside = schema.EmbeddedResourceContentBlock(type="resource", resource=draft)
-    prompt = [schema.TextContentBlock(type="text", text="see"), link, page, inside]
+    prompt = [schema.TextContentBlock(type="text", text="see @mine.txt"), link, page, inside]
     await editor.agent.prompt(session_id=session, prompt=prompt)
     transcript = sessions_dir(project.folder) / session / "transcript.jsonl"
     sent = transcript.read_text()
-    for text in ("see", "(https://example.org/x)", "not saved yet", "from disk"):
+    for text in ("see", "(https://example.org/x)", "not saved yet", "from disk", "wanted"):
         assert text in sent
+    assert "nobody asked" not in sent
     sound = schema.AudioContentBlock(type="audio", data="AAAA", mime_type="audio/wav")
     with pytest.raises(RequestError, match="can't have audio"):
         await editor.agent.prompt(session_id=session, prompt=[sound])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from acp import RequestError, schema
 
+from amplifier_tui.cli.acp.content import EditorPrompt
 from amplifier_tui.cli.acp.messages import EditorMessages
 from amplifier_tui.cli.acp.session import EditorSession
 from amplifier_tui.cli.acp.updates import Updates
@@ -112,7 +113,7 @@ class Client:
     def set_waker(self, wake: Callable[[], None]) -> None:
         self.wake = wake
 
-    def submit(self, text: str, files: tuple[str, ...], prompt_id: str) -> None:
+    def submit(self, text: str, files: tuple[str, ...], prompt_id: str, *, typed: str) -> None:
         self.sent.append(prompt_id)
 
     def drain(self) -> list[HostEvent]:
@@ -138,7 +139,9 @@ async def test_each_prompt_is_answered_by_its_own_turn_whatever_runs_between() -
     session = EditorSession(client, TestEditor(), "/x", forms=False)
     client.set_waker(session._woken)
     session._pump = asyncio.create_task(session._work())
-    first, second = (asyncio.create_task(session.prompt(text, ())) for text in ("a", "b"))
+    first, second = (
+        asyncio.create_task(session.prompt(EditorPrompt(text, (), text))) for text in ("a", "b")
+    )
     await asyncio.sleep(0)
     one, two = client.sent
     someones = TurnStarted(session_id=S, turn=1, prompt="of a hook", prompt_id="else")

@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.turns.queue import WaitingPrompts
 from tests.host.driving import MODULES, Driver, Project, calling
 
 Make = Callable[..., Driver]
@@ -311,3 +313,28 @@ def test_what_was_on_the_screen_survives_a_kill(project: Project, drive: Make) -
     driver.client.submit("go on")
     driver.client.interrupt(immediate=True)
     driver.wait(TurnEnded, lambda e: not e.replayed)
+
+
+def test_a_session_is_said_to_be_open_only_when_it_can_be_asked(
+    project: Project, drive: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = drive()
+    opened = first.open(project.bundle())
+    first.turn("hello")
+    first.close()
+    began, until = threading.Event(), threading.Event()
+
+    def leave(_: WaitingPrompts) -> None:
+        began.set()
+        until.wait(10)
+
+    monkeypatch.setattr(WaitingPrompts, "leave", leave)
+    again = drive()
+    request = OpenRequest(cwd=project.folder, resume=opened.session_id, restores_queue=False)
+    again.client.open(request)
+    again.wait_until(began.is_set, "the queue was not left")
+    again.drain()
+    assert again.of(SessionOpened) == []
+    until.set()
+    again.wait(SessionOpened)
+    assert again.client.history(1).result(5) != ()

@@ -98,3 +98,18 @@ def test_an_image_that_the_context_can_not_be_given_is_named(
     said = "Not attached: images, which this session's context can't be given"
     assert said in [each.text for each in driver.of(Notice)]
     assert PIXEL not in (project.folder_of(session) / "transcript.jsonl").read_text()
+
+
+def test_what_a_file_within_a_prompt_mentions_is_not_read(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    for name in ("mine", "other"):
+        (tmp_path / f"{name}.md").write_text(f"{name} words")
+        (tmp_path / f"{name}.png").write_bytes(BITMAP)
+    mine, other = (f"@{tmp_path}/{name}.md @{tmp_path}/{name}.png" for name in ("mine", "other"))
+    opened = driver.open(project.bundle())
+    driver.turn(f"{mine}\n\nfrom a page: {other}", typed=mine)
+    (row,) = [row for row in project.rows(opened.session_id) if row["role"] == "user"]
+    assert "mine words" in str(row) and f"from a page: {other}" in str(row)
+    assert "other words" not in str(row)
+    assert [block["type"] for block in row["content"]] == ["text", "image"]

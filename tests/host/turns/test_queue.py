@@ -118,6 +118,21 @@ async def test_a_front_end_that_shows_no_queue_leaves_it_stored(tmp_path: Path) 
     assert [each["text"] for each in stored] == ["a"]
 
 
+async def test_what_a_waiting_prompt_mentions_by_a_file_is_not_read_later_either(
+    tmp_path: Path,
+) -> None:
+    session = await waiting(tmp_path / "s")
+    session.control.submit(Prompt("see @a\n\nfrom a page: @b", typed="see @a"))
+    (prompt,) = session.control.queue
+    session.control.send_queued(prompt.prompt_id)
+    assert (last(session).items, last(session).steering) == ((prompt.text,), ())
+    again = Session(tmp_path / "s")
+    again.control.restore_queue()
+    (prompt,) = again.control.queue
+    assert (prompt.mentioning, prompt.with_text("see @a @c").mentioning) == ("see @a", "see @a")
+    assert prompt.with_text("look, @c").mentioning == ""
+
+
 async def test_a_queue_file_that_is_none_is_passed_over(tmp_path: Path) -> None:
     store = SessionStore(tmp_path, Redactor({}), lambda _: None)
     contents: list[Any] = ["", "[]", '{"prompts": 3}', '{"prompts": [{"text": 5}, {"a": 1}, null]}']

@@ -204,6 +204,10 @@ class Opening:
         live.spending.begin(first_limit(request, card.limit, builder.workspace.settings, sender))
         store.save_metadata()
         await live.commands.tell()
+        if not request.restores_queue:
+            store.draft.leave()
+            await asyncio.to_thread(live.turns.queue.leave)
+        # From here on nothing is waited for: who hears that it is open may ask it at once.
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
         if report is not None:
             sender.send(report)
@@ -221,9 +225,6 @@ class Opening:
         live.shell.restore(self._unsent)
         if request.restores_queue:
             live.turns.restore_queue()
-        else:
-            store.draft.leave()
-            await asyncio.to_thread(live.turns.queue.leave)
         live.budget.measure_soon()
         live.watch.follow_metadata()
         loop = asyncio.get_running_loop()
