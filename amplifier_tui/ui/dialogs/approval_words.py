@@ -182,7 +182,8 @@ def strip(
     """
     glyph, colour = RISK[request.risk]
     parts = [Content.styled(f"{count} wait", "$text-warning")] if count > 1 else []
-    if request.timeout is not None:
+    # Where there is little room a clock that stands has nothing to say.
+    if request.timeout is not None and not (held and width < TINY):
         remaining = max(0.0, request.at + request.timeout - time.time())
         parts.append(countdown(request, remaining, held, short=width < NARROW))
     command = one_line(request.payload, 300) if request.payload_kind == "command" else ""

@@ -1,6 +1,7 @@
 """The row above the prompt that says which question waits while the user types."""
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from textual.content import Content
 from textual.widgets import Static
@@ -10,12 +11,16 @@ from amplifier_tui.ui.widgets.messages import ActionWanted
 NARROW, TINY = 90, 50
 """Below so many cells a strip says less, and only what it must."""
 
+_LEAST: Final = 26
+"""Cells that are left for what is asked and what its key does, where both are said."""
+
 
 def strip_row(what: Content, about: Sequence[Content], key: str, width: int) -> Content:
     """Return a row of `width` cells: `what`, cut to its room, and the key that opens it."""
-    answer = " answer" if width >= TINY else ""
-    shown = Content.assemble((f" {key} ", "$foreground on $background bold"), answer)
+    shown = Content.styled(f" {key} ", "$foreground on $background bold")
     right = Content("  " if width < NARROW else "   ").join([*about, shown])
+    if width - right.cell_length >= _LEAST:
+        right += " answer"
     left = what.truncate(max(0, width - right.cell_length - 2), ellipsis=True)
     return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)
 

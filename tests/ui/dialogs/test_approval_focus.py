@@ -157,3 +157,15 @@ async def test_the_strip_says_clock_and_key_at_every_width(
         row = strip(drive)
         assert "▲▲" in row and "4:3" in row and "2 wait" in row
         assert ("allows" in row) == (default == "allow")
+
+
+async def test_on_the_smallest_screen_a_clock_that_stands_gives_its_room_to_what_the_key_does() -> (
+    None
+):
+    async with running(size=(40, 12)) as drive:
+        await drive.push(ask(timeout=60.0))
+        await drive.dialog(ApprovalDialog)
+        await drive.write("wait")
+        await drive.closed()
+        await drive.until(lambda: "F8  answer" in strip(drive))
+        assert "clock" not in strip(drive)

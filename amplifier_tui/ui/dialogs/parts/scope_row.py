@@ -61,7 +61,8 @@ class ScopeRow(Static):
 
         Args:
             withheld: The payload was not seen to its end.
-            brief: Take one row as long as nothing is to be remembered: rows are few.
+            brief: Name only the scope that is chosen, and the rule once something is to be
+                remembered: rows are few.
         """
         self._shown = withheld, width, brief
         self.update(self._content_for(withheld, width, self._reach, brief))
@@ -76,16 +77,16 @@ class ScopeRow(Static):
         request = self._request
         if not self.offered:
             return Content()
-        if brief and self.scope == "once" and not withheld:
-            chosen = f"● {SCOPES[self.scope]}"
-            return Content.assemble(
-                ("remember   ", "$text-muted"), chosen, ("   ○ …", "$text-muted")
-            )
+        brief = brief and not withheld
         parts = [Content.styled("remember", "$text-muted")]
-        for each in request.scopes:
+        for each in (self.scope,) if brief else request.scopes:
             mark, style = ("●", "") if each == self.scope else ("○", "$text-muted")
             # No row ends between a mark and its words.
             parts.append(Content.styled(f"{mark} {SCOPES[each]}".replace(" ", "\xa0"), style))
+        if brief:
+            parts.append(Content.styled("○\xa0…", "$text-muted"))
+            if self.scope == "once":
+                return Content("   ").join(parts)
         offer = Content("   ").join(parts)
         first = Content.styled("remember …   read it to the end", "$text-muted")
         if not request.rule:
