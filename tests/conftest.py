@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import suppress
@@ -19,6 +20,11 @@ from tests.homes import home_variables
 # Compiled once, not by each worker and in each program that a test starts.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A shell that runs the suite in the background has ctrl+c ignored, and so would every program that
+# a test starts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says nothing on a machine that does something else as well. Most of them
 # are drawn in the benchmark (`tests.bench.properties`), where a property has time for them.

@@ -1,7 +1,7 @@
 """A scrolling list of rows drawn with the line API: what is out of sight costs nothing."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from textual.binding import Binding
 from textual.events import Click
@@ -28,8 +28,12 @@ def cursor_bindings(prefix: str, first: str = "First", last: str = "Last") -> li
     ]
 
 
+_OTHERS: Final = " …"
+"""Ends a row of keys that does not name them all."""
+
+
 def key_words(widget: Widget, words: Iterable[tuple[str, str]], width: int) -> Row:
-    """Return the keys that are in force, each with its word, as many as fit.
+    """Return the keys that are in force, each with its word, as many as fit, and a mark of others.
 
     Args:
         widget: What has the focus, or is about to.
@@ -37,12 +41,18 @@ def key_words(widget: Widget, words: Iterable[tuple[str, str]], width: int) -> R
     """
     active = [each.binding for each in widget.screen.active_bindings.values()]
     keys = {binding.id: binding.key for binding in reversed(active)}
+    named: list[Row] = [
+        [(show_key(keys[binding_id]), "strong"), (f" {word}", "muted")]
+        for binding_id, word in words
+        if binding_id in keys
+    ]
     pieces: Row = []
-    for binding_id, word in words:
-        key = show_key(keys[binding_id]) if binding_id in keys else ""
-        more: Row = [("   " if pieces else "", "muted"), (key, "strong"), (f" {word}", "muted")]
-        if key and pieces_width(pieces) + pieces_width(more) <= width:
-            pieces += more
+    for number, each in enumerate(named, start=1):
+        more: Row = [("   ", "muted"), *each] if pieces else each
+        others = 0 if number == len(named) else len(_OTHERS)
+        if pieces_width(pieces) + pieces_width(more) + others > width:
+            return [*pieces, (_OTHERS, "muted")] if pieces else []
+        pieces += more
     return pieces
 
 

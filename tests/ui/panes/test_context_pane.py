@@ -59,7 +59,7 @@ async def test_a_focused_pane_names_its_keys_and_asks_for_the_compaction() -> No
         assert len(text(pane)) == 7
         pane.focus()
         await pilot.pause()
-        assert foot(pane) == "c compact   b items"
+        assert foot(pane) == "c compact   b items …"
         await pilot.press("c", "i")
         assert app.posted == [CompactRequested(False), CompactRequested(True)]
         app.set_focus(None)

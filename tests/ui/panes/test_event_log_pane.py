@@ -360,8 +360,9 @@ async def test_hostile_text_is_harmless_at_any_width(width: int) -> None:
             assert not set(line.text) & {"\x1b", "\n", "\r", "\u202e", "\x07"}
 
 
-async def test_the_pane_names_its_keys_while_it_hears_them() -> None:
-    async with running(size=(120, 36)) as driver:
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)])
+async def test_the_pane_names_its_keys_while_it_hears_them(size: tuple[int, int]) -> None:
+    async with running(size=size) as driver:
         await driver.push(*(traced(n, f"event:{n}") for n in range(1, 30)))
         keys = "enter inspect   / filter   s go to"
         assert keys not in driver.text()

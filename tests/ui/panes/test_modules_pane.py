@@ -156,7 +156,7 @@ async def test_the_head_stays_when_the_list_scrolls() -> None:
         assert lines[0].startswith("Modules")
         assert lines[-1] == "● tool-39"
         assert len(lines) == 9
-        assert foot(pane) == "enter details   r reload   d off"
+        assert foot(pane) == "enter details   r reload …"
         await pilot.press("g")
         await pilot.pause()
         assert text(pane)[1] == "● tool-00"

@@ -88,8 +88,16 @@ class EventLogPane(Vertical):
 
     def on_descendant_focus(self) -> None:
         """Show the keys while they are heard here."""
-        self._foot.say(key_words(self, _KEYS, max(0, self.size.width - 2 * MARGIN)))
         self._foot.display = True
+        self._say_keys()
+
+    def on_resize(self) -> None:
+        """Name as many keys as fit now; a pane gets the focus before it has a size."""
+        if self._foot.display:
+            self._say_keys()
+
+    def _say_keys(self) -> None:
+        self._foot.say(key_words(self, _KEYS, max(0, self.size.width - 2 * MARGIN)))
 
     def on_descendant_blur(self) -> None:
         """Hide the keys; what has the focus next shows its own."""
