@@ -1,9 +1,9 @@
 """What begins with a slash in the line mode."""
 
+import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from amplifier_tui.base.text import one_line
@@ -176,7 +176,8 @@ def _status(session: CommandedSession, _: str) -> None:
 
 
 def _attach(session: CommandedSession, path: str) -> None:
-    if path and not (Path(session.cwd) / Path(path).expanduser()).is_file():
+    # Whatever the path is made of, neither of these fails.
+    if path and not os.path.isfile(os.path.join(session.cwd, os.path.expanduser(path))):
         session.say(f"Not attached: there is no file {one_line(path, 200)}.")
     elif path:
         session.attached.append(path)

@@ -412,9 +412,11 @@ def test_files_that_are_there_go_along_with_the_next_prompt(tmp_path: Path) -> N
     (tmp_path / "b c.pdf").touch()
     turns = [[turn(1), turn_ended(1)], [turn(2), turn_ended(2)]]
     client = ScriptedClient(on_open=[opened(cwd=str(tmp_path))], batches=turns)
-    typed = "/attach\n/attach no.txt\n/detach\n/attach a.png\n/attach b c.pdf\nlook\nagain\n"
+    odd = f"/attach ~no-such-user/a\n/attach {'x' * 300}\n"
+    typed = f"/attach\n/attach no.txt\n{odd}/detach\n/attach a.png\n/attach b c.pdf\nlook\nagain\n"
     text = said(client, typed)
     assert "Not attached: there is no file no.txt.\n" in text
+    assert "there is no file ~no-such-user/a.\n" in text
     assert "Nothing is attached.\n" in text and "goes: a.png, b c.pdf\n" in text
     assert client.named("submit") == [("look",), ("again",)]
     assert client.files == [("a.png", "b c.pdf"), ()]
