@@ -1,7 +1,9 @@
 """The options of `amplifier-tui acp`, and its streams."""
 
 import asyncio
+import contextlib
 import os
+import signal
 import stat
 import sys
 from typing import TYPE_CHECKING
@@ -55,7 +57,16 @@ def acp(bundle: str, demo: bool, mode: str | None, trust: bool) -> int:
 async def _serve(agent: "EditorAgent") -> None:
     from amplifier_tui.cli.acp.messages import serve
 
-    await serve(agent, *await _streams())
+    serving = asyncio.ensure_future(serve(agent, *await _streams()))
+    # So do editors end an agent; its sessions are closed in order all the same.
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            with contextlib.suppress(NotImplementedError):
+                asyncio.get_running_loop().add_signal_handler(number, serving.cancel)
+    await asyncio.wait({serving})
+    if not serving.cancelled():
+        serving.result()
 
 
 async def _streams() -> "tuple[asyncio.StreamReader, Out]":
