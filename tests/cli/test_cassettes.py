@@ -74,6 +74,18 @@ def test_a_replay_leaves_no_session_and_tells_its_outcome_by_its_exit_status(
     assert play(project, "replay", path) == 0
 
 
+def test_a_bundle_may_be_a_path_where_a_session_is_recorded_or_played(project: Project) -> None:
+    place = str(project.bundles / "test.md")
+    assert play(project, "replay", cassette(project), "--bundle", place) == 0
+    driver = Driver(project.folder)
+    driver.open(place)
+    driver.turn("what is the key?")
+    driver.close()
+    path = cassette(project, "b")
+    assert json.loads(path.read_text().splitlines()[0])["bundle"] == "test"
+    assert play(project, "replay", path) == 0
+
+
 def test_what_can_not_be_played_says_why(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

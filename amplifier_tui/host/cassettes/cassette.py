@@ -5,6 +5,7 @@ says where they belong: prompt `3`, the second answer to it `3.2`, the first too
 answer `3.2.1`, and the first answer of the agent that this call ran `3.2.1/1`.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -20,6 +21,8 @@ MOST_LINES: Final = 200_000
 MOST_TOKENS: Final = 1_000_000_000
 """Of one request; larger numbers are no counts, and some can't even be printed."""
 
+_LONGEST_NAME: Final = 200
+
 Id = Annotated[str, Field(max_length=300)]
 Word = Annotated[str, Field(max_length=300)]
 
@@ -28,10 +31,20 @@ class CassetteError(ValueError):
     """The file is no cassette, or none that this program can play."""
 
 
+_FILE: Final = re.compile(r"(?:[/\\:]bundle)?\.(?:yaml|yml|md)$")
+
+
 def _name(text: str) -> str:
-    if text.endswith((".yaml", ".yml", ".md")):
+    if _FILE.search(text) or text in (".", ".."):
         raise ValueError("the name of a bundle, not of a file")
     return text
+
+
+def bundle_name(written: str) -> str:
+    """Return the name of a bundle as a header takes it: of a path or an address the last part."""
+    place = _FILE.sub("", written.partition("#")[0].rstrip("/"))
+    last = re.split(r"[/\\:]", place)[-1].partition("@")[0]
+    return re.sub(r"[^\w. -]", "-", last)[:_LONGEST_NAME].strip(".")
 
 
 class CassettePart(BaseModel):
@@ -60,7 +73,9 @@ class CassetteHeader(CassettePart):
     cassette: Literal[1] = 1
     program: Word = ""
     recorded: Word = ""
-    bundle: Annotated[str, AfterValidator(_name)] = Field("", max_length=200, pattern=r"^[\w. -]*$")
+    bundle: Annotated[str, AfterValidator(_name)] = Field(
+        "", max_length=_LONGEST_NAME, pattern=r"^[\w. -]*$"
+    )
     mode: Mode = "ask"
     providers: dict[Word, TapedModel] = Field({}, max_length=50)
 

@@ -18,6 +18,7 @@ from amplifier_tui.host.cassettes.cassette import (
     CassetteError,
     CassetteHeader,
     TapedModel,
+    bundle_name,
     first_mistake,
 )
 from amplifier_tui.host.cassettes.names import run_names, texts_changed
@@ -124,7 +125,7 @@ class SessionRecorder:
             header = CassetteHeader(
                 program=__version__,
                 recorded=now(),
-                bundle=self._card.bundle,
+                bundle=bundle_name(self._card.bundle_reference),
                 mode=read_mode(modes[0] if modes else self._card.mode) or "ask",
                 providers={name: TapedModel(**facts) for name, facts in self._models.items()},
             )

@@ -96,6 +96,6 @@ def test_a_session_that_ends_by_itself_is_waited_for_no_longer(
 
 def test_a_cassette_names_its_bundle_but_no_place() -> None:
     assert CassetteHeader(bundle="my bundle").bundle == "my bundle"
-    for place in ("../other", "git+https://x", "~/b", "c:\\b", "b.yaml", "README.md"):
+    for place in ("../other", "git+https://x", "~/b", "c:\\b", "b.yaml", "README.md", "..", "."):
         with pytest.raises(ValueError, match="bundle"):
             CassetteHeader(bundle=place)
