@@ -273,7 +273,7 @@ async def test_the_click_that_focuses_the_terminal_does_not_decide() -> None:
         await drive.push(ask())
         dialog = await drive.dialog(ApprovalDialog)
         row = dialog.query_one(KeyRow)
-        at = next(x for x, choice in row._rows[0] if choice.action == "deny")
+        at = next(x for x, choice in row._rows(row.size.width)[0] if choice.action == "deny")
         drive.app.post_message(events.AppBlur())
         drive.app.post_message(events.AppFocus())
         await drive.settle()

@@ -76,3 +76,21 @@ async def test_a_request_that_is_answered_elsewhere_as_it_comes_leaves_nothing_b
         await drive.until(lambda: isinstance(drive.app.screen, ApprovalDialog))
         drive.client.push(resolved())
         await drive.closed()
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24)])
+@pytest.mark.parametrize("action", ["session.sessions", "session.left_open", "context.compact"])
+async def test_a_dialog_looks_the_same_after_the_terminal_was_larger(
+    action: str, size: tuple[int, int]
+) -> None:
+    async with running(size=size) as drive:
+        await drive.app.run_by_id(action)
+        await drive.settle()
+        assert isinstance(drive.app.screen, Sheet)
+        before = drive.text()
+        await drive.pilot.resize_terminal(200, 50)
+        await drive.settle()
+        assert drive.text() != before
+        await drive.pilot.resize_terminal(*size)
+        await drive.settle()
+        assert drive.text() == before

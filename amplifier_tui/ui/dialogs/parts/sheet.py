@@ -70,7 +70,6 @@ class KeyRow(Widget):
         self._renamed: dict[str, str] = {}
         self._reserve = 0
         self._right = Content()
-        self._rows: list[list[tuple[int, KeyChoice]]] = []
 
     def set_choices(self, choices: Sequence[KeyChoice]) -> None:
         """Show other choices."""
@@ -83,8 +82,6 @@ class KeyRow(Widget):
         )
         if named != self._choices:
             self._choices = named
-            # The layout asks for the height only where it does not believe to know it.
-            self._lay_out(self.size.width)
             self.refresh(layout=True)
 
     def rename(self, action: str, words: str) -> None:
@@ -96,7 +93,6 @@ class KeyRow(Widget):
         """Keep so many cells free at the right of the last row."""
         if cells != self._reserve:
             self._reserve = cells
-            self._lay_out(self.size.width)
             self.refresh(layout=True)
 
     def set_right(self, content: Content) -> None:
@@ -106,10 +102,10 @@ class KeyRow(Widget):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return how many rows the choices need."""
-        self._lay_out(width)
-        return max(1, len(self._rows))
+        return len(self._rows(width))
 
-    def _lay_out(self, width: int) -> None:
+    def _rows(self, width: int) -> list[list[tuple[int, KeyChoice]]]:
+        """Return the choices by row, each with the cell it begins at."""
         sizes = [len(choice.key) + 3 + len(choice.words) for choice in self._choices]
         # What stands at the right keeps as far away as a choice.
         number = len(sizes) - (not self._reserve)
@@ -126,18 +122,18 @@ class KeyRow(Widget):
             at += size + gap
         if self._reserve and at + self._reserve > width:
             rows.append([])
-        self._rows = rows
+        return rows
 
     def render_line(self, y: int) -> Strip:
         """Draw one row."""
         width = self.size.width
         key_style = self.get_visual_style("key-row--key")
-        line = Content()
-        for at, choice in self._rows[y] if y < len(self._rows) else ():
+        line, rows = Content(), self._rows(width)
+        for at, choice in rows[y] if y < len(rows) else ():
             line = line.pad_right(at - line.cell_length)
             words = (choice.words, "$text-warning bold" if choice.strong else "")
             line = Content.assemble(line, (f" {choice.key} ", key_style), " ", words)
-        if y == len(self._rows) - 1:
+        if y == len(rows) - 1:
             right = self._right.truncate(max(0, width - line.cell_length), ellipsis=True)
             gap = " " * (width - line.cell_length - right.cell_length)
             line = Content.assemble(line, gap, right)
@@ -147,7 +143,8 @@ class KeyRow(Widget):
     def on_click(self, event: events.Click) -> None:
         """Say which choice was clicked."""
         event.stop()
-        for at, choice in self._rows[event.y] if event.y < len(self._rows) else ():
+        rows = self._rows(self.size.width)
+        for at, choice in rows[event.y] if event.y < len(rows) else ():
             if at <= event.x < at + len(choice.key) + 3 + len(choice.words):
                 self.post_message(self.Clicked(choice.action))
                 return
