@@ -18,6 +18,8 @@ def resolver(tmp_path: Path, own_home: Path) -> BaseMentionResolver:
     write(own_home / ".amplifier" / "settings.yaml", "secret")
     write(own_home / ".amplifier" / "keys.env", "secret")
     write(tmp_path / "work" / "ok.md", "fine")
+    write(tmp_path / "work" / ".env", "secret")
+    write(tmp_path / "ns" / ".netrc", "secret")
     write(tmp_path / "ns" / "ok.md", "fine")
     (tmp_path / "work" / "link.md").symlink_to(tmp_path / "secret.md")
     bundle = Bundle(name="ns", base_path=tmp_path / "ns", context={"far": tmp_path / "secret.md"})
@@ -33,6 +35,8 @@ ESCAPES = [
     "@~/.amplifier/other.md",
     "@~/.amplifier/../.ssh/id_rsa",
     "@/etc/passwd",
+    "@.env",
+    "@ns:.netrc",
     "@ns:../secret.md",
     "@ns:../../etc/passwd",
 ]

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Literal
@@ -150,11 +150,10 @@ async def load_mentions(
         resolve = resolver.resolve
         if confined:
             resolve = getattr(resolver, "resolve_confined", resolve)
-        path = resolve(mention)
-        if path is None:
-            return _failed(mention, None, "not_found", f"Nothing found for {mention}")
-        result = await asyncio.to_thread(read_mentioned, mention, path)
-        if result.error is not None or result.content is None:
+        # Which file it is, and whether it may be read, takes a look at the disk as well.
+        result = await asyncio.to_thread(_read, mention, resolve)
+        path = result.resolved_path
+        if path is None or result.error is not None or result.content is None:
             return result
         paths.setdefault(mention, path)
         if not collected.add_file(path, result.content):
@@ -165,6 +164,13 @@ async def load_mentions(
         return result
 
     return [await load(mention, 0, confined) for mention in parse_mentions(text)]
+
+
+def _read(mention: str, resolve: Callable[[str], Path | None]) -> MentionResult:
+    path = resolve(mention)
+    if path is None:
+        return _failed(mention, None, "not_found", f"Nothing found for {mention}")
+    return read_mentioned(mention, path)
 
 
 def read_mentioned(mention: str, path: Path) -> MentionResult:
@@ -239,15 +245,19 @@ async def expand_mentions_in_instruction(
     resolver: MentionResolverProtocol,
     deduplicator: ContentDeduplicator | None = None,
     relative_to: Path | None = None,
+    confined: bool = False,
 ) -> str:
     """Put what a text mentions before it, a blank line between; the mentions stay where they are.
 
-    What `deduplicator` knows from before is not put in again.
+    What `deduplicator` knows from before is not put in again. A text that is not the user's, such
+    as a model's, is `confined`, see `load_mentions`.
     """
     resolved: dict[str, Path] = {}
     collected = deduplicator or ContentDeduplicator()
     before = collected.get_known_hashes()
-    await load_mentions(text, resolver, collected, relative_to, resolved=resolved)
+    await load_mentions(
+        text, resolver, collected, relative_to, confined=confined, resolved=resolved
+    )
     names = mentions_by_path(resolved)
     blocks = [
         format_context_file(file, names)

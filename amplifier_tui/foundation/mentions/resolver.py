@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from amplifier_tui.base.protected import holds_secrets
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.paths import get_amplifier_home, is_within
@@ -47,7 +48,7 @@ class BaseMentionResolver:
 
         Such a text reaches the folders of this resolver, the namespaces' own trees, the user's
         `AGENTS.md` in the Amplifier home, and the files that are granted; nothing
-        else, whatever `..` or links it uses.
+        else, whatever `..` or links it uses, and of the first two no keys or passwords.
         """
         return self._resolve(mention, confined=True)
 
@@ -59,7 +60,11 @@ class BaseMentionResolver:
             path = self._find(text, confined)
         except (OSError, ValueError, RuntimeError):
             return None
-        return None if path is None or holds_users_secrets(path) else path
+        if path is None or holds_users_secrets(path):
+            return None
+        # A `.env` in the folder is the user's, whoever wrote the text.
+        kept = confined and holds_secrets(path.resolve()) and not self._is_granted(path)
+        return None if kept else path
 
     def _find(self, text: str, confined: bool) -> Path | None:
         namespace, separator, rest = text.partition(":")

@@ -266,6 +266,7 @@ class SessionSpawner:
             messages=record.messages,
             is_resumed=is_resumed,
             self_delegation_depth=record.self_delegation_depth,
+            confined=True,
             before_initialize=before_initialize,
             finished=finished,
         )

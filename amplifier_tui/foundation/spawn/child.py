@@ -116,7 +116,8 @@ class ChildRun:
     """One run of a child session with a mount plan of its own.
 
     `give_prompt` gives the initialized child its system prompt; `messages` is the conversation it
-    starts with. `before_initialize` is called before its modules are mounted, `finished` before it
+    starts with. An instruction of a model is `confined`: it mentions only what may be read unasked.
+    `before_initialize` is called before its modules are mounted, `finished` before it
     is cleaned up, however the run ended.
     """
 
@@ -130,6 +131,7 @@ class ChildRun:
     messages: list[dict[str, Any]] | None = None
     is_resumed: bool = False
     self_delegation_depth: int = 0
+    confined: bool = False
     before_initialize: BeforeInitialize | None = None
     finished: Step | None = None
     _child: "AmplifierSession | None" = None
@@ -164,7 +166,9 @@ class ChildRun:
             ending.callback(capture.stop)
             resolver = child.coordinator.get_capability("mention_resolver")
             if resolver is not None:
-                instruction = await expand_mentions_in_instruction(instruction, resolver=resolver)
+                instruction = await expand_mentions_in_instruction(
+                    instruction, resolver=resolver, confined=self.confined
+                )
             # It may have been stopped before it began.
             output = "" if self._stopped else await self._answer(child, instruction)
         result = capture.as_result(child.session_id, output)

@@ -21,6 +21,7 @@ from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import MAIN_LANE, Level
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals
 from amplifier_tui.host.gate.guarded import run_tool
+from amplifier_tui.host.gate.mentions import JudgedMentions
 from amplifier_tui.host.gate.modes import first_mode, read_mode
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.gating import Gating, sandbox_terms
@@ -148,6 +149,10 @@ class SessionBuilder:
             is_resumed=bool(self.request.resume),
             before_initialize=before_initialize,
         )
+        mentions = session.coordinator.get_capability("mention_resolver")
+        if hasattr(mentions, "resolve_confined"):
+            judged = JudgedMentions(mentions, parts.gating.gate)
+            session.coordinator.register_capability("mention_resolver", judged)
         if parts.playback is not None:
             parts.playback.opened(session)
         return session
