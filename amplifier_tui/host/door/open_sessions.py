@@ -6,13 +6,13 @@ that ends in order removes its file; the file of one that was killed stays.
 
 import logging
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from amplifier_tui.base.files import FileLock, FileLockedError
+from amplifier_tui.base.files import FileLock, FileLockedError, locked
 from amplifier_tui.base.jsonl import Row, read_object, write_object
 from amplifier_tui.base.plain import plain
 from amplifier_tui.host.client import SessionCard
@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 _FOLDER: Final = "windows"
 _MOST: Final = 100
 """Files of dead windows that are looked at, and sessions of one."""
+_SCAN_SECONDS: Final = 5.0
+"""How long a scan of the records waits for another."""
 
 
 class OpenSessions:
@@ -62,35 +64,35 @@ class OpenSessions:
     def left(self) -> tuple[SessionCard, ...]:
         """Return the sessions that were open in windows that were killed, the newest first."""
         found: dict[str, SessionCard] = {}
-        for path in self._records():
-            with _dead(path) as sessions:
-                for session_id, cwd in (sessions or {}).items():
-                    card = _card(session_id, cwd)
-                    if card is not None:
-                        found[session_id] = card
+        with self._alone():
+            for path in self._records():
+                with _dead(path) as sessions:
+                    for session_id, cwd in (sessions or {}).items():
+                        card = _card(session_id, cwd)
+                        if card is not None:
+                            found[session_id] = card
         return tuple(sorted(found.values(), key=lambda card: card.updated, reverse=True))
 
     def dismiss(self, session_ids: Collection[str]) -> None:
         """Offer sessions no more."""
-        for path in self._records():
-            with _dead(path) as sessions:
-                if sessions is None:
-                    continue
-                kept = {
-                    name: cwd
-                    for name, cwd in sessions.items()
-                    if name not in session_ids and _transcript(name, cwd) is not None
-                }
-                if len(kept) == len(sessions) and kept:
-                    continue
-                try:
-                    if kept:
-                        write_object(path, {"sessions": kept}, mode=0o600)
-                    else:
-                        path.unlink(missing_ok=True)
-                        path.with_suffix(".lock").unlink(missing_ok=True)
-                except OSError as error:
-                    logger.warning("%s can't be written: %s", path, error)
+        with self._alone():
+            for path in self._records():
+                with _dead(path) as sessions:
+                    if sessions is not None:
+                        _keep_without(path, sessions, session_ids)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Scan the records one at a time.
+
+        A scan takes the lock of each record: to another at that moment its window would seem alive.
+        """
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self._folder, _SCAN_SECONDS))
+            except OSError as error:
+                logger.warning("What was left open is looked at without a lock: %s", error)
+            yield
 
     def _records(self) -> list[Path]:
         try:
@@ -132,6 +134,25 @@ def _dead(path: Path) -> Iterator[dict[str, str] | None]:
         yield sessions
     finally:
         lock.release()
+
+
+def _keep_without(path: Path, sessions: dict[str, str], session_ids: Collection[str]) -> None:
+    """Take sessions, and those that hold nothing, off a dead window's record, which is held."""
+    kept = {
+        name: cwd
+        for name, cwd in sessions.items()
+        if name not in session_ids and _transcript(name, cwd) is not None
+    }
+    if len(kept) == len(sessions) and kept:
+        return
+    try:
+        if kept:
+            write_object(path, {"sessions": kept}, mode=0o600)
+        else:
+            path.unlink(missing_ok=True)
+            path.with_suffix(".lock").unlink(missing_ok=True)
+    except OSError as error:
+        logger.warning("%s can't be written: %s", path, error)
 
 
 def _transcript(session_id: str, cwd: str) -> Path | None:

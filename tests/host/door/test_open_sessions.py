@@ -5,13 +5,15 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
 
 from amplifier_tui.base.files import FileLock
 from amplifier_tui.foundation.trust.gate import trust_everything
-from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.client import OpenRequest, SessionCard
+from amplifier_tui.host.door import open_sessions
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.door.open_sessions import OpenSessions
 from amplifier_tui.host.door.service import Service
@@ -92,6 +94,37 @@ def test_a_session_that_was_closed_in_order_is_not_offered(cwd: Path) -> None:
     window.closed("one")
     window._lock.release()
     assert left(OpenSessions()) == ["two"]
+
+
+def test_sessions_that_are_opened_while_another_looks_are_offered_no_more(
+    cwd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store(cwd, "one", "two")
+    killed(cwd, "one")
+    killed(cwd, "two")
+    looking, go_on, read = threading.Event(), threading.Event(), open_sessions.card_of
+
+    def slow(folder: Path, updated: float) -> SessionCard:
+        looking.set()
+        go_on.wait(10)
+        return read(folder, updated)
+
+    monkeypatch.setattr(open_sessions, "card_of", slow)
+    first, second = OpenSessions(), OpenSessions()
+    with ThreadPoolExecutor() as threads:
+        offered = threads.submit(left, first)
+        assert looking.wait(10)
+        opening = threads.submit(second.opened, "one", cwd)
+        # It waits for the one that looks; where it did not, it would be through.
+        wait([opening], timeout=0.3)
+        go_on.set()
+        assert offered.result() == ["one", "two"]
+    assert left(OpenSessions()) == ["two"]
+    assert "one" not in "".join(
+        path.read_text()
+        for path in (user_state_dir() / "windows").glob("*.json")
+        if path != second._path
+    ), "it is noted as left open still"
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"sessions": 3}', '{"sessions": {"a": 1}}', "{"])
