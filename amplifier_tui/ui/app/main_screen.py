@@ -180,14 +180,22 @@ class MainScreen(SessionScreen):
         self.prompt.stand_behind(False)
 
     async def on_resize(self) -> None:
-        """Give panes their own column where there are three, or take it back."""
+        """Give panes their own column where there are three, or take it back.
+
+        The focus stays in its pane; of one for which there is no more room the prompt takes it.
+        """
         if not self._panes:
             return
+        held = self.focused_pane()
         wide = self.app.size.width >= WIDE
         if wide != self._wide:
             self._wide = wide
             await self._move_columns()
         self._arrange()
+        if held is not None and held not in self.visible_panes():
+            self.prompt.input.focus()
+        elif held is not None and self.focused_pane() != held:
+            self._panes[held].focus()
 
     async def _move_columns(self) -> None:
         """Put a fresh pane into the rail each belongs to: panes are views of the state."""
@@ -195,13 +203,10 @@ class MainScreen(SessionScreen):
             if not row.own_column:
                 continue
             old = self._panes[row.name]
-            focused = old.has_focus
             pane = self._panes[row.name] = row.make()
             await old.remove()
             above = self._panes[PANES[at - 1].name] if at and not self._wide else None
             await self.query_one("#own" if self._wide else "#right").mount(pane, after=above)
-            if focused:
-                pane.focus()
 
     def focused_pane(self) -> str | None:
         """Return the pane that has the focus, or holds what has it."""

@@ -93,6 +93,29 @@ async def test_three_columns_where_there_is_room_and_the_modules_move() -> None:
         assert "None mounted yet" in drive.text()
 
 
+@pytest.mark.parametrize("size", [(120, 36), (200, 50)])
+@pytest.mark.parametrize("key", ["f2", "f3", "f4"])
+async def test_what_is_typed_goes_to_the_prompt_where_a_pane_has_no_more_room(
+    key: str, size: tuple[int, int]
+) -> None:
+    async with running(size=size) as drive:
+        await drive.press(key)
+        await drive.pilot.resize_terminal(60, 16)
+        await drive.until(lambda: shown(drive) == [])
+        await drive.write("typed")
+        assert drive.draft == "typed"
+
+
+@pytest.mark.parametrize("key", ["f2", "f3", "f4"])
+async def test_the_focus_stays_in_its_pane_where_the_columns_change(key: str) -> None:
+    async with running(size=(200, 50)) as drive:
+        await drive.press(key)
+        held = drive.app.main.focused_pane()
+        for size in ((120, 36), (200, 50)):
+            await drive.pilot.resize_terminal(*size)
+            await drive.until(lambda: drive.app.main.focused_pane() == held)
+
+
 async def test_f6_goes_round_and_back() -> None:
     async with running(size=(120, 36)) as drive:
         main = drive.app.main
