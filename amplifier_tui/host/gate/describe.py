@@ -47,7 +47,11 @@ _PATH_KEYS: Final = ("file_path", "path", "filepath", "filename", "target_file",
 _CONTENT_KEYS: Final = ("content", "contents", "file_text", "text", "new_source")
 _PATCH_KEYS: Final = ("patch", "diff", "input")
 _SHELL_TOOL = re.compile(r"(?i)bash|shell|terminal|exec|(?:^|[_-])(?:sh|run|cmd|command)(?:$|[_-])")
-_READ_TOOL = re.compile(r"(?i)read|view|cat|list|ls|glob|grep|search|find|stat|tree|open")
+_READ_TOOL = re.compile(
+    # The first word of `read_file` and `listFiles`, where no other one says that more is done.
+    r"(?!.*(?i:delet|remov|writ|edit|replac|updat|mov|renam|creat|sav|set|put|send|post|run|exec))"
+    r"(?i:read|view|cat|list|ls|glob|grep|search|find|stat|tree)(?![a-z])"
+)
 _OLD: Final = ("old_string", "old_str", "old_text", "oldText", "search")
 _NEW: Final = ("new_string", "new_str", "new_text", "newText", "replace")
 
@@ -107,7 +111,7 @@ def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
         out = patterns.startswith(("/", "~")) or ".." in patterns
         paths = (*paths, patterns) if out and tool != "grep" else paths
         return Subject("read", tool, arguments, paths=paths)
-    if paths and _READ_TOOL.search(tool):
+    if paths and _READ_TOOL.match(tool):
         return Subject("read", tool, arguments, paths=paths)
     return Subject("other", tool, arguments, paths=paths)
 

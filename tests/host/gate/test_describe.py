@@ -167,6 +167,23 @@ def test_a_tool_nobody_knows_is_shown_with_its_arguments(tmp_path: Path) -> None
     assert found.judgement.risk == "medium"
 
 
+@pytest.mark.parametrize("tool", ["read_text", "viewFile", "list-dir", "stat"])
+def test_a_tool_nobody_knows_reads_where_its_name_begins_with_that(
+    tmp_path: Path, tool: str
+) -> None:
+    found = describe_call(tool, {"path": "a.txt"}, tmp_path)
+    assert (found.kind, found.judgement.risk) == ("read", "low")
+
+
+@pytest.mark.parametrize(
+    "tool", ["spreadsheet_delete", "delete_tools", "truncate_list", "find_and_remove", "readyMade"]
+)
+def test_of_a_tool_nobody_knows_it_is_not_said_that_it_reads(tmp_path: Path, tool: str) -> None:
+    found = describe_call(tool, {"path": "a.txt"}, tmp_path)
+    assert (found.kind, found.judgement.risk) == ("other", "medium")
+    assert found.action == f"{tool} wants to run" and '"a.txt"' in found.payload
+
+
 def test_a_command_word_of_an_editor_is_no_shell_command(tmp_path: Path) -> None:
     arguments = {"command": "create", "path": "a.txt", "file_text": "x"}
     assert read_subject("str_replace_based_edit_tool", arguments).kind == "write"
