@@ -1,4 +1,7 @@
-"""What texts that are not the user's may have read: an agent's instruction, a mentioned file."""
+"""Which files mentions reach: the user's any, those of modules, agents and files what may be read.
+
+Published tools read `@path` where the model writes that for a file, through the session's resolver.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -7,8 +10,8 @@ from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.stand_in import StandIn
 
 
-class JudgedMentions(StandIn):
-    """A resolver of mentions; in such texts it finds what the gate lets be read unasked.
+class UsersMentions(StandIn):
+    """A resolver for the user's words; for the texts they mention, see `JudgedMentions`.
 
     Args:
         other: What resolves them.
@@ -24,6 +27,24 @@ class JudgedMentions(StandIn):
         """Return the file a mention names; it looks at files, so not for an event loop."""
         found: Path | None = self._other.resolve_confined(mention)
         return found if found is None or _may_read(self._gate, found) else None
+
+
+class JudgedMentions(UsersMentions):
+    """A resolver for all other texts: it finds what the gate lets be read unasked."""
+
+    __slots__ = ()
+
+    def resolve(self, mention: str) -> Path | None:
+        """Return the file a mention names."""
+        return self.resolve_confined(mention)
+
+
+def users_mentions(resolver: Any) -> Any:
+    """Return the resolver for the user's words behind that of a session, where there is one."""
+    # A stand-in for it may resolve words that are not the user's.
+    if type(resolver) is JudgedMentions:
+        return UsersMentions(resolver._other, resolver._gate)
+    return resolver
 
 
 def _may_read(gate: Gate, path: Path) -> bool:

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
+from amplifier_tui.host.gate.mentions import users_mentions
 from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.sender import Sender
@@ -146,7 +147,7 @@ class PromptPath:
             self._recorder.expect_again()
             return self._recorder.sent
         commands = [event.command_id for event in self._shell.waiting]
-        resolver = self._coordinator.get_capability("mention_resolver")
+        resolver = users_mentions(self._coordinator.get_capability("mention_resolver"))
         mentioned = await asyncio.to_thread(mentioned_images, prompt.mentioning, resolver)
         wanted = (*prompt.attachments, *mentioned)
         attached = await asyncio.to_thread(read_attachments, self._workspace, wanted)
@@ -178,7 +179,7 @@ class PromptPath:
         except ValueError as error:
             raise PromptDeniedError(str(error)) from error
         text = typed = prompt.mentioning
-        resolver = self._coordinator.get_capability("mention_resolver")
+        resolver = users_mentions(self._coordinator.get_capability("mention_resolver"))
         if resolver is not None and "@" in text:
             seen = self._coordinator.get_capability("mention_deduplicator")
             text = await expand_mentions_in_instruction(text, resolver=resolver, deduplicator=seen)
