@@ -27,6 +27,10 @@ GLYPHS: dict[Level, tuple[str, str]] = {
     "warning": ("!", "$text-warning"),
     "error": ("✗", "$text-error"),
 }
+_TEXT = 2_000
+"""Characters of a text that are shown below a list."""
+_ROW_EDGES = 4
+"""Cells of a row beside its words: its margins, and the gap between left and right."""
 
 
 class HistoryPicker(Picker):
@@ -61,10 +65,22 @@ class NoticeHistory(Picker):
     TITLE = "Notices"
     CHOOSE = "Copy"
     EMPTY = ("No notice yet.", "No notice matches.")
+    BELOW = 4
+    DEFAULT_CSS = """
+    NoticeHistory #notice-text {
+        height: auto;
+        max-height: 3;
+        margin-top: 1;
+        color: $text-muted;
+    }
+    """
 
     def __init__(self, history: Sequence[ShownNotice]) -> None:
         super().__init__()
         self._history = list(enumerate(history))[::-1]
+
+    def _below(self) -> ComposeResult:
+        yield Static(id="notice-text", markup=False)
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         notices = rank(query, self._history, lambda n: f"{n[1].notice.text} {n[1].notice.source}")
@@ -77,6 +93,18 @@ class NoticeHistory(Picker):
         left = Content.assemble((f"{clock} ", "$text-muted"), (f"{glyph} ", colour), words)
         right = Content.styled(one_line(shown.notice.source, 40), "$text-muted")
         return PickRow(str(index), left, right)
+
+    def _highlighted(self, row: PickRow | None) -> None:
+        # What the row says already is not said again.
+        room = self.rows.size.width - _ROW_EDGES
+        whole = row is None or row.left.cell_length + row.right.cell_length <= room
+        words = "" if whole or row is None else self._history[-1 - int(row.id)][1].notice.text
+        self.query_one("#notice-text", Static).update(one_line(words, _TEXT))
+
+    def _fit(self, rows: int) -> None:
+        super()._fit(rows)
+        # The width that decides what is cut is known after the layout.
+        self.call_after_refresh(lambda: self._highlighted(self.rows.row))
 
 
 class ThemePicker(Picker):
@@ -212,9 +240,6 @@ class ModePicker(Picker):
         left = Content.assemble((mode, "bold"), (f"  {MODES[mode]}", "$text-muted"))
         words = "in force" if mode == self._current else ""
         return PickRow(mode, left, Content.styled(words, "$text-muted"))
-
-
-_TEXT = 2_000
 
 
 class MemoryList(LetterPicker[MemoryCard]):

@@ -391,6 +391,24 @@ async def test_notices_are_kept_in_a_history() -> None:
         assert "Disk is [b]full" in text and "hook:disk" in text and "Saved" in text
 
 
+async def test_a_notice_that_its_row_cuts_is_read_whole_below_the_list() -> None:
+    long = f"[b]The branch is in {'/a-folder' * 12}: /worktree diff shows it. The end."
+    async with running(size=(80, 24)) as drive:
+        await drive.push(
+            Notice(session_id=SESSION, level="info", text=long, source="store"),
+            Notice(session_id=SESSION, level="info", text="A short one", source="store"),
+        )
+        await drive.write("/notices")
+        await drive.press("enter")
+        await drive.dialog(NoticeHistory)
+        await drive.until(lambda: drive.text().count("A short one") == 1)
+        assert "The end." not in drive.text()
+        await drive.press("down")
+        assert "The end." in drive.text() and drive.text().count("[b]The branch") == 2
+        await drive.pilot.resize_terminal(200, 50)
+        await drive.until(lambda: drive.text().count("The end.") == 1)
+
+
 async def test_the_plan_is_shown_with_its_state() -> None:
     async with running() as drive:
         await drive.push(
