@@ -37,7 +37,7 @@ class SessionBusyError(Exception):
     def __init__(self, folder: Path, owner: str) -> None:
         process = f" (process {owner})" if owner else ""
         super().__init__(
-            f"The session {folder.name} is open in another window{process}; close it there first"
+            f"The session is open in another window{process}; close it there first: {folder.name}"
         )
         self.folder = folder
 

@@ -14,7 +14,7 @@ from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 from amplifier_tui.ui.dialogs.sessions.rows import Shown, session_rows
 from amplifier_tui.ui.dialogs.sessions.where import WhereSheet
 from tests.ui.driving import Driver, running
-from tests.ui.fake_client import FakeClient
+from tests.ui.fake_client import SESSION, FakeClient, opened
 
 HERE = "/work/app"
 
@@ -123,6 +123,34 @@ async def test_a_session_is_looked_at_named_tagged_pinned_copied_deleted_and_tak
         assert client.named("copy_session") == [("-work-app/s2", None)]
 
 
+async def test_a_session_that_is_open_here_is_not_deleted_and_what_closes_it_is_said() -> None:
+    client = Store(stored=(replace(card(1), session_id=SESSION), card(2)))
+    async with running(client, size=(60, 16)) as drive:
+        await drive.push(opened())
+        await listed(drive)
+        await drive.press("ctrl+d")
+        await drive.until(lambda: "It is open here: ctrl+x - closes it first" in drive.text())
+        assert client.named("delete_session") == []
+        await drive.press("down", "ctrl+d")
+        await drive.until(lambda: client.named("delete_session") == [("-work-app/s2",)])
+
+
+async def test_no_session_is_shown_beside_an_empty_list_also_after_resizing() -> None:
+    client = Store(stored=(card(1),))
+    client.detailed = SessionDetails(card=card(1), prompt="What is new?", answer="Much.")
+    async with running(client, size=(120, 36)) as drive:
+        picker = await listed(drive)
+        await drive.until(lambda: "Much." in drive.text())
+        await drive.pilot.resize_terminal(80, 24)
+        await drive.until(lambda: "Much." not in drive.text())
+        client.stored = ()
+        await drive.write("nothing")
+        await drive.until(lambda: picker.rows.row is None)
+        await drive.pilot.resize_terminal(120, 36)
+        await drive.until(lambda: picker.has_class("-beside"))
+        assert "Much." not in drive.text()
+
+
 async def test_what_is_not_listed_is_counted_and_what_is_wrong_with_a_filter_is_said() -> None:
     page = SessionList(
         cards=tuple(card(n) for n in range(1, 101)),
@@ -146,8 +174,11 @@ async def test_what_is_not_listed_is_counted_and_what_is_wrong_with_a_filter_is_
         # Where the page ends under the cursor, the next one is asked for.
         picker.rows.put_cursor(99)
         await drive.until(lambda: client.named("sessions")[-1] == ("", True, 200))
+        client.page = replace(page, done=0, changed=0)
+        await drive.write("b")
+        await drive.until(lambda: "reading" not in drive.text())
         client.page = replace(page, problem="before: takes a date", indexing=False)
-        await drive.write("before:soon")
+        await drive.write("efore:soon")
         await drive.until(lambda: "before: takes a date" in drive.text())
         await drive.press("ctrl+t")
         await drive.until(lambda: client.named("sessions")[-1] == ("before:soon", False, 100))

@@ -139,7 +139,9 @@ class LookingPicker(Picker, Generic[F]):
     def _reading(self) -> str:
         """Return how far the sessions have been read, in words; empty when they are."""
         found = self.found
-        return f"reading {found.done} of {found.changed} · " if found.indexing else ""
+        if not found.indexing or not found.changed:
+            return ""
+        return f"reading {found.done} of {found.changed} · "
 
     def _where(self) -> KeyChoice:
         """Return the key that looks elsewhere."""

@@ -234,7 +234,7 @@ class SessionPicker(LookingPicker[SessionList]):
 
     def _refit(self) -> None:
         self.show_keys()
-        if self._cards and self.rows.size.width != self._width:
+        if self.rows.size.width != self._width:
             self._lay_rows()
             self.refill(self._at)
 
@@ -325,8 +325,12 @@ class SessionPicker(LookingPicker[SessionList]):
             self.run_worker(self._change(asked, said, self._at), group="change")
 
     def action_delete(self) -> None:
-        """Put the session into the bin."""
-        if (card := self.card) is not None:
+        """Put the session into the bin; one that is open in the window only when it is closed."""
+        card = self.card
+        if card is not None and card.session_id in self._open_now:
+            self._note = f"It is open here: {self._keymap.way_to('session.close')} closes it first"
+            self._say_note()
+        elif card is not None:
             at = self.rows.cursor_row
             near = [*self._cards][at + 1 : at + 2] or [*self._cards][max(0, at - 1) : at]
             self.run_worker(self._delete(self._at, card, "".join(near)), group="change")
