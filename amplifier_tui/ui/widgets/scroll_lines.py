@@ -64,6 +64,8 @@ class ScrollLines(LineView[ShownRow]):
         self._lines = lines
         self._lead = lead
         self._strips: dict[int, Strip] = {}
+        self._drawn_for = 0
+        """Cells of a row of `_strips`."""
         self._folded: tuple[int, Sequence[ShownRow]] = (0, ())
         self._found: Mapping[tuple[int, int], Sequence[Place]] = {}
         self._found_here: Place | None = None
@@ -152,13 +154,16 @@ class ScrollLines(LineView[ShownRow]):
     def lay_out(self) -> None:
         """Fold the lines to another width."""
         if self.content_width() != self._made_for:
-            self._strips.clear()
             super().lay_out()
         if self._at_end and self.scroll_offset.y:
             self.scroll_to(y=self.max_scroll_y, animate=False)
         self._note_reading()
 
     def _draw_row(self, row: int, width: int) -> Strip:
+        if self._drawn_for != self._made_for:
+            # The rows may have been made anew since, as where the height was asked for.
+            self._strips.clear()
+            self._drawn_for = self._made_for
         strip = self._strips.get(row)
         if strip is None:
             content = self._row_content(self.rows[row])

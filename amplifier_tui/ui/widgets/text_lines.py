@@ -80,7 +80,7 @@ def visible_lines(text: str) -> list[TextLine]:
 def fold(line: TextLine, room: int, mark: int = 0) -> list[FoldedRow]:
     """Return a line in rows of `room` cells, broken after words where there are words.
 
-    The rows after the first have `mark` cells less. A note gets a row where it does not fit.
+    The rows after the first have `mark` cells less. A note gets rows where it does not fit.
     """
     text = line.text
     if not line.note and len(text) <= room and text.isascii():
@@ -93,7 +93,8 @@ def fold(line: TextLine, room: int, mark: int = 0) -> list[FoldedRow]:
         rows.append(FoldedRow(part, offset, line.note if fits and not rows else ""))
         offset += len(part)
     if line.note and not fits:
-        rows.append(FoldedRow("", offset, line.note[: max(1, room - mark)]))
+        later = max(1, room - mark)
+        rows += (FoldedRow("", offset, part.rstrip()) for part in _parts(line.note, later, later))
     return rows
 
 

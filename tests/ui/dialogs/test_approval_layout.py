@@ -1,12 +1,15 @@
 """The approval dialog at every size of the terminal, and beside what else is on the screen."""
 
+import time
+from itertools import permutations
+
 import pytest
 
-from amplifier_tui.host.events import BlockEnded, TurnStarted
+from amplifier_tui.host.events import ApprovalRequested, BlockEnded, Segment, TurnStarted
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
-from tests.ui.driving import running
+from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 from tests.ui.requests import DIFF, ask
 
@@ -170,3 +173,40 @@ async def test_what_is_remembered_takes_one_row_of_a_small_screen_until_it_is_ch
         assert "just now" in drive.text() and "rule bash" not in drive.text()
         await drive.press("r")
         assert "rule bash(rm -rf *)" in drive.text()
+
+
+PARTS = (
+    Segment(text="git push", note="no rule · changes things outside this machine", risk="high"),
+    Segment(text="rm -rf build", note="no rule · deletes whole folders", risk="high"),
+)
+SIZES = ((80, 24), (100, 30), (120, 36), (200, 50))
+# All of the request is seen at each: where it is not, what was read before counts.
+
+
+async def test_it_looks_in_a_terminal_that_was_another_size_as_it_does_in_a_new_one() -> None:
+    payload = "git push && rm -rf build"
+    request = ask(payload=payload, segments=PARTS, scopes=("once",), at=time.time() + 3600)
+    fresh: dict[tuple[int, int], str] = {}
+    for size in SIZES:
+        async with running(size=size) as drive:
+            fresh[size] = await _shown(drive, request)
+    assert "outside this machine" in fresh[100, 30] and "deletes whole folders" in fresh[80, 24]
+    async with running(size=SIZES[0]) as drive:
+        await _shown(drive, request)
+        # Each size after each other one.
+        for size in (size for pair in permutations(SIZES, 2) for size in pair):
+            await drive.pilot.resize_terminal(*size)
+            await drive.settle()
+            assert _sheet(drive) == fresh[size], size
+
+
+async def _shown(drive: Driver, request: ApprovalRequested) -> str:
+    await drive.push(request)
+    await drive.dialog(ApprovalDialog)
+    await drive.settle()
+    return _sheet(drive)
+
+
+def _sheet(drive: Driver) -> str:
+    region = drive.app.screen.query_one("#sheet").region
+    return "\n".join(drive.text().splitlines()[region.y : region.bottom])

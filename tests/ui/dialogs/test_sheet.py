@@ -79,7 +79,9 @@ async def test_a_request_that_is_answered_elsewhere_as_it_comes_leaves_nothing_b
 
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24)])
-@pytest.mark.parametrize("action", ["session.sessions", "session.left_open", "context.compact"])
+@pytest.mark.parametrize(
+    "action", ["session.sessions", "session.left_open", "context.compact", "app.help"]
+)
 async def test_a_dialog_looks_the_same_after_the_terminal_was_larger(
     action: str, size: tuple[int, int]
 ) -> None:

@@ -83,9 +83,11 @@ class Help(CommandPalette):
         first = [each for each in found if each.group == group]
         rest = [each for each in found if each.group != group]
         self._actions = (*first, *ACTIONS, *rest)
+        self._full: bool | None = None
+        """Whether the rows have descriptions; None before there are any."""
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
-        full = self.app.size.width >= 100
+        full = self._full = self._has_room
         actions = self._actions
         items: list[Action | str] = []
         if query:
@@ -104,9 +106,17 @@ class Help(CommandPalette):
     def _data(self, rows: Sequence[PickRow]) -> Content:
         return Content("keymap.toml changes them")
 
+    @property
+    def _has_room(self) -> bool:
+        """Whether descriptions stand beside the names."""
+        return self.app.size.width >= 100
+
     def _fit(self, rows: int) -> None:
         super()._fit(rows)
         self.query_one("#picker-data").display = self.app.size.width >= 60
+        if self._full is (not self._has_room):
+            row = self.rows.row
+            self.refill(row.id if row is not None else "")
 
     def _chosen(self, row: PickRow) -> None:
         action = BY_ID.get(row.id)
