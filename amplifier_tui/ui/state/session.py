@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     ShellEnded,
     ShellProgress,
     ShellStarted,
+    TrustAsked,
 )
 from amplifier_tui.ui.state.activity import Activity
 from amplifier_tui.ui.state.conversation.conversation import ConversationState
@@ -181,7 +182,10 @@ class SessionState:
         elif not current:
             self.facts.begin(session_id)
             self._dispatch(event)
-        elif isinstance(event, SessionOpened) or (begins and not self.facts.opened):
+        elif isinstance(event, SessionOpened) or (
+            # A question of trust comes before any module is loaded.
+            not self.facts.opened and (begins or isinstance(event, TrustAsked))
+        ):
             self._take(session_id)
             self._dispatch(event)
         elif session_id not in self._left:

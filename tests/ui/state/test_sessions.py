@@ -6,6 +6,7 @@ from amplifier_tui.host.events import (
     Notice,
     QueueChanged,
     SessionClosed,
+    TrustAnswered,
 )
 from amplifier_tui.ui.state.conversation.entries import (
     ErrorEntry,
@@ -15,6 +16,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 )
 from amplifier_tui.ui.state.session import SessionState
 from tests.ui.state.make import ended, make, new_state, opened, traced, turn, turn_ended
+from tests.ui.trust_questions import asked, power
 
 
 def loading(module_id: str, session_id: str = "s1") -> ModuleLoading:
@@ -168,6 +170,16 @@ def test_after_a_failed_start_the_next_attempt_is_watched() -> None:
         loading("tool-b", "s2"),
     )
     assert list(state.modules.by_key) == ["tool-b"]
+
+
+def test_after_an_opening_that_was_not_wanted_the_next_one_can_ask_again() -> None:
+    state = new_state(
+        asked(power()),
+        make(TrustAnswered, request_id="t1"),
+        make(Failed, kind="cancelled", message="Nothing was opened"),
+        asked(power(), request_id="t2", session_id="s2"),
+    )
+    assert state.trust.pending is not None and state.trust.pending.request_id == "t2"
 
 
 def test_the_next_attempt_begun_behind_a_closing_session_is_complete() -> None:
