@@ -43,7 +43,7 @@ HELPERS = (
     *("base/", "host/store/", "host/redaction.py", "host/stream/traces.py"),
     "ui/transcript/lines.py",
 )
-"""What looks at a token beside its way: cleaning, secrets, the log, the journal, widths."""
+"""What looks at a token beside its way: cleaning, secrets, the log, the partial file, widths."""
 _WAITING, _DIALOG = "ui/state/waiting.py", "ui/dialogs/approval_sheet.py"
 _STREAMED = ("Sender.delta", "DeltaGate.add")
 """Where the piece waits for the loop to turn."""

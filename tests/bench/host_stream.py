@@ -1,8 +1,8 @@
 """What following a stream costs the engine.
 
 Emits deltas as a provider does, once into a bare hook registry and once into one that the host
-follows: normalised, logged, journaled and put into the outbox. The architecture promises 1 000
-tokens a second; the difference is what the host takes of each.
+follows: normalised, logged, kept in `partial.jsonl`, put into the outbox. The architecture promises
+1 000 tokens a second; the difference is what the host takes of each.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ async def compare(scratch: Path) -> tuple[float, float, int]:
     followed = await emit_all(hooks)
     normalizer.close()
     events = len(outbox.drain())
-    store.journal.rest()
+    store.partial.rest()
     store.close()
     return bare, followed, events
 

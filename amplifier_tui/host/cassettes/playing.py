@@ -267,7 +267,7 @@ class Playback:
 
     def _may_run(self, name: str, tool: Any, arguments: Mapping[str, Any]) -> bool:
         """Whether a call does no more than read and change files of the workspace."""
-        from amplifier_tui.host.gate.describe import read_subject
+        from amplifier_tui.host.gate.approvals.describe import read_subject
         from amplifier_tui.host.gate.risk import locate
 
         subject = read_subject(name, arguments)

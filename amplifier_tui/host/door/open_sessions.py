@@ -16,7 +16,7 @@ from amplifier_tui.base.files import FileLock, FileLockedError, locked
 from amplifier_tui.base.jsonl import Row, read_object, write_object
 from amplifier_tui.base.plain import plain
 from amplifier_tui.host.client import SessionCard
-from amplifier_tui.host.store import journal
+from amplifier_tui.host.store import partial_file
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.sessions import LOCK_NAME, card_of
 from amplifier_tui.paths import sessions_dir, user_state_dir
@@ -161,7 +161,7 @@ def _transcript(session_id: str, cwd: str) -> Path | None:
         return None
     try:
         path = sessions_dir(Path(cwd)) / session_id / TRANSCRIPT
-        said = path.stat().st_size or path.with_name(journal.FILE_NAME).stat().st_size
+        said = path.stat().st_size or path.with_name(partial_file.FILE_NAME).stat().st_size
         return path if said else None
     except (OSError, ValueError) as error:
         logger.debug("%s is not there: %s", session_id, error)

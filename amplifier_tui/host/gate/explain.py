@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from amplifier_tui.host.cards import AuditCard, CallExplanation, PastCall
-from amplifier_tui.host.gate.describe import describe_call
+from amplifier_tui.host.gate.approvals.describe import describe_call
 from amplifier_tui.host.gate.gate import Gate, GateDecision
 from amplifier_tui.host.gate.guarded import call_key
 from amplifier_tui.host.gate.modes import (

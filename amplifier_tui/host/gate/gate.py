@@ -20,7 +20,7 @@ from amplifier_tui.host.gate.modes import Act, Verdict, mode_verdict, mode_words
 from amplifier_tui.host.gate.seen import SeenFiles
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.gate.describe import Description
+    from amplifier_tui.host.gate.approvals.describe import Description
     from amplifier_tui.host.gate.rules.book import Match, RuleBook
 
 logger = logging.getLogger(__name__)
@@ -119,7 +119,7 @@ class Gate:
             confines: The tool runs its commands in a sandbox, where there is one.
             diffs: Describe the changes it would make.
         """
-        from amplifier_tui.host.gate.describe import act_of, describe_call
+        from amplifier_tui.host.gate.approvals.describe import act_of, describe_call
 
         mode = self.mode
         description = describe_call(tool, arguments, self.workspace, diffs=diffs, seen=self.seen)
@@ -160,7 +160,7 @@ class Gate:
 
     def ran(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Take note of the files a call has read or written; looks at them."""
-        from amplifier_tui.host.gate.describe import read_subject
+        from amplifier_tui.host.gate.approvals.describe import read_subject
         from amplifier_tui.host.gate.risk import locate
 
         try:

@@ -1,4 +1,4 @@
-"""One session on disk: `projects/<slug>/sessions/<id>/`."""
+"""One session on disk, `projects/<slug>/sessions/<id>/`: its rows are written here."""
 
 import errno
 import logging
@@ -14,9 +14,8 @@ from amplifier_tui.base.plain import plain
 from amplifier_tui.host.events import HostEvent, ToolEnded
 from amplifier_tui.host.messages import metadata_of
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store import event_log, journal, queue_file
+from amplifier_tui.host.store import event_log, partial_file, queue_file
 from amplifier_tui.host.store.event_log import EventLogFile
-from amplifier_tui.host.store.journal import Journal, recovered_rows
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.metadata import (
     LOCK_TIME,
@@ -28,6 +27,7 @@ from amplifier_tui.host.store.metadata import (
     called_by,
     now,
 )
+from amplifier_tui.host.store.partial_file import PartialFile, recovered_rows
 from amplifier_tui.host.store.queue_file import DraftFile, QueueFile
 from amplifier_tui.host.store.replay import Replay, replay_of
 from amplifier_tui.host.store.session_file import SessionFile
@@ -88,7 +88,7 @@ class SessionStore:
         self._transcript = SessionFile(folder / TRANSCRIPT, self._trouble)
         self._outcomes = SessionFile(folder / DISPLAY, self._trouble)
         self.rewinds = Rewinds(folder / REWINDS)
-        self.journal = Journal(folder / journal.FILE_NAME, self._trouble)
+        self.partial = PartialFile(folder / partial_file.FILE_NAME, self._trouble)
         self.queue = QueueFile(folder / queue_file.FILE_NAME, self._note_trouble)
         self.draft = DraftFile(folder / queue_file.DRAFT, self._note_trouble)
         self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
@@ -113,7 +113,7 @@ class SessionStore:
             self._complete_metadata()
         self.metadata.created = self.metadata.created or now()
         self._shown = self.metadata.shown
-        self.journal.start_at(self.rows)
+        self.partial.start_at(self.rows)
 
     @property
     def metadata(self) -> Metadata:
@@ -140,7 +140,7 @@ class SessionStore:
             (self._put_in if undone else self._take_out)(taken)
         stored = self.stored()
         self.rows = len(stored)
-        path = self.folder / journal.FILE_NAME
+        path = self.folder / partial_file.FILE_NAME
         lost = recovered_rows(path, stored)
         for row in lost:
             self._append(row)
@@ -149,7 +149,7 @@ class SessionStore:
 
     def prompt_begins(self, text: str) -> None:
         """Note a prompt that is about to be shown; with the first one the session can be found."""
-        self.journal.prompt(text)
+        self.partial.prompt(text)
         if not self.rows:
             self._transcript.append(b"")
 
@@ -163,7 +163,7 @@ class SessionStore:
         if extra:
             row = {**row, "metadata": {**metadata_of(row), **self.redactor.values(plain(extra))}}
         self._append(row)
-        self.journal.row_added(self.rows, row)
+        self.partial.row_added(self.rows, row)
         self.metadata.first_prompt = self.metadata.first_prompt or first_prompt([row])
         if self.on_row is not None:
             self.on_row(row)
@@ -174,7 +174,7 @@ class SessionStore:
         if rows:
             self._transcript.append(b"".join(map(encode_row, rows)))
             self.rows += len(rows)
-            self.journal.start_at(self.rows)
+            self.partial.start_at(self.rows)
             self.metadata.first_prompt = self.metadata.first_prompt or first_prompt(rows)
 
     def _row_of(self, message: Mapping[str, Any]) -> Row:
@@ -240,7 +240,7 @@ class SessionStore:
 
     def _rows_changed(self, rows: int) -> None:
         self.rows = rows
-        self.journal.start_at(rows)
+        self.partial.start_at(rows)
         self.metadata.first_prompt = first_prompt(row for _, row in self.stored().read())
 
     def note(self, event: HostEvent) -> None:
@@ -304,7 +304,7 @@ class SessionStore:
             return
         if self.rows or not self.rewinds.is_empty:
             self._save_metadata(LOCK_TIME)
-        for file in (self._transcript, self._outcomes, self.journal, self.log):
+        for file in (self._transcript, self._outcomes, self.partial, self.log):
             file.close()
         self._lock.release()
         if self._is_new and not self.rows and self.rewinds.is_empty:

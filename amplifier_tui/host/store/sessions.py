@@ -10,11 +10,11 @@ from amplifier_tui.base.jsonl import Row, decode_row
 from amplifier_tui.base.text import shortened
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.messages import is_from_hook, typed_prompt
-from amplifier_tui.host.store import journal
-from amplifier_tui.host.store.journal import noted_prompts
+from amplifier_tui.host.store import partial_file
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.listing.scan import scan
 from amplifier_tui.host.store.metadata import Metadata, read_metadata
+from amplifier_tui.host.store.partial_file import noted_prompts
 from amplifier_tui.paths import amplifier_home, project_slug, sessions_dir
 
 PROMPT_LENGTH: Final = 200
@@ -179,7 +179,7 @@ def stored_at(key: str) -> Path:
 
 def prompt_at_head(folder: Path) -> str:
     """Return the first prompt among the first rows of a session, or before them in a crash."""
-    noted = (shorten(text) for text in noted_prompts(_head(folder / journal.FILE_NAME)))
+    noted = (shorten(text) for text in noted_prompts(_head(folder / partial_file.FILE_NAME)))
     return first_prompt(_head(folder / TRANSCRIPT)) or next(noted, "")
 
 

@@ -71,7 +71,7 @@ class Sender:
         if isinstance(event, BlockEnded):
             self._end_block(event)
         if event.agent == MAIN_LANE:
-            self._journal(event)
+            self._keep_partial(event)
         self.store.note(event)
         self.put(event)
         self._closed = isinstance(event, SessionClosed)
@@ -125,7 +125,7 @@ class Sender:
         self.flush()
         self._streamed.clear()
         self._stored_calls.clear()
-        self.store.journal.rest()
+        self.store.partial.rest()
 
     def text_begins(self, block_id: str) -> None:
         """A block of the answer's words begins to stream in the main lane."""
@@ -145,20 +145,20 @@ class Sender:
             return
         if lane == MAIN_LANE and block_id in self._streamed:
             self._streamed[block_id].append(text)
-            self.store.journal.delta(block_id, text)
+            self.store.partial.delta(block_id, text)
         self.put(BlockDelta(**self.stamp(lane), block_id=block_id, text=text))
 
-    def _journal(self, event: HostEvent) -> None:
-        journal = self.store.journal
+    def _keep_partial(self, event: HostEvent) -> None:
+        partial = self.store.partial
         match event:
             case BlockEnded(discarded=True):
                 self._streamed.pop(event.block_id, None)
-                journal.void(event.block_id)
+                partial.void(event.block_id)
             case BlockEnded(kind="text"):
                 streamed = self._streamed.get(event.block_id)
                 if streamed is not None and "".join(streamed) != event.text:
-                    journal.whole(event.block_id, event.text)
+                    partial.whole(event.block_id, event.text)
             case ToolEnded() if event.call_id not in self._stored_calls:
-                journal.result(event.call_id, event.tool, event.output, event.ok)
+                partial.result(event.call_id, event.tool, event.output, event.ok)
             case _:
                 pass

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.host.gate.describe import PAYLOAD_LIMIT, act_of, describe_call, read_subject
+from amplifier_tui.host.gate.approvals.describe import (
+    PAYLOAD_LIMIT,
+    act_of,
+    describe_call,
+    read_subject,
+)
 from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.gate.guarded import call_key
 from amplifier_tui.host.gate.risk import MOST_PLACES

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.gate.describe import Description, describe_call, describe_question
+from amplifier_tui.host.gate.approvals.describe import Description, describe_call, describe_question
 from amplifier_tui.host.gate.rules.book import RuleBook, propose
 from amplifier_tui.host.gate.rules.text import Rule, parse_rule, rule_words
 

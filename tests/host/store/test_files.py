@@ -72,12 +72,12 @@ def test_a_window_that_finds_a_session_open_touches_none_of_its_files(tmp_path: 
     folder = tmp_path / "new"
     one, two = (SessionStore(folder, Redactor({}), lambda _: None) for _ in range(2))
     one.open()
-    one.journal.prompt("first")
-    one.journal.rest()
+    one.partial.prompt("first")
+    one.partial.rest()
     with pytest.raises(SessionBusyError):
         two.open()
     two.discard()
-    one.journal.prompt("second")
+    one.partial.prompt("second")
     found = (folder / "partial.jsonl").read_text()
     one.close()
     assert "second" in found
@@ -90,7 +90,7 @@ def test_a_session_is_called_by_the_first_prompt_that_was_not_taken_back(tmp_pat
         store.prompt_begins(text)
         store.save_metadata()
         assert card_of(store.folder, 0.0).first_prompt == text
-        store.journal.rest()
+        store.partial.rest()
     store.add_row({"role": "user", "content": "two"})
     store.close()
     assert card_of(store.folder, 0.0).first_prompt == "two"

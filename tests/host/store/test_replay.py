@@ -232,7 +232,7 @@ def test_the_store_says_once_that_it_cannot_write_and_once_that_it_can(tmp_path:
     )
     store._lock.acquire()
     store.audit({"a": 1})
-    store.journal.prompt("x")
+    store.partial.prompt("x")
     assert told == ["No space left on device"]
     store.add_row({"role": "user", "content": "hi"})
     assert store.rows == 1
@@ -244,7 +244,7 @@ def test_a_folder_that_cannot_be_made_does_not_stop_the_session(tmp_path: Path) 
     store = SessionStore(tmp_path / "file" / "session", Redactor({}), told.append)
     store.open()
     store.add_row({"role": "user", "content": "hi"})
-    store.journal.delta("b", "x")
+    store.partial.delta("b", "x")
     store.log.append({"event": "e"}, "{}")
     store.save_metadata()
     store.close()

@@ -33,7 +33,7 @@ class Up:
         redactor = Redactor({"MY_SECRET": SECRET})
         store = SessionStore(folder, redactor, lambda _: None)
         self.sender = Sender(self.events.append, store)
-        self.journal = folder / "partial.jsonl"
+        self.partial = folder / "partial.jsonl"
 
     def end(self, text: str, **more: bool) -> None:
         block = BlockEnded(session_id="s", block_id="b", kind="text", text=text, **more)
@@ -128,7 +128,7 @@ def test_no_secret_slips_through_in_pieces(
 
     asyncio.run(stream())
     assert up.text == f"so the key is {REDACTED} and goes on"
-    assert secret not in up.journal.read_text()
+    assert secret not in up.partial.read_text()
 
 
 async def test_a_session_that_was_left_says_nothing_after_its_end(up: Up) -> None:

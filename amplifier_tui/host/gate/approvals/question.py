@@ -10,7 +10,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import MAIN_LANE, ApprovalOutcome, Risk
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.gate.describe import Description
+    from amplifier_tui.host.gate.approvals.describe import Description
     from amplifier_tui.host.gate.gate import GateDecision
 
 AnsweredBy = Literal["user", "rule", "mode", "timeout", "stop"]

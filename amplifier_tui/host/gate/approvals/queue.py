@@ -29,7 +29,7 @@ from amplifier_tui.host.gate.approvals.request import ApprovalRequestMaker, desc
 from amplifier_tui.host.redaction import Redactor
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.gate.describe import Description
+    from amplifier_tui.host.gate.approvals.describe import Description
     from amplifier_tui.host.gate.risk import Judgement
     from amplifier_tui.host.gate.rules.book import Match, RuleBook
     from amplifier_tui.host.gate.rules.text import Rule

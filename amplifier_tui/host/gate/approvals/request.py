@@ -13,7 +13,7 @@ from amplifier_tui.host.gate.approvals.question import ApprovalQuestion, Default
 from amplifier_tui.host.redaction import Redactor
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.gate.describe import Description
+    from amplifier_tui.host.gate.approvals.describe import Description
     from amplifier_tui.host.gate.risk import Judgement
     from amplifier_tui.host.gate.rules.book import RuleBook
     from amplifier_tui.host.gate.rules.matching import Part
@@ -24,7 +24,7 @@ _USUAL_OPTIONS: Final = frozenset({"allow", "allow once", "allow always", "deny"
 
 def describe(question: ApprovalQuestion, workspace: Path) -> Description:
     """Describe what a question is about that the gate has not looked at; not for an event loop."""
-    from amplifier_tui.host.gate.describe import describe_call, describe_question
+    from amplifier_tui.host.gate.approvals.describe import describe_call, describe_question
 
     if question.tool:
         return describe_call(question.tool, question.arguments, workspace)

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 FILE_NAME: Final = "partial.jsonl"
 
 
-class Journal:
+class PartialFile:
     """Notes what is shown before it is a row."""
 
     def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
@@ -108,7 +108,7 @@ class Journal:
 
 @dataclass(slots=True)
 class _Left:
-    """What a journal holds, in the order it was first noted, each with the rows there were."""
+    """What such a file holds, in the order it was first noted, each with the rows there were."""
 
     prompts: list[tuple[int, str]] = field(default_factory=list)
     results: dict[str, tuple[int, Row]] = field(default_factory=dict)

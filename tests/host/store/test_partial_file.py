@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from amplifier_tui.base.jsonl import StoredRows, encode_row
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store.journal import Journal, recovered_rows
+from amplifier_tui.host.store.partial_file import PartialFile, recovered_rows
 from amplifier_tui.host.store.session_store import SessionStore
 
 
@@ -18,14 +18,14 @@ class Crash:
     def __init__(self, folder: Path) -> None:
         self.transcript = folder / "transcript.jsonl"
         self.path = folder / "partial.jsonl"
-        self.journal = Journal(self.path)
+        self.partial = PartialFile(self.path)
         self.count = 0
 
     def row(self, **row: Any) -> None:
         with self.transcript.open("ab") as file:
             file.write(encode_row(row))
         self.count += 1
-        self.journal.row_added(self.count, row)
+        self.partial.row_added(self.count, row)
 
     def recovered(self) -> list[tuple[str, str]]:
         rows = recovered_rows(self.path, StoredRows(self.transcript))
@@ -43,7 +43,7 @@ def crash(tmp_path: Path) -> Crash:
 
 
 def test_a_prompt_that_was_shown_comes_back(crash: Crash) -> None:
-    crash.journal.prompt("hello")
+    crash.partial.prompt("hello")
     assert crash.recovered() == [("user", "hello")]
 
 
@@ -56,7 +56,7 @@ def test_a_prompt_comes_back_whatever_stands_where_the_rows_are_counted(
 
 
 def test_a_prompt_whose_row_came_does_not_come_twice(crash: Crash) -> None:
-    crash.journal.prompt("hello")
+    crash.partial.prompt("hello")
     crash.row(role="user", content="with files: hello", metadata={"prompt": "hello"})
     assert crash.recovered() == []
     assert crash.path.read_bytes() == b"", "there is nothing left to remember"
@@ -65,36 +65,36 @@ def test_a_prompt_whose_row_came_does_not_come_twice(crash: Crash) -> None:
 def test_the_same_prompt_twice_comes_back_once_for_the_second(crash: Crash) -> None:
     crash.row(role="user", content="yes")
     crash.row(role="assistant", content="ok")
-    crash.journal.prompt("yes")
+    crash.partial.prompt("yes")
     assert crash.recovered() == [("user", "yes")]
 
 
 def test_words_that_streamed_come_back_as_an_answer(crash: Crash) -> None:
-    crash.journal.prompt("hi")
+    crash.partial.prompt("hi")
     crash.row(role="user", content="hi")
-    crash.journal.delta("b1", "Hel")
-    crash.journal.delta("b1", "lo")
-    crash.journal.delta("b2", "World")
+    crash.partial.delta("b1", "Hel")
+    crash.partial.delta("b1", "lo")
+    crash.partial.delta("b2", "World")
     assert crash.recovered() == [("assistant", "Hello\n\nWorld")]
 
 
 def test_the_whole_of_a_block_replaces_its_pieces(crash: Crash) -> None:
-    crash.journal.delta("b1", "Hel")
-    crash.journal.whole("b1", "Hello there")
+    crash.partial.delta("b1", "Hel")
+    crash.partial.whole("b1", "Hello there")
     assert crash.recovered() == [("assistant", "Hello there")]
 
 
 def test_what_was_taken_back_stays_away(crash: Crash) -> None:
-    crash.journal.delta("b1", "void")
-    crash.journal.delta("b2", "kept")
-    crash.journal.void("b1")
+    crash.partial.delta("b1", "void")
+    crash.partial.delta("b2", "kept")
+    crash.partial.void("b1")
     assert crash.recovered() == [("assistant", "kept")]
 
 
 def test_results_that_were_shown_come_back_beside_those_with_rows(crash: Crash) -> None:
     crash.row(role="assistant", content="", tool_calls=[{"id": "c1"}, {"id": "c2"}])
-    crash.journal.result("c1", "echo", "one", True)
-    crash.journal.result("c2", "echo", "two", False)
+    crash.partial.result("c1", "echo", "one", True)
+    crash.partial.result("c2", "echo", "two", False)
     crash.row(role="tool", tool_call_id="c1", content="one")
     rows = recovered_rows(crash.path, StoredRows(crash.transcript))
     assert [(r["tool_call_id"], r["content"]) for r in rows] == [("c2", "two")]
@@ -102,15 +102,15 @@ def test_results_that_were_shown_come_back_beside_those_with_rows(crash: Crash) 
 
 
 def test_a_torn_note_costs_only_itself(crash: Crash) -> None:
-    crash.journal.delta("b1", "Hello")
+    crash.partial.delta("b1", "Hello")
     with crash.path.open("a") as file:
         file.write('{"k": "delta", "id": "b1", "text": " wor')
     assert crash.recovered() == [("assistant", "Hello")]
 
 
 def test_the_file_is_empty_once_every_row_is_there(crash: Crash) -> None:
-    crash.journal.prompt("hi")
-    crash.journal.delta("b1", "x")
+    crash.partial.prompt("hi")
+    crash.partial.delta("b1", "x")
     crash.row(role="user", content="hi")
     assert crash.path.read_bytes() != b""
     crash.row(role="assistant", content="x")
@@ -118,15 +118,15 @@ def test_the_file_is_empty_once_every_row_is_there(crash: Crash) -> None:
 
 
 def test_the_end_of_a_turn_settles_everything(crash: Crash) -> None:
-    crash.journal.prompt("refused by a hook")
-    crash.journal.rest()
+    crash.partial.prompt("refused by a hook")
+    crash.partial.rest()
     assert crash.recovered() == []
 
 
 def test_an_empty_journal_leaves_no_file_behind(crash: Crash) -> None:
-    crash.journal.prompt("x")
-    crash.journal.rest()
-    crash.journal.close()
+    crash.partial.prompt("x")
+    crash.partial.rest()
+    crash.partial.close()
     assert not crash.path.exists()
 
 
@@ -144,15 +144,15 @@ def test_recovering_twice_adds_nothing(
     for number, step in enumerate(steps):
         match step:
             case "prompt":
-                crash.journal.prompt("p")
+                crash.partial.prompt("p")
             case "delta":
-                crash.journal.delta(f"b{number % 3}", "x")
+                crash.partial.delta(f"b{number % 3}", "x")
             case "void":
-                crash.journal.void(f"b{number % 3}")
+                crash.partial.void(f"b{number % 3}")
             case "result":
-                crash.journal.result("c", "t", "out", True)
+                crash.partial.result("c", "t", "out", True)
             case "rest":
-                crash.journal.rest()
+                crash.partial.rest()
             case "tool":
                 crash.row(role="tool", tool_call_id="c", content="out")
             case _:
