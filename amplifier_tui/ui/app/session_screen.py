@@ -132,6 +132,8 @@ class SessionScreen(ConversationScreen):
         self.keymap = keymap
         self.queue_way = keymap.way_to("turn.queue")
         self.prompt.use_keymap(keymap)
+        if self.status is not None:
+            self.status.notices_key = keymap.way_to("view.notices")
         if self.transcript is not None:
             self.transcript.use_keys(keymap.way_to)
         if self.agents is not None:

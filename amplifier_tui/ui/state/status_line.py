@@ -4,7 +4,8 @@ Left to right: mode, activity, approvals, queue, context, model, cost, bundle, c
 title; the help key at the right end. When the row is too narrow segments leave in the order of
 `DROP_ORDER`, and the last ones are said shorter. A notice stands behind the other segments. It
 may push out everything in `DROP_ORDER`, never mode, activity, approvals or queue; so it is read
-whole when it can be, and it hides nothing that waits for the user.
+whole when it can be, and it hides nothing that waits for the user. One that is cut names the key
+that shows it whole.
 """
 
 from collections.abc import Iterator, Sequence
@@ -68,6 +69,9 @@ _LAST_ORDER: tuple[SegmentName, ...] = ("context", "queue", "mode")
 
 _NOTICE_WORTH = 30
 """For this many cells of a notice the other segments are said shorter."""
+
+_NOTICE_BESIDE_KEY = 20
+"""A cut notice names the key that shows it whole when this much of it is left beside it."""
 
 _NOTICE_LEAST = 8
 """A notice shorter than this says nothing."""
@@ -214,8 +218,12 @@ def place(
     notice: StatusSegment | None,
     help_segment: StatusSegment,
     width: int,
+    notices_key: str = "",
 ) -> list[Placed]:
-    """Return what fits into `width` cells, and where; `help_segment` is at the right end."""
+    """Return what fits into `width` cells, and where; `help_segment` is at the right end.
+
+    `notices_key` shows notices whole; it is named behind one that is cut.
+    """
     wanted = notice.width if notice is not None else 0
     steps = list(_steps([*segments, help_segment]))
     kept = next((step for step in steps if _need(step) <= width), steps[-1])
@@ -231,9 +239,17 @@ def place(
         for candidate in candidates:
             room = width - _need(candidate) - GAP
             if room >= enough:
-                cut = StatusSegment("notice", tuple(fit_pieces(notice.pieces, room)))
-                return _laid_out(candidate, cut, width)
+                return _laid_out(candidate, _fitted(notice, room, notices_key), width)
     return _laid_out(kept, None, width)
+
+
+def _fitted(notice: StatusSegment, room: int, key: str) -> StatusSegment:
+    """Return a notice in `room` cells; one that is cut names the key that shows it whole."""
+    hint = f"  {key}" if key and notice.width > room else ""
+    if hint and room - cell_len(hint) < _NOTICE_BESIDE_KEY:
+        hint = ""
+    pieces = fit_pieces(notice.pieces, room - cell_len(hint))
+    return StatusSegment("notice", (*pieces, (hint, "muted")) if hint else tuple(pieces))
 
 
 def _steps(kept: list[StatusSegment]) -> Iterator[list[StatusSegment]]:

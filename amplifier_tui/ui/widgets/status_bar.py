@@ -56,6 +56,8 @@ class StatusBar(RowWidget):
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__()
+        self.notices_key = ""
+        """The keys that show notices whole, for people; empty names none."""
         self._clock = clock
         self._home = os.path.expanduser("~")
         self._state: SessionState | None = None
@@ -140,7 +142,7 @@ class StatusBar(RowWidget):
         still = self.app.animation_level == "none"
         glyph = SPINNER[0 if still else int(now / FRAME) % len(SPINNER)]
         segments = status_segments(state, now, glyph, self._home)
-        placed = place(segments, notice_segment(state, now), _HELP, width)
+        placed = place(segments, notice_segment(state, now), _HELP, width, self.notices_key)
         self._placed = placed
         row: Row = []
         for each in placed:

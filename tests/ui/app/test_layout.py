@@ -210,3 +210,9 @@ async def test_prompt_and_conversation_begin_in_one_column(size: tuple[int, int]
 async def test_the_prompt_says_the_hints_that_fit_whole(columns: int, hints: str) -> None:
     async with running(size=(columns, 16)) as drive:
         assert f" {hints} " in drive.text().replace("\n", " ")
+
+
+async def test_a_line_that_the_status_bar_cuts_says_where_it_is_read_whole() -> None:
+    async with running(size=(80, 24)) as drive:
+        drive.app.main.say("30 messages written, no secrets found: /home/u/src/app/" + "long-" * 9)
+        assert drive.text().rstrip().endswith("…  ctrl+x i")

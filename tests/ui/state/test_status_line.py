@@ -123,6 +123,25 @@ def test_a_notice_too_long_is_cut_with_an_ellipsis() -> None:
     assert text(new_state(*FULL, NOTICE), 50).endswith("…")
 
 
+@pytest.mark.parametrize("width", [60, 70, 80])
+def test_a_notice_that_is_cut_names_the_key_that_shows_it_whole(width: int) -> None:
+    state = new_state(
+        *FULL, make(Notice, level="info", source="host", text="Written to /home/u/src " * 4)
+    )
+    notice = notice_segment(state, NOW)
+    placed = place(status_segments(state, NOW, "◐", "/home/u"), notice, HELP, width, "ctrl+x i")
+    said = "".join(part for part, _ in placed[-1].segment.pieces)
+    assert said.startswith("· Written to") and said.endswith("…  ctrl+x i")
+    assert placed[-1].at + placed[-1].segment.width <= width
+
+
+def test_a_notice_that_is_read_whole_names_no_key() -> None:
+    state = new_state(*FULL, make(Notice, level="info", source="host", text="Saved."))
+    notice = notice_segment(state, NOW)
+    placed = place(status_segments(state, NOW, "◐", "/home/u"), notice, HELP, 80, "ctrl+x i")
+    assert "ctrl+x i" not in str(placed)
+
+
 def test_a_notice_of_the_program_itself_names_nobody() -> None:
     said = make(Notice, level="info", source="host", text="Saved.")
     assert "· Saved." in text(new_state(said), 80)
