@@ -65,6 +65,7 @@ class Picker(Sheet[str]):
         super().__init__()
         self._first_query = query
         self._most = 0
+        self._laid_for = 0
 
     def _content(self) -> ComposeResult:
         """Make the title with the filter, the list, and the keys."""
@@ -122,6 +123,14 @@ class Picker(Sheet[str]):
         least, most = self.ROWS
         wanted = min(most, max(least, self._most)) + 6 + self.BELOW
         self.sheet.styles.height = rows if self.has_class("-small") else min(rows, wanted)
+        # How wide the list and what stands beside it are is known after the layout.
+        self.call_after_refresh(self._lay_anew)
+
+    def _lay_anew(self) -> None:
+        """Lay out for another width what was laid out for the one before."""
+        before, self._laid_for = self._laid_for, self.app.size.width
+        if before and before != self._laid_for:
+            self.refill(self.rows.row.id if self.rows.row is not None else "")
 
     @property
     def query_text(self) -> str:
