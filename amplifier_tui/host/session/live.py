@@ -248,6 +248,7 @@ class LiveSession:
         if trace.event == "provider:request":
             self._requested = True
         if self.turns.running:
+            self.turns.watch(trace.event)
             self._prompts.watch(trace.event)
 
     async def _settle(self, outcome: Outcome) -> None:

@@ -25,6 +25,7 @@ from amplifier_tui.host.turns.prompt.attachments import shown
 from amplifier_tui.host.turns.prompts import Prompt, Steering
 from amplifier_tui.host.turns.queue import WaitingPrompts
 from amplifier_tui.host.turns.running import Outcome, RunningTurn, TurnHandle, TurnParts
+from amplifier_tui.kernel.events import LLM_REQUEST, PROVIDER_RETRY
 
 logger = logging.getLogger(__name__)
 
@@ -272,7 +273,7 @@ class TurnControl:
         if running is None:
             return False
         running.stopping = True
-        immediate = immediate or self._parts.untouched()
+        immediate = immediate or running.retries or self._parts.untouched()
         if immediate:
             running.handle.taken_up()
         self._sender.flush()
@@ -282,6 +283,15 @@ class TurnControl:
         if immediate and (running.forcing is None or running.forcing.done()):
             running.forcing = asyncio.get_running_loop().create_task(running.force())
         return True
+
+    def watch(self, event: str) -> None:
+        """Take an event of the session: a request that is to be sent again is no step to end."""
+        running = self._running
+        if running is None or event == LLM_REQUEST:
+            return
+        running.retries = event == PROVIDER_RETRY
+        if running.retries and running.stopping:
+            self.interrupt(immediate=True, told=True)
 
     def _abandon(self, running: RunningTurn) -> Outcome:
         running.ticket.abandoned = True

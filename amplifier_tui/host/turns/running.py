@@ -116,6 +116,8 @@ class RunningTurn:
     handle: TurnHandle
     forcing: "asyncio.Task[None] | None" = None
     stopping: bool = False
+    retries: bool = False
+    """A request to the model failed and is sent again: nothing has come of it yet."""
     resumed: int = 0
     """Prompts that came after the stop: those are meant to run."""
 

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.host.events import BlockDelta, Failed, Notice, TurnEnded, TurnStarted
+from amplifier_tui.host.events import (
+    BlockDelta,
+    CancelRequested,
+    Failed,
+    HookTraced,
+    Notice,
+    ProviderRetrying,
+    TurnEnded,
+    TurnStarted,
+)
 from amplifier_tui.host.session.rewinding.rewinder import Rewinder
 from tests.host.asking import CONTEXT, chat, claude, seen
 from tests.host.driving import Driver, Project
@@ -206,3 +215,24 @@ def test_while_the_session_goes_back_that_is_said_and_nothing_is_retried(
     driver.client.retry()
     driver.wait(Notice, lambda event: "is going back: try again after it" in event.text)
     done.set()
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["while it waits", "before it failed"])
+def test_a_stop_ends_a_turn_whose_request_waits_to_be_sent_again(
+    project: Project, driver: Driver, server: LoopbackServer, before: bool
+) -> None:
+    gate = Gate()
+    server.script.add(Failure("overloaded", before=gate), "Too late.")
+    waits = chat(server, max_retries=3, min_retry_delay=3_600.0, max_retry_delay=3_600.0)
+    driver.open(project.bundle(providers=[waits]))
+    driver.client.submit("hello")
+    driver.wait(HookTraced, lambda trace: trace.event == "llm:request")
+    if before:
+        driver.client.interrupt()
+        driver.wait(CancelRequested)
+    gate.open()
+    if not before:
+        driver.wait(ProviderRetrying)
+        driver.client.interrupt()
+    assert driver.wait(TurnEnded).status == "cancelled"
+    assert len(server.requests) == 1
