@@ -236,3 +236,16 @@ def test_a_message_of_a_hook_is_a_notice_with_its_source(project: Project, drive
     driver.turn("go")
     (notice,) = [e for e in driver.of(Notice) if e.text == "watch out"]
     assert notice.source.startswith("hook:")
+
+
+def test_a_harmless_command_beside_what_a_tool_does_lets_nothing_through(
+    project: Project, driver: Driver
+) -> None:
+    name = project.bundle(script=calling({"echo": {"text": "x", "command": "ls"}}))
+    project.allow(["echo(ls)", "echo(ls *)"])
+    driver.open(name)
+    driver.client.submit("go")
+    request = driver.deny_next()
+    assert json.loads(request.payload) == {"text": "x", "command": "ls"}
+    driver.wait(TurnEnded)
+    assert driver.of(ToolEnded)[0].denied

@@ -267,12 +267,13 @@ class Playback:
 
     def _may_run(self, name: str, tool: Any, arguments: Mapping[str, Any]) -> bool:
         """Whether a call does no more than read and change files of the workspace."""
-        from amplifier_tui.host.gate.approvals.describe import read_subject
+        from amplifier_tui.host.gate.approvals.subject import read_subject
         from amplifier_tui.host.gate.risk import locate
 
         subject = read_subject(name, arguments)
         root = self._workspace
-        if root is None or subject.kind not in _REAL or arguments.get(OUTSIDE_SANDBOX):
+        unclear = subject.unclear or bool(arguments.get(OUTSIDE_SANDBOX))
+        if root is None or subject.kind not in _REAL or unclear:
             return False
         if subject.kind == "command":
             return OUTSIDE_SANDBOX in _arguments_of(tool)

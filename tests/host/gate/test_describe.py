@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.host.gate.approvals.describe import (
-    PAYLOAD_LIMIT,
-    act_of,
-    describe_call,
-    read_subject,
-)
+from amplifier_tui.host.gate.approvals.describe import PAYLOAD_LIMIT, act_of, describe_call
+from amplifier_tui.host.gate.approvals.subject import read_subject
 from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.gate.guarded import call_key
 from amplifier_tui.host.gate.risk import MOST_PLACES
@@ -192,6 +188,58 @@ def test_of_a_tool_nobody_knows_it_is_not_said_that_it_reads(tmp_path: Path, too
 def test_a_command_word_of_an_editor_is_no_shell_command(tmp_path: Path) -> None:
     arguments = {"command": "create", "path": "a.txt", "file_text": "x"}
     assert read_subject("str_replace_based_edit_tool", arguments).kind == "write"
+
+
+DECOYS: list[tuple[str, dict[str, Any]]] = [
+    ("send_mail", {"to": "x@example.org", "command": "ls"}),
+    ("pipeline_run", {"script": "evil", "command": "ls"}),
+    ("bash", {"command": "ls", "cmd": "touch x"}),
+    ("shell", {"command": "ls", "env": {"LD_PRELOAD": "x.so"}}),
+    ("bash", {"command": "ls", "cwd": ".", "workdir": "/"}),
+    ("web_fetch", {"url": "https://example.org", "command": "ls"}),
+    ("glob", {"pattern": "*", "command": "ls"}),
+    ("web_fetch", {"url": "https://example.org", "uri": "https://example.com"}),
+    ("apply_patch", {"input": "*** Begin Patch\n*** End Patch", "command": "ls"}),
+    ("write_file", {"path": "a.txt", "content": "x", "text": "y"}),
+    ("edit_file", {"path": "a", "old_string": "a", "new_string": "b", "edits": []}),
+    ("edit_file", {"path": "a", "old_string": "a", "new_string": "b", "old_str": "c"}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), DECOYS)
+def test_an_argument_that_may_be_what_counts_is_shown_and_covered_by_no_rule_for_the_others(
+    tmp_path: Path, tool: str, arguments: dict[str, Any]
+) -> None:
+    found = describe_call(tool, arguments, tmp_path)
+    assert act_of(found, tool, arguments) != "look"
+    assert json.loads(found.payload) == arguments
+    rules = tuple(Rule(tool, each, "allow") for each in ("ls", "ls *", "a.txt", "a", "example.org"))
+    assert RuleBook(rules).match(found.parts) is None
+    assert Gate(tmp_path, lambda: RuleBook(rules)).decide(tool, arguments).verdict == "ask"
+
+
+def test_a_patch_beside_another_one_is_judged_as_well(tmp_path: Path) -> None:
+    patch = "*** Begin Patch\n*** Add File: {}\n+a\n*** End Patch"
+    for arguments in (
+        {"patch": patch.format("ok.txt"), "input": patch.format(".git/hooks/x")},
+        {"patches": [patch.format("ok.txt")], "diff": patch.format(".git/hooks/x")},
+    ):
+        found = describe_call("apply_patch", arguments, tmp_path)
+        assert act_of(found, "apply_patch", arguments) == "guarded"
+        assert json.loads(found.payload) == arguments and not found.diff
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"base_path": "/etc"}, {"root": "~"}, {"include": ["../*"]}, {"pattern": "/etc/*"}],
+)
+def test_a_tool_that_reads_may_call_its_folder_anything(
+    tmp_path: Path, arguments: dict[str, Any]
+) -> None:
+    call = {"pattern": "*", **arguments}
+    assert act_of(describe_call("glob", call, tmp_path), "glob", call) == "other"
+    usual = {"pattern": "/x/", "output_mode": "content", "query": "../y"}
+    assert act_of(describe_call("grep", usual, tmp_path), "grep", usual) == "read"
 
 
 @pytest.mark.parametrize(

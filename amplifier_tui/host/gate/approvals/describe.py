@@ -1,30 +1,25 @@
 """A tool call in the words and numbers of the approval dialog.
 
-Tools of many makers use the same few argument names; these conventions are read here, and only
-here. A tool that follows none of them is shown with its arguments as JSON.
+A tool whose arguments say nothing that is known is shown with them as JSON.
 """
 
 import json
 import logging
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 
-from amplifier_tui.base.capabilities.mcp import TOOL_PREFIX
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.messages.tool_calls import FOLDER_KEYS, first_text
-from amplifier_tui.base.patches import patched_paths
-from amplifier_tui.host.gate.edits import (
-    PlannedChange,
-    TextReplacement,
-    overwriting,
-    patching,
-    replacing,
+from amplifier_tui.host.gate.approvals.subject import Kind, Subject, read_subject
+from amplifier_tui.host.gate.edits import PlannedChange, overwriting, patching, replacing
+from amplifier_tui.host.gate.modes import (
+    AGENT_TOOLS,
+    COMMAND_TOOLS,
+    READ_TOOLS,
+    WRITE_TOOLS,
+    Act,
 )
-from amplifier_tui.host.gate.modes import AGENT_TOOLS, READ_TOOLS, WRITE_TOOLS, Act
 from amplifier_tui.host.gate.programs import NETWORK
 from amplifier_tui.host.gate.risk import (
     Judgement,
@@ -39,136 +34,6 @@ from amplifier_tui.host.gate.rules.matching import Part, argument_part, command_
 from amplifier_tui.host.gate.seen import SeenFiles
 
 logger = logging.getLogger(__name__)
-
-Kind = Literal["command", "write", "edit", "patch", "read", "network", "other"]
-
-_COMMAND_KEYS: Final = ("command", "cmd", "shell_command", "commandline")
-_PATH_KEYS: Final = ("file_path", "path", "filepath", "filename", "target_file", "notebook_path")
-_CONTENT_KEYS: Final = ("content", "contents", "file_text", "text", "new_source")
-_PATCH_KEYS: Final = ("patch", "diff", "input")
-_SHELL_TOOL = re.compile(r"(?i)bash|shell|terminal|exec|(?:^|[_-])(?:sh|run|cmd|command)(?:$|[_-])")
-_READ_TOOL = re.compile(
-    # The first word of `read_file` and `listFiles`, where no other one says that more is done.
-    r"(?!.*(?i:delet|remov|writ|edit|replac|updat|mov|renam|creat|sav|set|put|send|post|run|exec))"
-    r"(?i:read|view|cat|list|ls|glob|grep|search|find|stat|tree)(?![a-z])"
-)
-_OLD: Final = ("old_string", "old_str", "old_text", "oldText", "search")
-_NEW: Final = ("new_string", "new_str", "new_text", "newText", "replace")
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """A tool call in terms a person decides by, as written.
-
-    `text` is the command line, the new content of the file, or the patch; `folder` where a command
-    runs, empty for the workspace.
-    """
-
-    kind: Kind
-    tool: str
-    arguments: Mapping[str, Any]
-    text: str = ""
-    paths: tuple[str, ...] = ()
-    folder: str = ""
-    replacements: tuple[TextReplacement, ...] = ()
-    url: str = ""
-
-    @property
-    def host(self) -> str:
-        """The host a network call goes to; empty when the address is not readable."""
-        try:
-            return urlsplit(self.url).hostname or ""
-        except ValueError:
-            return ""
-
-
-def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
-    """Return what a tool call is about; anything may be in its arguments."""
-    paths = paths_in(arguments)
-    if tool.startswith(TOOL_PREFIX):
-        # What a stranger's server does with arguments of usual names, nobody knows.
-        return Subject("other", tool, arguments, paths=paths)
-    command = first_text(arguments, _COMMAND_KEYS)
-    if command and (_SHELL_TOOL.search(tool) or not paths):
-        folder = first_text(arguments, FOLDER_KEYS)
-        return Subject("command", tool, arguments, text=command, folder=folder)
-    patch = _patch(arguments)
-    if patch:
-        named = tuple(dict.fromkeys((*paths, *patched_paths(patch))))
-        return Subject("patch", tool, arguments, text=patch, paths=named)
-    replacements = _replacements(arguments)
-    if paths and replacements:
-        return Subject("edit", tool, arguments, paths=paths, replacements=replacements)
-    content = next((key for key in _CONTENT_KEYS if isinstance(arguments.get(key), str)), None)
-    if paths and content is not None:
-        return Subject("write", tool, arguments, text=str(arguments[content]), paths=paths)
-    url = first_text(arguments, ("url", "uri"))
-    if url:
-        return Subject("network", tool, arguments, url=url)
-    if tool in READ_TOOLS:
-        patterns = first_text(arguments, ("pattern", "glob"))
-        # A pattern may lead out as well as a path does.
-        out = patterns.startswith(("/", "~")) or ".." in patterns
-        paths = (*paths, patterns) if out and tool != "grep" else paths
-        return Subject("read", tool, arguments, paths=paths)
-    if paths and _READ_TOOL.match(tool):
-        return Subject("read", tool, arguments, paths=paths)
-    return Subject("other", tool, arguments, paths=paths)
-
-
-def paths_in(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the files a call names in its usual arguments, as written."""
-    found: list[str] = []
-    for key in (*_PATH_KEYS, "paths", "files", "old_path", "new_path", "source", "destination"):
-        value = arguments.get(key)
-        if isinstance(value, str) and value and "\n" not in value and "://" not in value:
-            found.append(value)
-        elif isinstance(value, list):
-            found += [item for item in value if isinstance(item, str) and item]
-    return tuple(dict.fromkeys(found))
-
-
-def changed_paths(subject: Subject) -> tuple[str, ...]:
-    """Return the files a call may change, as written: what to look at before and after."""
-    return subject.paths if subject.kind not in ("command", "read", "network") else ()
-
-
-def _patch(arguments: Mapping[str, Any]) -> str:
-    value = arguments.get("patches")
-    if isinstance(value, list):
-        texts = [item if isinstance(item, str) else _patch_item(item) for item in value]
-        return "\n".join(text for text in texts if text)
-    for key in (*_PATCH_KEYS, "patches"):
-        text = arguments.get(key)
-        if isinstance(text, str) and (
-            "*** Begin Patch" in text or "@@" in text or text.startswith("--- ")
-        ):
-            return text
-    return ""
-
-
-def _patch_item(item: Any) -> str:
-    if not isinstance(item, Mapping):
-        return ""
-    text = first_text(item, ("patch", "diff", "content"))
-    path = first_text(item, _PATH_KEYS)
-    return f"--- {path}\n+++ {path}\n{text}" if text and path and "+++ " not in text else text
-
-
-def _replacements(arguments: Mapping[str, Any]) -> tuple[TextReplacement, ...]:
-    edits = arguments.get("edits")
-    items = edits if isinstance(edits, list) else [arguments]
-    found = []
-    for item in items:
-        if not isinstance(item, Mapping):
-            continue
-        old = next((item[key] for key in _OLD if isinstance(item.get(key), str)), None)
-        new = next((item[key] for key in _NEW if isinstance(item.get(key), str)), None)
-        if old is not None and new is not None:
-            everywhere = item.get("replace_all") is True
-            found.append(TextReplacement(old, new, everywhere))
-    return tuple(found)
-
 
 PAYLOAD_LIMIT: Final = 256 * 1024
 """Characters of a payload; what is longer is cut, and then must not be remembered."""
@@ -239,7 +104,8 @@ def _described(
             what = _change_words(subject, places)
             each = tuple(judge_write(place) for place in places)
             whole = worst(each) if each else Judgement("medium", ("changes files",))
-            change = _change(subject, places, seen) if diffs else change
+            # Of what is said twice, one diff would be half of it.
+            change = _change(subject, places, seen) if diffs and not subject.unclear else change
         case "read":
             what = f"read {places[0].shown if len(places) == 1 else f'{len(places)} files'}"
             each = tuple(judge_tool_read(place) for place in places)
@@ -254,6 +120,8 @@ def _described(
             whole = Judgement("medium", (), places)
             if whole.outside:
                 whole = whole.joined(Judgement("high", ("names paths outside the workspace",)))
+    if subject.unclear:
+        whole = whole.joined(_UNCLEAR)
     diff = change.diff
     shown = arguments and (not diff or "lines of this diff are not shown" in diff)
     payload, complete = _cut(_json(arguments) if shown else "")
@@ -268,6 +136,8 @@ def _described(
     )
     if subject.host:
         parts = (Part("server", tool, subject.host, whole),)
+    if subject.unclear:
+        parts = (*parts, argument_part(tool, arguments, whole))
     return Description(
         action=f"{tool} wants to {what}",
         kind=subject.kind,
@@ -309,16 +179,25 @@ def _command(subject: Subject, workspace: Path) -> Description:
     count = len(line.commands)
     what = "a command" if count <= 1 else f"{count} commands"
     payload, complete = _cut(subject.text)
+    payload_kind: PayloadKind = "command"
+    if subject.unclear:
+        whole = whole.joined(_UNCLEAR)
+        parts = (*parts, argument_part(subject.tool, subject.arguments, whole))
+        payload, complete = _cut(_json(subject.arguments))
+        payload_kind = "json"
     return Description(
         action=f"{subject.tool} wants to run {what}{where}",
         kind="command",
         payload=payload,
-        payload_kind="command",
+        payload_kind=payload_kind,
         parts=parts,
         judgement=whole,
         cwd=str(folder),
         complete=complete,
     )
+
+
+_UNCLEAR: Final = Judgement("medium", ("its arguments can be taken in more than one way",))
 
 
 def _change_words(subject: Subject, places: tuple[PathPlace, ...]) -> str:
@@ -366,14 +245,16 @@ def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) ->
     """Return what a call does, as far as the modes tell calls apart."""
     judgement = description.judgement
     if any(place.configures for place in judgement.places) and description.kind != "read":
-        return "look" if _only_reads(description) else "guarded"
+        known = tool in COMMAND_TOOLS or description.kind != "command"
+        return "look" if known and _only_reads(description) else "guarded"
     if tool in _FREE and description.kind == "other":
         return "read"
     if tool == "memory":
         # Notes stay when the session ends.
         return "read" if arguments.get("action") in ("search", "list") else "write"
     if description.kind == "command":
-        return "look" if _only_reads(description) else "other"
+        # What a tool that nobody knows does with a command, nobody knows.
+        return "look" if tool in COMMAND_TOOLS and _only_reads(description) else "other"
     if tool in READ_TOOLS and description.kind == "read":
         return "read" if all(part.reads for part in description.parts) else "other"
     if tool in WRITE_TOOLS and judgement.places:
