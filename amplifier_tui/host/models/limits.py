@@ -68,6 +68,9 @@ class SpendGuard:
         self.begin(limit)
         self._sender.store.save_metadata()
         self.tell()
+        last = self._usage.last.get(MAIN_LANE)
+        if limit.cost and last is not None and last.cost is None:
+            self._say_unknown(self._usage.model)
         self._settle("look again")
 
     def tell(self) -> None:
@@ -180,7 +183,7 @@ class SpendGuard:
         """Say, once, that what a model's answers cost is not known."""
         if model not in self._told:
             self._told.add(model)
-            text = f"The price of {model} is not known: a limit in dollars may be passed by it"
+            text = f"A limit in dollars does not hold {model}, whose price is not known"
             self._sender.notice("warning", text, "limit")
 
     async def _listed(self, request: Any, provider: Any, size: int, answer: int) -> Decimal | None:

@@ -135,6 +135,9 @@ def test_the_limit_comes_from_the_settings_and_is_what_it_was_after_a_resume(
     assert again.wait(LimitChanged).cost == "4"
 
 
+UNKNOWN = "A limit in dollars does not hold small, whose price is not known"
+
+
 def test_a_price_nobody_knows_is_said_where_a_limit_needs_it(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:
@@ -146,7 +149,22 @@ def test_a_price_nobody_knows_is_said_where_a_limit_needs_it(
     for prompt in "abc":
         driver.turn(prompt)
     said = [event.text for event in driver.of(Notice) if event.source == "limit"]
-    assert said == ["The price of small is not known: a limit in dollars may be passed by it"]
+    assert said == [UNKNOWN]
+
+
+def test_a_price_nobody_knows_is_said_when_the_limit_is_set(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add("one")
+    driver.open(project.bundle(providers=[chat(server, default_model="small")]))
+    driver.turn("a")
+    driver.client.set_limit(SpendLimit(tokens=70_000))
+    driver.wait(LimitChanged)
+    driver.client.set_limit(SpendLimit(cost="5"))
+    said = driver.wait(Notice, lambda notice: notice.source == "limit")
+    assert said.text == UNKNOWN
+    # Of tokens there was nothing to say.
+    assert [event.source for event in driver.of(Notice)].count("limit") == 1
     used = driver.of(UsageChanged)[-1].session
     assert used.cost is None and used.unpriced_tokens == 90
 
