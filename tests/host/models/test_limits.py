@@ -150,6 +150,8 @@ def test_a_price_nobody_knows_is_said_where_a_limit_needs_it(
         driver.turn(prompt)
     said = [event.text for event in driver.of(Notice) if event.source == "limit"]
     assert said == [UNKNOWN]
+    used = driver.of(UsageChanged)[-1].session
+    assert used.cost is None and used.unpriced_tokens == 90
 
 
 def test_a_price_nobody_knows_is_said_when_the_limit_is_set(
@@ -165,8 +167,6 @@ def test_a_price_nobody_knows_is_said_when_the_limit_is_set(
     assert said.text == UNKNOWN
     # Of tokens there was nothing to say.
     assert [event.source for event in driver.of(Notice)].count("limit") == 1
-    used = driver.of(UsageChanged)[-1].session
-    assert used.cost is None and used.unpriced_tokens == 90
 
 
 def _raise() -> None:

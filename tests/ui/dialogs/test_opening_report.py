@@ -108,3 +108,13 @@ async def test_an_item_is_copied_whole() -> None:
         await drive.closed()
         assert "git+https://example.org/acme/web.git@main: failed" in drive.app.clipboard
         assert "bundles/coding.md:4" in drive.app.clipboard
+
+
+async def test_of_what_the_session_opened_without_the_pane_asks_for_no_more_details() -> None:
+    unused = ReportItem(what="provider-openai", kind="unused", part="provider", why="no key")
+    async with running(size=(80, 24)) as drive:
+        await drive.push(OpeningReported(session_id=SESSION, ready=1, items=(unused,)))
+        await drive.press("f2", "enter")
+        await drive.settle()
+        assert "no key" in drive.text() and "cannot be described" not in drive.text()
+        assert not drive.client.named("module_details")

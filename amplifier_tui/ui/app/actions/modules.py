@@ -97,7 +97,10 @@ async def _choose_setting(
 @in_open_session
 def describe(app: SessionApp, client: SessionClient, state: SessionState, key: str) -> None:
     """Ask for the details of a module, for the pane to show."""
-    app.run_worker(_describe(app, client, state, key), group="module-details")
+    module = state.modules.by_key.get(key)
+    # What the session was opened without is no module of it: the pane says all there is.
+    if module is None or module.state != "noted":
+        app.run_worker(_describe(app, client, state, key), group="module-details")
 
 
 async def _describe(app: SessionApp, client: SessionClient, state: SessionState, key: str) -> None:
