@@ -3,6 +3,7 @@
 import asyncio
 import math
 import random
+import time
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -26,6 +27,8 @@ from amplifier_tui.kernel.llm_errors import (
 T = TypeVar("T")
 
 _JITTER: Final = 0.2
+_LOOK: Final = 0.1
+"""Seconds between two looks whether a wait is to be stopped."""
 
 
 class RetryConfig:
@@ -155,20 +158,46 @@ async def retry_with_backoff(
         LLMError: It is not retryable, or the last attempt failed with it.
         Exception: Any other error of the operation, at once.
     """
-    policy = config or RetryConfig()
+    return await retry_until_stopped(operation, config or RetryConfig(), on_retry)
+
+
+async def retry_until_stopped(
+    operation: Callable[[], Awaitable[T]],
+    policy: RetryConfig,
+    on_retry: Callable[[int, float, LLMError], Any] | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> T:
+    """Do what `retry_with_backoff` does, until it is to be `stopped`; that ends a wait, too.
+
+    Raises:
+        LLMError: As there; also the error after which it was stopped.
+    """
     attempt = 0
     while True:
         try:
             return await operation()
         except LLMError as error:
-            if not error.retryable or attempt >= policy.max_retries:
+            if not error.retryable or attempt >= policy.max_retries or (stopped and stopped()):
                 raise
             delay = compute_delay(policy, attempt, error.retry_after, error.delay_multiplier)
             attempt += 1
             if on_retry is not None:
                 await awaited(on_retry(attempt, delay, error))
+            failure = error
         # Outside of the handler: while we wait, the error is over.
-        await asyncio.sleep(delay)
+        if stopped is None:
+            await asyncio.sleep(delay)
+        elif await _is_stopped(delay, stopped):
+            raise failure
+
+
+async def _is_stopped(delay: float, stopped: Callable[[], bool]) -> bool:
+    """Wait; return early, with True, when it is to be stopped."""
+    end = time.monotonic() + delay
+    # Looked at now and then: the token may be set by any thread, and wakes nobody.
+    while not stopped() and (left := end - time.monotonic()) > 0:
+        await asyncio.sleep(min(left, _LOOK))
+    return stopped()
 
 
 _BY_STATUS: Final[dict[int, type[LLMError]]] = {

@@ -142,7 +142,9 @@ class StatusBar(RowWidget):
         still = self.app.animation_level == "none"
         glyph = SPINNER[0 if still else int(now / FRAME) % len(SPINNER)]
         segments = status_segments(state, now, glyph, self._home)
-        placed = place(segments, notice_segment(state, now), _HELP, width, self.notices_key)
+        # A retry's clock and the silence are no notices.
+        key = self.notices_key if state.notices.current(now) is not None else ""
+        placed = place(segments, notice_segment(state, now), _HELP, width, key)
         self._placed = placed
         row: Row = []
         for each in placed:

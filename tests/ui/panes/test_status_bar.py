@@ -6,6 +6,7 @@ from amplifier_tui.host.events import (
     BudgetChanged,
     ModeChanged,
     Notice,
+    ProviderRetrying,
     Usage,
     UsageChanged,
 )
@@ -148,3 +149,13 @@ async def test_without_colours_everything_is_still_said(monkeypatch: pytest.Monk
         app.feed(ASK, make(Notice, level="error", source="x", text="broken"))
         assert "! 1 approval" in app.line
         assert "✗ x broken" in app.line
+
+
+async def test_a_request_that_is_tried_again_is_no_notice_to_be_looked_up() -> None:
+    app = Bar()
+    app.bar.notices_key = "ctrl+x i"
+    async with app.run_test(size=(50, 3)):
+        app.feed(make(ProviderRetrying, provider="anthropic", attempt=1, most=3, delay=9.0, at=NOW))
+        assert "trying" in app.line and "ctrl+x i" not in app.line
+        app.feed(make(Notice, level="info", source="host", text="Written to /src/app " * 5))
+        assert app.line.endswith("…  ctrl+x i")
