@@ -195,7 +195,7 @@ async def _is_stopped(delay: float, stopped: Callable[[], bool]) -> bool:
     """Wait; return early, with True, when it is to be stopped."""
     end = time.monotonic() + delay
     # Looked at now and then: the token may be set by any thread, and wakes nobody.
-    while not stopped() and (left := end - time.monotonic()) > 0:
+    while not stopped() and (left := end - time.monotonic()) > 0:  # noqa: ASYNC110
         await asyncio.sleep(min(left, _LOOK))
     return stopped()
 
