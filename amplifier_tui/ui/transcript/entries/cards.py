@@ -44,23 +44,28 @@ FOLDED = 12
 """Rows of a long prompt that are shown while it is folded."""
 _ROOM = 4
 _FOLDED_SIZE = 1_500
+_LAST, _LAST_SIZE = 3, 300
+"""Rows and characters of its end: below what was pasted stands what is asked."""
 _MOST = 100_000
 
 
 def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
-    """Return the prompt; a long one shows its beginning unless expanded."""
+    """Return the prompt; a long one shows its beginning and its end unless expanded."""
     column = scene.column
     whole = entry.text.strip("\n")
     text = whole[:_MOST]
-    folded = is_long(entry) and not scene.expanded
+    folded, end = is_long(entry) and not scene.expanded, ""
     if folded:
-        text = "\n".join(text[:_FOLDED_SIZE].split("\n")[:FOLDED])
+        text = "\n".join(text[:_FOLDED_SIZE].split("\n")[: FOLDED - _LAST])
+        end = _end_of(whole[len(text) :])
     lines = text_lines(text, "user", column.measure)
-    if len(text) < len(whole):
-        newlines = whole.count("\n", len(text))
-        more = counted(newlines, "more line") if newlines else size(len(whole) - len(text))
+    hidden = len(whole) - len(text) - len(end)
+    if hidden:
+        newlines = whole.count("\n", len(text) + 1, len(text) + hidden)
+        more = counted(newlines, "more line") if newlines else size(hidden)
         words = " · ".join(filter(None, (more, scene.keys("view.expand") if folded else "")))
         lines.append(StyledLine((Span(f"… {words}", "muted"),)))
+    lines += text_lines(end, "user", column.measure) if end else []
     shown = {card.name for card in entry.images}
     files = [name for name in entry.attachments if PurePath(name).name not in shown]
     if files:
@@ -70,6 +75,16 @@ def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
     if entry.steered:
         lines += text_lines("said while it worked", "muted", column.measure)
     return edged(lines, column, "edge")
+
+
+def _end_of(text: str) -> str:
+    """Return the last lines of a text, or, where those are long, its last words."""
+    end = text[-_LAST_SIZE:]
+    lines = end.split("\n")
+    if len(lines) > 1:
+        # Where it was cut within the first, that is not whole.
+        return "\n".join(lines[-_LAST:] if len(lines) > _LAST else lines[1:])
+    return end.partition(" ")[2] or end
 
 
 def is_long(entry: UserEntry) -> bool:
