@@ -35,7 +35,6 @@ class Heard:
         self.all: list[tuple[str, dict[str, Any]]] = []
         self._news = asyncio.Event()
         self._coordinator = coordinator
-        self.token = coordinator.cancellation
         for event in EVENTS:
             coordinator.hooks.register(event, self._hear, name=f"heard {event}")
 

@@ -24,7 +24,7 @@ from amplifier_tui.kernel.message_models import (
     Usage,
 )
 from amplifier_tui.kernel.models import Pricing
-from amplifier_tui.kernel.utils.retry import RetryConfig, retry_until_stopped
+from amplifier_tui.kernel.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_tui.kernel.utils.stream import Emits, StreamEmitter
 from amplifier_tui.kernel.utils.truncate import redact_secrets
 from amplifier_tui.kernel.utils.turns import Repair
@@ -54,7 +54,7 @@ class LLMCalls:
         arguments: Mapping[str, Any] | Callable[[], Mapping[str, Any]],
         repairs: Iterable[Repair] = (),
     ) -> ChatResponse:
-        """Emit, attempt, retry. Once the session is asked to stop nothing is tried again.
+        """Emit, attempt, retry.
 
         Args:
             attempt: Sends the request and reads the answer. It gets a fresh emitter, with a
@@ -108,7 +108,7 @@ class LLMCalls:
                 },
             )
 
-        response = await retry_until_stopped(once, self._retry, report, self._is_stopped)
+        response = await retry_with_backoff(once, self._retry, on_retry=report)
         await emit(
             events.LLM_RESPONSE,
             {
@@ -143,11 +143,6 @@ class LLMCalls:
                 ],
             },
         )
-
-    def _is_stopped(self) -> bool:
-        token = getattr(self._coordinator, "cancellation", None)
-        # `is True`: stand-ins for a coordinator answer any attribute with something truthy.
-        return getattr(token, "is_cancelled", False) is True
 
     def _shows_raw(self) -> bool:
         config = getattr(self._coordinator, "config", None)

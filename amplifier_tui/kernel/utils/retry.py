@@ -3,7 +3,6 @@
 import asyncio
 import math
 import random
-import time
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -27,8 +26,6 @@ from amplifier_tui.kernel.llm_errors import (
 T = TypeVar("T")
 
 _JITTER: Final = 0.2
-_LOOK: Final = 0.1
-"""Seconds between two looks whether a wait is to be stopped."""
 
 
 class RetryConfig:
@@ -158,46 +155,20 @@ async def retry_with_backoff(
         LLMError: It is not retryable, or the last attempt failed with it.
         Exception: Any other error of the operation, at once.
     """
-    return await retry_until_stopped(operation, config or RetryConfig(), on_retry)
-
-
-async def retry_until_stopped(
-    operation: Callable[[], Awaitable[T]],
-    policy: RetryConfig,
-    on_retry: Callable[[int, float, LLMError], Any] | None = None,
-    stopped: Callable[[], bool] | None = None,
-) -> T:
-    """Do what `retry_with_backoff` does, until it is to be `stopped`; that ends a wait, too.
-
-    Raises:
-        LLMError: As there; also the error after which it was stopped.
-    """
+    policy = config or RetryConfig()
     attempt = 0
     while True:
         try:
             return await operation()
         except LLMError as error:
-            if not error.retryable or attempt >= policy.max_retries or (stopped and stopped()):
+            if not error.retryable or attempt >= policy.max_retries:
                 raise
             delay = compute_delay(policy, attempt, error.retry_after, error.delay_multiplier)
             attempt += 1
             if on_retry is not None:
                 await awaited(on_retry(attempt, delay, error))
-            failure = error
         # Outside of the handler: while we wait, the error is over.
-        if stopped is None:
-            await asyncio.sleep(delay)
-        elif await _is_stopped(delay, stopped):
-            raise failure
-
-
-async def _is_stopped(delay: float, stopped: Callable[[], bool]) -> bool:
-    """Wait; return early, with True, when it is to be stopped."""
-    end = time.monotonic() + delay
-    # Looked at now and then: the token may be set by any thread, and wakes nobody.
-    while not stopped() and (left := end - time.monotonic()) > 0:  # noqa: ASYNC110
-        await asyncio.sleep(min(left, _LOOK))
-    return stopped()
+        await asyncio.sleep(delay)
 
 
 _BY_STATUS: Final[dict[int, type[LLMError]]] = {

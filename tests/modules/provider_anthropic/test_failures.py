@@ -42,29 +42,6 @@ async def test_a_wait_longer_than_the_longest_fails_at_once() -> None:
     assert heard.of("provider:retry") == []
 
 
-async def test_a_stop_ends_the_wait_before_a_retry() -> None:
-    async with claude(Failure("rate_limited", retry_after=50), "never") as (
-        provider,
-        server,
-        heard,
-    ):
-        asking = asyncio.create_task(provider.complete(ask()))
-        await heard.until("provider:retry")
-        heard.token.request_graceful()
-        with pytest.raises(llm_errors.RateLimitError):
-            await asyncio.wait_for(asking, timeout=10)
-    assert len(server.requests) == 1
-
-
-async def test_what_fails_after_a_stop_is_not_tried_again() -> None:
-    async with claude(Failure("rate_limited"), "never") as (provider, server, heard):
-        heard.token.request_graceful()
-        with pytest.raises(llm_errors.RateLimitError):
-            await provider.complete(ask())
-    assert len(server.requests) == 1
-    assert heard.of("provider:retry") == []
-
-
 async def test_retries_end() -> None:
     async with claude(*[Failure("overloaded")] * 3, config={"max_retries": 2}) as (
         provider,
