@@ -218,6 +218,22 @@ def test_an_argument_that_may_be_what_counts_is_shown_and_covered_by_no_rule_for
     assert Gate(tmp_path, lambda: RuleBook(rules)).decide(tool, arguments).verdict == "ask"
 
 
+@pytest.mark.parametrize(
+    "path", [" /etc/passwd", "/etc/passwd\n", "file:///etc/passwd", ".git\0/config", {"x": "/etc"}]
+)
+def test_a_path_that_tools_may_read_otherwise_is_asked_about(tmp_path: Path, path: Any) -> None:
+    gate = Gate(tmp_path, RuleBook, mode="edits")
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("read_file", {"file_path": path}),
+        ("write_file", {"file_path": path, "content": "x"}),
+        ("delete_file", {"path": "a.txt", "file_path": path}),
+        ("glob", {"pattern": "*", "path": path}),
+    ]
+    for tool, arguments in calls:
+        assert gate.decide(tool, arguments).verdict == "ask", tool
+    assert gate.decide("delete_file", {"path": "a.txt"}).verdict == "allow"
+
+
 def test_a_patch_beside_another_one_is_judged_as_well(tmp_path: Path) -> None:
     patch = "*** Begin Patch\n*** Add File: {}\n+a\n*** End Patch"
     for arguments in (

@@ -47,7 +47,7 @@ class Description:
 
     `payload` is the exact thing to be allowed, `parts` what standing rules are matched against,
     `diff` the change that would be made, `problem` what is wrong with that. `complete` says that
-    the payload is all of it.
+    the payload is all of it, `unclear` that it may mean something else.
     """
 
     action: str
@@ -60,6 +60,7 @@ class Description:
     judgement: Judgement = field(default_factory=Judgement)
     cwd: str = ""
     complete: bool = True
+    unclear: bool = False
 
 
 def describe_call(
@@ -149,6 +150,7 @@ def _described(
         judgement=whole,
         cwd=str(workspace),
         complete=complete,
+        unclear=subject.unclear,
     )
 
 
@@ -194,6 +196,7 @@ def _command(subject: Subject, workspace: Path) -> Description:
         judgement=whole,
         cwd=str(folder),
         complete=complete,
+        unclear=subject.unclear,
     )
 
 
@@ -259,7 +262,7 @@ def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) ->
         return "read" if all(part.reads for part in description.parts) else "other"
     if tool in WRITE_TOOLS and judgement.places:
         elsewhere = any(place.outside or place.secret for place in judgement.places)
-        return "other" if elsewhere else "write"
+        return "other" if elsewhere or description.unclear else "write"
     return "other"
 
 

@@ -91,7 +91,8 @@ def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
     contents = _texts(arguments, _CONTENT_KEYS, blank=True)
     urls = _texts(arguments, _URL_KEYS)
     twice = len(patches) > 1 or len(contents) > 1 or len(urls) > 1 or _is_said_twice(arguments)
-    unclear = twice or (bool(commands) and tool in _NO_COMMANDS)
+    more = tool in _NO_COMMANDS and (bool(commands) or _has_odd_path(arguments))
+    unclear = twice or more
     if patches:
         patch = "\n".join(patches)
         named = tuple(dict.fromkeys((*paths, *patched_paths(patch))))
@@ -107,10 +108,10 @@ def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
         return Subject("network", tool, arguments, url=urls[0], unclear=unclear)
     if tool in READ_TOOLS:
         paths = (*paths, *_leading_out(tool, arguments))
-        return Subject("read", tool, arguments, paths=paths, unclear=bool(commands))
+        return Subject("read", tool, arguments, paths=paths, unclear=more)
     if paths and _READ_TOOL.match(tool):
         return Subject("read", tool, arguments, paths=paths)
-    return Subject("other", tool, arguments, paths=paths)
+    return Subject("other", tool, arguments, paths=paths, unclear=unclear)
 
 
 def paths_in(arguments: Mapping[str, Any]) -> tuple[str, ...]:
@@ -123,6 +124,17 @@ def paths_in(arguments: Mapping[str, Any]) -> tuple[str, ...]:
         elif isinstance(value, list):
             found += [item for item in value if isinstance(item, str) and item]
     return tuple(dict.fromkeys(found))
+
+
+def _has_odd_path(arguments: Mapping[str, Any]) -> bool:
+    """Whether a tool may find another file by a path than the one that is written: many strip."""
+    values = [arguments.get(key) for key in (*_PATH_KEYS, *_MORE_PATH_KEYS)]
+    texts = [each for value in values for each in (value if isinstance(value, list) else (value,))]
+    return any(
+        text is not None
+        and (not isinstance(text, str) or text != text.strip() or "://" in text or "\0" in text)
+        for text in texts
+    )
 
 
 def changed_paths(subject: Subject) -> tuple[str, ...]:
