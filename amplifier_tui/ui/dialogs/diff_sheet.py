@@ -36,7 +36,7 @@ class DiffSheet(ReadingSheet[None]):
     DEFAULT_CSS = """
     DiffSheet > #sheet { height: 100%; padding: 0 2; border-left: thick $primary; }
     DiffSheet #diff-head { height: 1; }
-    DiffSheet #diff-title { width: 1fr; height: 1; text-style: bold; color: $text-secondary; }
+    DiffSheet #diff-title { width: 1fr; text-style: bold; color: $text-secondary; }
     DiffSheet #diff-count { width: auto; height: 1; }
     """
 
@@ -58,7 +58,7 @@ class DiffSheet(ReadingSheet[None]):
     def _content(self) -> ComposeResult:
         """Make the head, the diff and the keys."""
         with Horizontal(id="diff-head"):
-            yield Static(Content(one_line(self._title, 60)), id="diff-title")
+            yield Static(Content(one_line(self._title, 60)), id="diff-title", classes="one-row")
             yield Static(change_counts(self._rows.changed), id="diff-count")
         yield Reader(self._rows, full=True)
         yield KeyRow()

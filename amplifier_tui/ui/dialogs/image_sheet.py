@@ -72,7 +72,7 @@ class ImageSheet(Sheet[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("image")
     DEFAULT_CSS = """
     ImageSheet > #sheet { height: 100%; padding: 0 2; }
-    ImageSheet #image-title { height: 1; text-style: bold; color: $text-secondary; }
+    ImageSheet #image-title { text-style: bold; color: $text-secondary; }
     ImageSheet #image-title { text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
@@ -88,7 +88,7 @@ class ImageSheet(Sheet[None]):
 
     def _content(self) -> ComposeResult:
         """Make the head, the image and the keys."""
-        yield Static(id="image-title")
+        yield Static(id="image-title", classes="one-row")
         yield ImageCells()
         choices = [("next", "Next", "step(1)"), ("previous", "Previous", "step(-1)")]
         choices = [*(choices if len(self._cards) > 1 else ()), ("close", "Close", "close")]

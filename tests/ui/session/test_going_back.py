@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from amplifier_tui.host.client import RewindFile, RewindPoint, RewindPreview
@@ -40,6 +42,22 @@ async def talked(drive: Driver, *, running: bool = False) -> None:
         )
         if number == 1 or not running:
             await drive.push(TurnEnded(session_id=SESSION, turn=number, status="success"))
+
+
+@pytest.mark.parametrize("size", [(120, 36), (60, 16)])
+async def test_a_prompt_that_is_longer_than_the_title_is_cut_with_a_mark(
+    size: tuple[int, int],
+) -> None:
+    preview = replace(PREVIEW, prompt="words of a prompt " * 20)
+    async with running(client(preview), size=size) as drive:
+        await talked(drive)
+        await drive.press("escape", "escape")
+        await drive.dialog(RewindPicker)
+        await drive.press("enter")
+        await drive.dialog(RewindSheet)
+        await drive.until(lambda: "Go back before: words" in drive.text())
+        title = next(line for line in drive.text().splitlines() if "Go back before:" in line)
+        assert title.rstrip().endswith("…")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (40, 12)])

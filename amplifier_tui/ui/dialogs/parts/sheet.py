@@ -173,6 +173,7 @@ class Sheet(Overlay[T]):
         &:focus { border: none; background-tint: transparent; }
         & > .input--placeholder { color: $text-muted; }
     }
+    Sheet .one-row { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     Sheet.-small > #sheet { max-height: 100%; padding: 0 1; }
     """
 

@@ -40,7 +40,7 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("rewind")
     DEFAULT_CSS = """
-    RewindSheet #rewind-title { height: 1; text-style: bold; color: $text-secondary; }
+    RewindSheet #rewind-title { text-style: bold; color: $text-secondary; }
     RewindSheet #rewind-facts { margin-top: 1; }
     RewindSheet PickList { margin-top: 1; background: $panel; }
     RewindSheet KeyRow { margin-top: 1; }
@@ -63,7 +63,7 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
         self._overwrite: set[str] = set()
 
     def _content(self) -> ComposeResult:
-        yield Static(id="rewind-title", markup=False)
+        yield Static(id="rewind-title", classes="one-row", markup=False)
         yield PickList(id="files")
         yield Static(id="rewind-facts", markup=False)
         yield KeyRow()

@@ -68,7 +68,7 @@ class ImportedSheet(ReadingSheet[str]):
     SCOPE: ClassVar[str] = "imported"
     DEFAULT_CSS = """
     ImportedSheet > #sheet { height: 100%; padding: 0 2; border-left: thick $primary; }
-    ImportedSheet #imported-title { height: 1; text-style: bold; color: $text-secondary; }
+    ImportedSheet #imported-title { text-style: bold; color: $text-secondary; }
     """
 
     def __init__(self, found: ImportedText, client: SessionClient, keymap: Keymap) -> None:
@@ -82,7 +82,7 @@ class ImportedSheet(ReadingSheet[str]):
         said = one_line(card.title or card.first_prompt, 200) or card.key
         cut = " · only the beginning" if self._found.cut else ""
         title = f"{ORIGINS[card.origin]}, read-only{cut} · {said}"
-        yield Static(Content(title), id="imported-title")
+        yield Static(Content(title), id="imported-title", classes="one-row")
         yield Reader(text=visible_lines(self._found.text))
         yield KeyRow()
 

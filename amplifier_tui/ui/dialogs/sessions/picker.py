@@ -67,13 +67,7 @@ class SessionPicker(LookingPicker[SessionList]):
     SessionPicker.-beside #session-aside { display: block; }
     SessionPicker.-instead #session-aside { display: block; width: 1fr; padding: 0 1; }
     SessionPicker.-instead PickList { display: none; }
-    SessionPicker #session-facts, SessionPicker #session-note {
-        height: 1;
-        padding: 0 1;
-        color: $text-muted;
-        text-wrap: nowrap;
-        text-overflow: ellipsis;
-    }
+    SessionPicker #session-facts, SessionPicker #session-note { padding: 0 1; color: $text-muted; }
     SessionPicker.-beside #session-facts, SessionPicker.-instead #session-facts { display: none; }
     """
 
@@ -105,8 +99,8 @@ class SessionPicker(LookingPicker[SessionList]):
             yield Static(id="session-text", markup=False)
 
     def _below(self) -> ComposeResult:
-        yield Static(id="session-facts", markup=False)
-        yield Static(id="session-note", markup=False)
+        yield Static(id="session-facts", classes="one-row", markup=False)
+        yield Static(id="session-note", classes="one-row", markup=False)
 
     def _choices(self) -> Sequence[KeyChoice]:
         choose, close = super()._choices()

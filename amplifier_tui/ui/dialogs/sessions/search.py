@@ -33,7 +33,7 @@ class SearchPicker(LookingPicker[SearchFound]):
     )
     BELOW = 1
     DEFAULT_CSS = """
-    SearchPicker #hit-session { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; }
+    SearchPicker #hit-session { padding: 0 1; color: $text-muted; }
     """
 
     def __init__(self, ask: Callable[..., Future[SearchFound]], query: str = "") -> None:
@@ -43,7 +43,7 @@ class SearchPicker(LookingPicker[SearchFound]):
         self.chosen: SearchHit | None = None
 
     def _below(self) -> ComposeResult:
-        yield Static(id="hit-session", markup=False)
+        yield Static(id="hit-session", classes="one-row", markup=False)
 
     def _choices(self) -> Sequence[KeyChoice]:
         choose, close = super()._choices()
