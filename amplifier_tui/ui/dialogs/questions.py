@@ -25,7 +25,7 @@ class AskLine(Sheet[str]):
     AUTO_FOCUS = "#line"
     DEFAULT_CSS = """
     AskLine #ask { height: 1; margin-bottom: 1; }
-    AskLine #ask > Static { width: auto; text-style: bold; color: $text-secondary; }
+    AskLine #ask > Static { width: auto; max-width: 60%; text-style: bold; color: $text-secondary; }
     AskLine #line { width: 1fr; margin-left: 2; }
     AskLine #about { color: $text-muted; margin-bottom: 1; }
     """
@@ -52,7 +52,7 @@ class AskLine(Sheet[str]):
 
     def _content(self) -> ComposeResult:
         with Horizontal(id="ask"):
-            yield Static(self._label, markup=False)
+            yield Static(self._label, classes="one-row", markup=False)
             yield Input(
                 self._value,
                 id="line",

@@ -14,6 +14,7 @@ from amplifier_tui.host.events import (
     Usage,
     UsageChanged,
 )
+from amplifier_tui.ui.dialogs.questions import AskLine
 from amplifier_tui.ui.state.formats import read_limit
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
@@ -65,6 +66,28 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         await drive.write("/once")
         await drive.press("enter")
         assert "Nothing waits at a limit" in drive.text()
+
+
+@pytest.mark.parametrize("size", [(120, 36), (60, 16)])
+async def test_a_limit_can_be_read_while_it_is_typed(size: tuple[int, int]) -> None:
+    async with running(size=size) as drive:
+        await drive.write("/limit")
+        await drive.press("enter")
+        await drive.dialog(AskLine)
+        await drive.write("250k tokens")
+        assert "250k tokens" in drive.text()
+        await drive.press("enter")
+        await drive.closed()
+        assert client_limit(drive) == SpendLimit(tokens=250_000)
+
+
+async def test_a_long_label_leaves_room_for_what_is_typed() -> None:
+    async with running(size=(60, 16)) as drive:
+        drive.app.push_screen(AskLine("A label that is longer than the row of a dialog " * 3))
+        await drive.dialog(AskLine)
+        await drive.write("250k tokens")
+        row = next(line for line in drive.text().splitlines() if "A label" in line)
+        assert "…" in row and "250k tokens" in row
 
 
 async def test_a_price_nobody_knows_is_shown_as_that_and_never_as_nothing() -> None:

@@ -95,7 +95,8 @@ def limit(app: SessionApp, client: SessionClient, state: SessionState, text: str
         return
     totals = state.usage
     known = totals.limit_cost or (f"{totals.limit_tokens}t" if totals.limit_tokens else "")
-    app.ask(AskLine("Ask before the session uses more than: 5, 200k tokens, off", known), given)
+    about = "Asks before the session uses more: 5 for dollars, 200k for tokens, or off."
+    app.ask(AskLine("Limit", known, about=about), given)
 
 
 @in_session
