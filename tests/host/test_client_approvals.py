@@ -247,5 +247,6 @@ def test_a_harmless_command_beside_what_a_tool_does_lets_nothing_through(
     driver.client.submit("go")
     request = driver.deny_next()
     assert json.loads(request.payload) == {"text": "x", "command": "ls"}
+    assert request.scopes == ("once",) and not request.rule
     driver.wait(TurnEnded)
     assert driver.of(ToolEnded)[0].denied

@@ -37,7 +37,8 @@ def rules_to_offer(
     """Return the rules that remembering a grant would keep; none where it must not be."""
     from amplifier_tui.host.gate.rules.book import propose
 
-    if question.by_person or judgement.risk == "critical" or not description.complete:
+    once = description.unclear or not description.complete
+    if question.by_person or judgement.risk == "critical" or once:
         return ()
     return propose(description.parts, book)
 
