@@ -151,6 +151,7 @@ def test_every_step_is_taken_with_enter() -> None:
     )
     assert status == 0, shown
     assert "What new sessions open with" in shown and "Mode edits" in shown
+    assert "minimal   Conversation only, with" in shown
     assert "Start it with: amplifier-tui --demo" in shown
     assert all(len(line) <= 80 for line in shown.splitlines() if "settings.yaml" not in line)
 

@@ -165,8 +165,8 @@ def keep_theme(name: str) -> None:
 
 def bundles_to_choose(workspace: "Workspace") -> list[tuple[str, str]]:
     """Return the names of bundles that can be opened, each with its description."""
-    entries = workspace.catalog().entries()
-    return [(entry.name, one_line(entry.origin, 60)) for entry in entries]
+    found = asyncio.run(workspace.previews())
+    return [(each.name, one_line(each.description or each.origin, 60)) for each in found]
 
 
 def pick(title: str, rows: Sequence[tuple[str, str]], default: str) -> str:

@@ -50,3 +50,13 @@ async def test_what_is_said_in_place_of_rows_is_read_whole_on_a_small_screen(com
         await drive.until(lambda: isinstance(drive.app.screen, Picker))
         words = drive.app.screen.query_one(PickList)._empty
         assert len(words) > 38 and words in " ".join(drive.text().split())
+
+
+@pytest.mark.parametrize("key", ["f1", "ctrl+p"])
+async def test_at_forty_columns_every_row_has_its_keys_whole(key: str) -> None:
+    async with running(size=(40, 12)) as drive:
+        await drive.press(key)
+        await drive.until(lambda: "Resume a session" in drive.text())
+        rows = [row for row in drive.text().splitlines() if "ession" in row and "  " in row.strip()]
+        assert any(row.rstrip().endswith("ctrl+x l") for row in rows)
+        assert not any("ctrl+…" in row or "ct…" in row for row in rows)

@@ -26,6 +26,8 @@ _COLUMN = (26, 44)
 """The fewest and the most cells of a column of chords."""
 _ROWS = ((90, 1), (50, 2), (0, 3))
 """Columns from which what a command does takes so many rows."""
+_TIGHT = 60
+"""With fewer columns a row has the keys alone: they are what was looked up."""
 
 
 class CommandPalette(Picker):
@@ -62,8 +64,11 @@ class CommandPalette(Picker):
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         listed = [action for action in ACTIONS if action.listed and action.id != "app.palette"]
         found = rank(query, listed, action_text)
+        tight = self.app.size.width < _TIGHT
         return LazyRows(
-            found, lambda action: action_row(action, self._keymap, query), attrgetter("id")
+            found,
+            lambda action: action_row(action, self._keymap, query, tight=tight),
+            attrgetter("id"),
         )
 
 
@@ -88,6 +93,7 @@ class Help(CommandPalette):
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         full = self._full = self._has_room
+        tight = self.app.size.width < _TIGHT
         actions = self._actions
         items: list[Action | str] = []
         if query:
@@ -99,7 +105,7 @@ class Help(CommandPalette):
         def row(item: Action | str) -> PickRow:
             if isinstance(item, str):
                 return PickRow("", Content.styled(item, "$text-secondary bold"))
-            return action_row(item, self._keymap, query, full=full)
+            return action_row(item, self._keymap, query, full=full, tight=tight)
 
         return LazyRows(items, row, lambda item: "" if isinstance(item, str) else item.id)
 
@@ -169,10 +175,13 @@ def action_text(action: Action) -> str:
     return f"{action.title} {' '.join('/' + name for name in action.commands)} {action.help}"
 
 
-def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = False) -> PickRow:
+def action_row(
+    action: Action, keymap: Keymap, query: str = "", *, full: bool = False, tight: bool = False
+) -> PickRow:
     """Return one action with the ways to reach it, what was typed marked in its title.
 
     In `full` it has every key, the chord, the command and the long help, not only the first key.
+    Where it is `tight` the command is left out beside a key.
     """
     left = marked_match(action.title, query)
     if query and action.scope == "pane":  # Its group has no heading where rows are found.
@@ -186,6 +195,8 @@ def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = 
     if full:
         others = (f"  {chord_words.ljust(12)}{slash.ljust(12)}", "$text-muted")
         right = Content.assemble((keys.rjust(12), "bold"), others)
+    elif tight:
+        right = Content(keys or chord_words) or Content.styled(slash, "$text-muted")
     else:
         right = Content.assemble((slash, "$text-muted"), f"   {(keys or chord_words).rjust(10)}")
     return PickRow(action.id, left, right)
