@@ -220,7 +220,7 @@ def _data(module: ModuleStatus, room: int) -> Row:
         wanted = [[("reload failed", "warning")], [("failed", "warning")]]
     elif module.kind == "provider":
         model = short_model(one_line(module.model))
-        ms = milliseconds(module.last_ms) if module.last_ms else ""
+        ms = _latest(module)
         both = " ".join(part for part in (model, ms) if part)
         wanted = [[(part, "muted")] for part in (both, model, ms) if part]
     elif module.in_place_of:
@@ -236,6 +236,11 @@ def _data(module: ModuleStatus, room: int) -> Row:
     return next((pieces for pieces in wanted if pieces_width(pieces) <= room), [])
 
 
+def _latest(module: ModuleStatus) -> str:
+    """Return how long the latest call took; less than 1 ms is noise in a list."""
+    return milliseconds(module.last_ms) if module.last_ms >= 1 else ""
+
+
 def _wide_data(module: ModuleStatus, width: int) -> Row:
     if module.state in ("failed", "noted"):
         # The kind's column, and at least a readable part of the name, are not given up.
@@ -249,7 +254,7 @@ def _wide_data(module: ModuleStatus, width: int) -> Row:
         ("has mistakes  " if module.problems else "", "warning"),
         ("built-in instead  " if module.in_place_of else "", "warning"),
         (f"{_times(module.calls) if module.calls else '':>6}", "muted"),
-        (f"{milliseconds(module.last_ms) if module.last_ms else '':>9}", "muted"),
+        (f"{_latest(module):>9}", "muted"),
         (f"  {module.kind:<12}", "muted"),
     ]
 

@@ -363,3 +363,11 @@ async def test_a_setting_of_which_a_part_is_not_shown_is_asked_for_anew() -> Non
         await driver.press("enter")
         await driver.closed()
         assert driver.client.named("configure") == []
+
+
+def test_a_list_leaves_out_how_long_a_call_took_that_took_less_than_a_millisecond() -> None:
+    module = ModuleStatus("hooks-a", "hook", state="ready", calls=5, last_ms=0.04)
+    row = "".join(piece for piece, _ in module_row(module, 90))
+    assert "5×" in row and " ms" not in row
+    module.last_ms = 12.0
+    assert "12 ms" in "".join(piece for piece, _ in module_row(module, 90))
