@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import signal
 import sys
 from concurrent.futures import Future
 from pathlib import Path
@@ -11,8 +12,8 @@ import pytest
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionOption
 from amplifier_tui.cli.group import run as run_command
+from amplifier_tui.cli.run import command, speaking
 from amplifier_tui.cli.run import headless as module
-from amplifier_tui.cli.run import speaking
 from amplifier_tui.cli.run.headless import Headless, Limits, RunResult
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host import events
@@ -352,6 +353,35 @@ def test_a_command_line_that_makes_no_sense_is_refused(
     monkeypatch.setattr(sys, "stdin", stdin)
     assert run_command(["run", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+class Signalled:
+    """A run that is sent a signal."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self.number = number
+        self.interrupted = False
+
+    def interrupt(self) -> None:
+        self.interrupted = True
+
+    def run(self) -> RunResult:
+        signal.raise_signal(self.number)
+        return RunResult()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_run_stops_in_order_also_where_its_terminal_goes_unless_that_is_ignored(
+    number: signal.Signals, ignored: bool
+) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    try:
+        run: Any = Signalled(number)
+        command._interruptible(run)
+        assert run.interrupted is not (ignored and number is signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_what_is_piped_in_beside_a_prompt_mentions_no_files(

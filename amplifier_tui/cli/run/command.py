@@ -230,9 +230,12 @@ def _lines(approve: Approve, output: str) -> "InputLines":
 
 def _interruptible(headless: "Headless") -> "RunResult":
     """Run, and stop in order when the user or the system says so."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number in numbers:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # With SIGHUP a terminal goes away; Windows has none, and `nohup` has it ignored.
+    hang_up = getattr(signal, "SIGHUP", None)
+    if hang_up is not None and signal.getsignal(hang_up) != signal.SIG_IGN:
+        before[hang_up] = signal.getsignal(hang_up)
+    for number in before:
         signal.signal(number, lambda number, frame: headless.interrupt())
     try:
         return headless.run()
