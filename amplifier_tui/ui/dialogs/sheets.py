@@ -35,6 +35,7 @@ class PlanSheet(Sheet[None]):
     DEFAULT_CSS = """
     PlanSheet #plan-head { text-style: bold; color: $text-secondary; margin-bottom: 1; }
     PlanSheet #plan { background: $panel; }
+    PlanSheet KeyRow { margin-top: 1; }
     PlanSheet.-small > #sheet { height: 100%; }
     """
 
@@ -53,9 +54,10 @@ class PlanSheet(Sheet[None]):
                 text = item.active_form
             lines.append(TextLine(one_line(text, 500), style, lead=f" {mark} "))
         yield ScrollLines(lines or [TextLine("No plan yet.", "$text-muted")], 3, id="plan")
+        yield KeyRow((KeyChoice("esc", "Close", "close"),))
 
     def _fit(self, rows: int) -> None:
-        self.query_one(ScrollLines).styles.max_height = max(2, rows - 4)
+        self.query_one(ScrollLines).styles.max_height = max(2, rows - 6)
 
 
 class ProblemSheet(Sheet[None]):

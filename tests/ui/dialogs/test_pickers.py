@@ -252,6 +252,7 @@ async def test_the_plan_is_shown_with_its_state() -> None:
         await drive.dialog(PlanSheet)
         text = drive.text()
         assert "1 of 3" in text and "✓ Read" in text and "◐ Writing" in text and "· Test" in text
+        assert "esc  Close" in text
         await drive.press("escape")
         await drive.closed()
 
