@@ -72,6 +72,7 @@ def test_hostile_text_is_harmless_wherever_it_comes_from(machine: Machine) -> No
         terminal.paste(f"look at this: {EVIL}")
         terminal.wait_for("look at this: [red]loud[/red]")
         terminal.press("enter")
+        decide(terminal, "read_file wants to read files", "a")
         decide(terminal, re.compile("bash wants to run"), "a")
         decide(terminal, re.compile("write_file wants to overwrite"), "a")
         terminal.wait_for("The end.")

@@ -259,7 +259,7 @@ async def test_no_more_sessions_are_opened_than_there_are_digits() -> None:
         for _ in range(MOST):
             await drive.press("ctrl+x", "plus")
         assert drive.app.tabs is not None and len(drive.app.tabs.links) == MOST
-        assert "9 sessions are open" in drive.text()
+        assert "9 sessions are ope…  ctrl+x i" in drive.text()
         assert drive.text().splitlines()[0].startswith(" 1 ")
 
 

@@ -112,7 +112,7 @@ def _described(
             each = tuple(judge_tool_read(place) for place in places)
             whole = worst(each)
             if not places:
-                what = "search the workspace"
+                what = "read files" if subject.unclear else "search the workspace"
         case "network":
             what = f"reach {subject.host or subject.url[:200]}"
             whole = Judgement("medium", (NETWORK,))
