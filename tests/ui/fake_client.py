@@ -69,7 +69,7 @@ class FakeClient(FakeImported, FakeWorktrees):
         standing: What `rules` answers; an exception makes it fail.
         explained: What `explain_call` answers; an exception makes it fail.
         audited: What `audit` answers; an exception makes it fail.
-        earlier: What `history` answers.
+        earlier: What `history` answers where the first row is asked for; an exception fails.
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
         offered: What `models` answers; an exception makes it fail.
         remembered: What `memories` answers; an exception makes it fail.
@@ -109,7 +109,7 @@ class FakeClient(FakeImported, FakeWorktrees):
         default_factory=lambda: CallExplanation(tool="bash")
     )
     audited: tuple[AuditCard, ...] | Exception = ()
-    earlier: tuple[HostEvent, ...] = ()
+    earlier: tuple[HostEvent, ...] | Exception = ()
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
     printed: str | Exception = ""
@@ -402,7 +402,7 @@ class FakeClient(FakeImported, FakeWorktrees):
 
     def history(self, before: int, limit: int = 200) -> Future[tuple[HostEvent, ...]]:
         self.calls.append(("history", before, limit))
-        return done(self.earlier)
+        return answer(self.earlier if before <= limit else ())
 
     def payload(self, seq: int) -> Future[str]:
         self.calls.append(("payload", seq))

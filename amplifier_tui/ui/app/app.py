@@ -142,6 +142,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_show_image = view.show_image
     action_images = view.images
     action_find = reading.find
+    action_top = reading.top
     action_seek = reading.seek
     action_last_answer = reading.last_answer
     action_copy_code = reading.copy_code

@@ -62,11 +62,6 @@ class ConversationScreen(SettledScreen[None]):
         if self.conversation is not None:
             self.conversation.scroll_page_down(animate=False)
 
-    def action_top(self) -> None:
-        """Scroll to the first message."""
-        if self.conversation is not None:
-            self.conversation.scroll_home(animate=False)
-
     def action_bottom(self) -> None:
         """Scroll to the newest message and follow what comes."""
         if self.conversation is not None:

@@ -234,7 +234,7 @@ _ROWS = (
         "Conversation",
         Action("view.up", "Page up", "screen.page_up", "pageup"),
         Action("view.down", "Page down", "screen.page_down", "pagedown"),
-        Action("view.top", "To the first message", "screen.top", "ctrl+home"),
+        Action("view.top", "To the first message", "app.top", "ctrl+home"),
         Action("view.bottom", "To the newest message", "screen.bottom", "ctrl+end"),
         Action(
             "view.expand", "Expand or collapse details", "screen.expand", "ctrl+o", "o", "expand"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import Failed, SessionOpened
+from amplifier_tui.ui.session.earlier import FARTHEST
 from amplifier_tui.ui.state.conversation.entries import TextEntry
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from amplifier_tui.host.events import HostEvent
     from amplifier_tui.ui.session.tabs.tab import SessionTab
 
-FARTHEST = 5_000
-"""Stored rows that are fetched at most to come to a place."""
 _BEFORE = 20
 """Rows fetched before the place, so that it does not stand alone."""
 
@@ -31,7 +29,7 @@ class HitOpener:
         fetch: Shows so many more of the stored rows.
     """
 
-    def __init__(self, tab: SessionTab, fetch: Callable[[int], Awaitable[None]]) -> None:
+    def __init__(self, tab: SessionTab, fetch: Callable[[int], Awaitable[object]]) -> None:
         self._tab = tab
         self._screen = tab.screen
         self._client = tab.client
@@ -72,8 +70,6 @@ class HitOpener:
             return
         if missing > 0:
             await self._fetch(missing + _BEFORE)
-        # Drawn first, so that there is something to scroll.
-        await asyncio.sleep(0)
         key = self._key(hit)
         # Said since it was opened, it is not known by its row: then its prompt is.
         places = (key, f"user:{hit.turn}")

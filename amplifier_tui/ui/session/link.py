@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplifier_tui.base.text import clean, one_line
+from amplifier_tui.base.text import clean
 from amplifier_tui.host.events import (
     ApprovalRequested,
     CancelRequested,
@@ -29,6 +29,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.session.attention import call_user
+from amplifier_tui.ui.session.earlier import EarlierRows
 from amplifier_tui.ui.session.feed import Feed
 from amplifier_tui.ui.session.forks import Forks
 from amplifier_tui.ui.session.going_back import GoingBack
@@ -50,8 +51,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-EARLIER_PAGE = 200
-"""Stored rows fetched at a time when the user scrolls up to them."""
 OPENING_FRAME = 0.15
 """Seconds between two looks at a session that opens: each takes the interpreter from it."""
 
@@ -92,7 +91,8 @@ class SessionLink:
         self.questions = AskDialogs(tab, keyboard)
         self.forks = Forks(tab)
         self.going_back = GoingBack(tab, self.forks)
-        self.hits = HitOpener(tab, self._fetch_earlier)
+        self.earlier = EarlierRows(tab)
+        self.hits = HitOpener(tab, self.earlier.fetch)
         self.opening = False
         """Whether the first session is still to come."""
         self._compacting = False
@@ -104,7 +104,6 @@ class SessionLink:
         """The draft that is stored."""
         self._settled = asyncio.Event()
         self._early = early
-        self._fetching = False
         self._changes: list[EntryChange] = []
         """What the state says that is still to be drawn."""
         self._showing = False
@@ -349,23 +348,3 @@ class SessionLink:
         self.questions.sync(None)
         facts = self._state.facts
         return Farewell(facts.last_answer, facts.resume_command, problem)
-
-    def scrolled(self, scroll_y: float) -> None:
-        """Fetch what was said before, at the top of the conversation."""
-        if scroll_y < 1 and self._state.facts.earlier > 0 and not self._fetching:
-            self._fetching = True
-            self._screen.run_worker(self._fetch_earlier(), group="earlier")
-
-    async def _fetch_earlier(self, rows: int = EARLIER_PAGE) -> None:
-        facts = self._state.facts
-        session, before = facts.session_id, facts.earlier
-        try:
-            events = await asyncio.wrap_future(self._client.history(before, rows))
-        except Exception as error:
-            self.tab.say(f"The earlier part cannot be read: {one_line(str(error))}", "warning")
-            return
-        finally:
-            self._fetching = False
-        if facts.session_id == session and facts.earlier == before:
-            facts.earlier = max(0, before - rows)
-            self.tab.show(self._state.prepend(events))

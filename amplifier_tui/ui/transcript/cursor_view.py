@@ -76,7 +76,12 @@ class CursorView(DocumentView, can_focus=True):
             self._place(self._pager.scrolled(row))
 
     def action_top(self) -> None:
-        """Go to the beginning."""
+        """Go to the beginning, also of what is only stored as yet."""
+        self.show_top()
+        self.post_message(ActionWanted("view.top"))
+
+    def show_top(self) -> None:
+        """Go to the beginning of what is here."""
         if self._document.pieces:
             self._point_at(self._document.pieces[0].item)
             self._place(self._pager.scrolled(0))

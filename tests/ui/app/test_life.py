@@ -412,12 +412,11 @@ async def test_the_stored_part_of_a_session_comes_when_the_user_scrolls_to_its_t
         )
         await drive.until(lambda: "line 59" in drive.text())
         assert client.named("history") == []
-        await drive.press("ctrl+home")
-        await drive.until(lambda: client.named("history") == [(300, 200)])
-        await drive.until(
-            lambda: drive.app.state is not None and drive.app.state.facts.earlier == 100
-        )
-        await drive.press("ctrl+home")
+        while not client.named("history"):
+            await drive.press("pageup")
+        # A page of rows that are not shown is not the end: nothing is left to scroll there.
+        await drive.until(lambda: client.named("history") == [(300, 200), (100, 200)])
+        await drive.press("pageup")
         await drive.until(lambda: "the very first" in drive.text())
 
 

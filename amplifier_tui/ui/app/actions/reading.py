@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.session.earlier import EarlierRows
     from amplifier_tui.ui.state.conversation.entries import ConversationEntry, TextEntry
 
 Wanted = Literal["prompt", "error"]
@@ -26,6 +27,17 @@ _NONE_THAT_WAY: Final = {
 def find(app: SessionApp, words: str = "") -> None:
     """Look for words in the conversation on screen; without any, ask for them."""
     app.main.open_find(words, app.keymap.way_to)
+    if (earlier := _earlier(app)) is not None:
+        earlier.want()
+
+
+def top(app: SessionApp) -> None:
+    """Show the first message."""
+    view = app.main.conversation
+    if view is not None:
+        view.show_top()
+        if (earlier := _earlier(app)) is not None:
+            earlier.want(then=lambda _: view.show_top())
 
 
 def seek(app: SessionApp, what: Wanted, step: int) -> None:
@@ -34,13 +46,29 @@ def seek(app: SessionApp, what: Wanted, step: int) -> None:
     if view is None:
         return
     wanted = _is_prompt if what == "prompt" else _is_error
+
+    def sought(found: bool) -> None:
+        if found:
+            view.focus()
+        else:
+            app.say(_NONE_THAT_WAY[what, step])
+
     if view.seek(wanted, step):
-        view.focus()
+        sought(found=True)
+    elif step < 0 and (earlier := _earlier(app)) is not None:
+        earlier.want(lambda: view.seek(wanted, step), sought)
     elif what == "error" and (found := next(filter(wanted, view.entries), None)) is not None:
         view.show_entry(found.key)
         view.focus()
     else:
-        app.say(_NONE_THAT_WAY[what, step])
+        sought(found=False)
+
+
+def _earlier(app: SessionApp) -> EarlierRows | None:
+    """Return what fetches the part that is only stored, None where all is on screen."""
+    if app.link is None or app.main.agent_view is not None or not app.link.earlier.left:
+        return None
+    return app.link.earlier
 
 
 def last_answer(app: SessionApp) -> None:

@@ -256,4 +256,4 @@ class SessionTabs:
     def _watch(self, link: SessionLink) -> None:
         view = link.tab.view
         if view is not None:
-            self._screen.watch(view, "scroll_y", link.scrolled, init=False)
+            self._screen.watch(view, "scroll_y", link.earlier.scrolled, init=False)
