@@ -9,7 +9,7 @@ from typing import Final
 from amplifier_tui.base.text import shortened
 from amplifier_tui.foundation.exceptions import BundleError, TrustCancelledError
 from amplifier_tui.host.events import Failed
-from amplifier_tui.host.gate.guarded import module_of_code
+from amplifier_tui.host.gate.calls.guarded import module_of_code
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.sessions import (
     SessionBusyError,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
-from amplifier_tui.foundation.checks.opening import report_prepared
+from amplifier_tui.foundation.checks.opening_report import report_prepared
 from amplifier_tui.foundation.report import absent
 from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.foundation.workspace import Workspace

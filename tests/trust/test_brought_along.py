@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-from amplifier_tui.foundation.checks.opening import report_prepared
+from amplifier_tui.foundation.checks.opening_report import report_prepared
 from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.foundation.trust.review import OnlyLooking

@@ -19,7 +19,7 @@ from amplifier_tui.foundation.checks.bundle_file import (
 )
 from amplifier_tui.foundation.checks.known_keys import unknown_agent_keys
 from amplifier_tui.foundation.checks.module_settings import settings_problems
-from amplifier_tui.foundation.checks.opening import place_of_module
+from amplifier_tui.foundation.checks.opening_report import place_of_module
 from amplifier_tui.foundation.checks.preview import BundleDescription
 from amplifier_tui.foundation.checks.preview_modules import installed_modules, not_installed
 from amplifier_tui.foundation.checks.validator import completeness_findings

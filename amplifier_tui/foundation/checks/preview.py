@@ -15,7 +15,7 @@ from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_
 from amplifier_tui.foundation.catalog import BundleEntry
 from amplifier_tui.foundation.checks.bundle_file import Problem, check_files_of, problem_of
 from amplifier_tui.foundation.checks.mentions import missing_mentions
-from amplifier_tui.foundation.checks.opening import report_preview
+from amplifier_tui.foundation.checks.opening_report import report_preview
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, preview_modules
 from amplifier_tui.foundation.checks.validator import content_findings
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from amplifier_tui.host.cards import AuditCard, CallExplanation, PastCall
 from amplifier_tui.host.gate.approvals.describe import describe_call
+from amplifier_tui.host.gate.calls.grants import call_key
 from amplifier_tui.host.gate.gate import Gate, GateDecision
-from amplifier_tui.host.gate.guarded import call_key
 from amplifier_tui.host.gate.modes import (
     COMMAND_TOOLS,
     GROUPS,

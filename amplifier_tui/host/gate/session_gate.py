@@ -7,17 +7,15 @@ from typing import Any, Final
 
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
-from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX, Gate, GateDecision
-from amplifier_tui.host.gate.guarded import (
+from amplifier_tui.host.gate.calls.grants import Grants, Key, call_key
+from amplifier_tui.host.gate.calls.guarded import (
     Execute,
-    Grants,
     Guard,
     GuardedTool,
-    Key,
-    call_key,
     module_of_code,
     run_tool,
 )
+from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX, Gate, GateDecision
 from amplifier_tui.host.stand_in import StandIns
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookAnswers, HookResult

@@ -25,8 +25,9 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
+from amplifier_tui.host.gate.calls.guarded import Execute, run_tool
+from amplifier_tui.host.gate.calls.result_limit import bounded
 from amplifier_tui.host.gate.gate import Gate, GateDecision
-from amplifier_tui.host.gate.guarded import Execute, bounded, run_tool
 from amplifier_tui.host.gate.modes import read_policy
 from amplifier_tui.host.gate.seen import SeenFiles
 from amplifier_tui.host.gate.session_gate import SessionGate

@@ -37,14 +37,14 @@ from amplifier_tui.host.shell.jobs import BackgroundJobs
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.state import StateKeeper
-from amplifier_tui.host.turns.closing import answer_dangling_calls, keep_partial_answer
 from amplifier_tui.host.turns.control import TurnControl
+from amplifier_tui.host.turns.plan_mode import ModeTeller
 from amplifier_tui.host.turns.prompt.commands import PromptCommands
 from amplifier_tui.host.turns.prompts import Prompt, PromptPath
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.running import Outcome, TurnParts
 from amplifier_tui.host.turns.sources import Sources
-from amplifier_tui.host.turns.telling import ModeTeller
+from amplifier_tui.host.turns.unfinished import answer_dangling_calls, keep_partial_answer
 from amplifier_tui.kernel.session import AmplifierSession
 
 logger = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals, Provider
 from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.store.children import ChildStore
 from amplifier_tui.host.stream.notices import Display
+from amplifier_tui.host.turns.plan_mode import ModeTeller
 from amplifier_tui.host.turns.recorder import ContextRecorder
-from amplifier_tui.host.turns.telling import ModeTeller
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY

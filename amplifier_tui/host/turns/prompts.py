@@ -14,11 +14,11 @@ from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import is_abandoned
-from amplifier_tui.host.turns.closing import mend_broken_answer
 from amplifier_tui.host.turns.prompt.attachments import mentioned_images, read_attachments, shown
 from amplifier_tui.host.turns.prompt.commands import PromptCommands
 from amplifier_tui.host.turns.prompt.resources import mentioned_resources
 from amplifier_tui.host.turns.recorder import ContextRecorder
+from amplifier_tui.host.turns.unfinished import mend_broken_answer
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.hooks.results import injections_of, projection

@@ -172,13 +172,13 @@ class SessionApp(App[Farewell]):
         if self.is_headless or self.page is not None:
             # The clipboard of this machine need not be the user's.
             return
-        from amplifier_tui.ui.terminal import guard, programs
+        from amplifier_tui.ui.terminal import clipboard, guard
 
-        guard.write(self, programs.handed_on(text, os.environ))
-        command = programs.native_command(os.environ)
+        guard.write(self, clipboard.handed_on(text, os.environ))
+        command = clipboard.native_command(os.environ)
         self._copies_natively = command is not None
         if command is not None:
-            self.run_worker(asyncio.to_thread(programs.copy_natively, command, text))
+            self.run_worker(asyncio.to_thread(clipboard.copy_natively, command, text))
 
 
 def in_session(

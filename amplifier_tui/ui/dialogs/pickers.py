@@ -19,7 +19,7 @@ from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, Picker, marked_m
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.state.formats import ago
-from amplifier_tui.ui.state.small_sections import ShownNotice
+from amplifier_tui.ui.state.notices import ShownNotice
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
 GLYPHS: dict[Level, tuple[str, str]] = {

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from textual.binding import Binding, BindingType
 
 from amplifier_tui.ui.keys.action import Action, KeyScope
-from amplifier_tui.ui.keys.dialog_actions import DIALOG_ACTIONS
-from amplifier_tui.ui.keys.screen_actions import SCREEN_ACTIONS
+from amplifier_tui.ui.keys.dialog_keys import DIALOG_ACTIONS
+from amplifier_tui.ui.keys.slash_commands import SCREEN_ACTIONS
 
 ACTIONS: tuple[Action, ...] = (*SCREEN_ACTIONS, *DIALOG_ACTIONS)
 

@@ -26,7 +26,7 @@ from amplifier_tui.ui.keys.module_commands import by_typed_name
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.prompt.shell import shell_draft
 from amplifier_tui.ui.prompt.shell_completion import complete_word, typed_word
-from amplifier_tui.ui.state.small_sections import ModuleCommands
+from amplifier_tui.ui.state.instruments.commands import ModuleCommands
 from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked
 
 _log = logging.getLogger(__name__)

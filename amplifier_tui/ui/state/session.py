@@ -21,19 +21,16 @@ from amplifier_tui.ui.state.activity import Activity
 from amplifier_tui.ui.state.conversation.conversation import ConversationState
 from amplifier_tui.ui.state.conversation.entries import ConversationEntry, EntryChange, UserEntry
 from amplifier_tui.ui.state.conversation.lane_lines import LaneLines
+from amplifier_tui.ui.state.facts import Facts
 from amplifier_tui.ui.state.instruments.budget import BudgetState
+from amplifier_tui.ui.state.instruments.commands import BackgroundCommands, ModuleCommands
 from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
 from amplifier_tui.ui.state.instruments.modules import Modules
+from amplifier_tui.ui.state.instruments.todo import Todo
+from amplifier_tui.ui.state.instruments.usage import UsageTotals
 from amplifier_tui.ui.state.moments import Moments
+from amplifier_tui.ui.state.notices import Notices
 from amplifier_tui.ui.state.section import Route
-from amplifier_tui.ui.state.small_sections import (
-    BackgroundCommands,
-    Facts,
-    ModuleCommands,
-    Notices,
-    Todo,
-    UsageTotals,
-)
 from amplifier_tui.ui.state.waiting import Approvals, AskedQuestions, PromptQueue, TrustQuestion
 
 _PENDING_LIMIT = 20_000

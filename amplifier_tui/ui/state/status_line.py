@@ -24,9 +24,10 @@ from amplifier_tui.ui.state.formats import (
     short_path,
     span,
 )
+from amplifier_tui.ui.state.instruments.usage import UsageTotals
+from amplifier_tui.ui.state.notices import retry_words
 from amplifier_tui.ui.state.open_sessions import title_of
 from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.state.small_sections import UsageTotals, retry_words
 from amplifier_tui.ui.widgets.styled import Tone, fit, fit_pieces, pieces_width
 
 SegmentName = Literal[

@@ -8,8 +8,8 @@ from typing import Final
 from textual import events, on
 from textual.timer import Timer
 
+from amplifier_tui.ui.state.notices import LIFETIME, ShownNotice
 from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.state.small_sections import LIFETIME, ShownNotice
 from amplifier_tui.ui.state.status_line import (
     Placed,
     SegmentName,

@@ -1,7 +1,7 @@
 import asyncio
 from pathlib import Path
 
-from amplifier_tui.host.gate.guarded import MOST, bounded
+from amplifier_tui.host.gate.calls.result_limit import MOST, bounded
 from amplifier_tui.host.redaction import Redactor
 
 KEY = "users-own-value-0123456789"

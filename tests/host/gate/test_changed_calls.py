@@ -10,7 +10,8 @@ from amplifier_tui.host.events import (
     ToolStarted,
     TurnEnded,
 )
-from amplifier_tui.host.gate.guarded import CHANGED, Grants, Guard
+from amplifier_tui.host.gate.calls.grants import Grants
+from amplifier_tui.host.gate.calls.guarded import CHANGED, Guard
 from amplifier_tui.host.gate.json_schema import schema_problem
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session.grant import Grant

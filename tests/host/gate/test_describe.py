@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from amplifier_tui.host.gate.approvals.describe import PAYLOAD_LIMIT, act_of, describe_call
 from amplifier_tui.host.gate.approvals.subject import read_subject
+from amplifier_tui.host.gate.calls.grants import call_key
 from amplifier_tui.host.gate.gate import Gate
-from amplifier_tui.host.gate.guarded import call_key
 from amplifier_tui.host.gate.risk import MOST_PLACES
 from amplifier_tui.host.gate.rules.book import RuleBook
 from amplifier_tui.host.gate.rules.text import Rule

@@ -15,7 +15,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
-from amplifier_tui.host.turns.telling import OVER, PLAN
+from amplifier_tui.host.turns.plan_mode import OVER, PLAN
 from tests.host.asking import chat, seen
 from tests.host.driving import Driver, Project, calling, saying
 from tests.servers import LoopbackServer

@@ -10,8 +10,8 @@ from amplifier_tui.host.events import (
     Usage,
     UsageChanged,
 )
+from amplifier_tui.ui.state.notices import LIFETIME
 from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.state.small_sections import LIFETIME
 from amplifier_tui.ui.widgets.messages import ActionWanted
 from amplifier_tui.ui.widgets.status_bar import StatusBar
 from tests.ui.panes.stage import Stage, text, until

@@ -279,7 +279,7 @@ async def test_the_completion_stays_closed_for_the_word_it_was_closed_at() -> No
 
 
 async def test_the_editor_edits_the_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from amplifier_tui.ui.terminal.programs import edit_text
+    from amplifier_tui.ui.terminal.editor import edit_text
 
     script = tmp_path / "ed it.sh"
     script.write_text(
@@ -293,7 +293,7 @@ async def test_the_editor_edits_the_draft(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("command", ["no-such-editor-anywhere", "false", "'unbalanced"])
 def test_an_editor_that_fails_says_why(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from amplifier_tui.ui.terminal.programs import EditorError, edit_text
+    from amplifier_tui.ui.terminal.editor import EditorError, edit_text
 
     monkeypatch.setenv("VISUAL", command)
     with pytest.raises(EditorError, match=r"EDITOR|status"):

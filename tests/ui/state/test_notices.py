@@ -12,8 +12,8 @@ from amplifier_tui.host.events import (
     ToolStarted,
     TurnEnded,
 )
+from amplifier_tui.ui.state.notices import LIFETIME
 from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.state.small_sections import LIFETIME
 from amplifier_tui.ui.state.status_line import notice_segment
 from tests.ui.state.make import make
 

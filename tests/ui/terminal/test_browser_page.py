@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from amplifier_tui.ui.terminal import guard, programs
+from amplifier_tui.ui.terminal import clipboard, guard
 from amplifier_tui.ui.terminal.browser_page import PAGE_VARIABLE, BrowserPage
 from tests.ui.driving import running
 
@@ -58,7 +58,7 @@ async def test_the_clipboard_of_this_machine_and_its_shell_are_left_alone(
     async with running() as drive:
         drive.app.page, _ = page_and_reader()
         monkeypatch.setattr(type(drive.app), "is_headless", False)
-        monkeypatch.setattr(programs, "native_command", fail)
+        monkeypatch.setattr(clipboard, "native_command", fail)
         monkeypatch.setattr(guard, "write", fail)
         monkeypatch.setattr(type(drive.app), "action_suspend_process", fail)
         drive.app.copy_to_clipboard("text")

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Risk, Scope
-from amplifier_tui.host.gate.guarded import arguments_text
+from amplifier_tui.host.gate.calls.grants import arguments_text
 from amplifier_tui.host.gate.modes import COMMAND_TOOLS, GROUPS, VERDICTS, Verdict
 from amplifier_tui.host.gate.risk import (
     judge_script,

@@ -9,7 +9,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.settings.apply import IN_PLACE_OF
 from amplifier_tui.foundation.trust.keys.addresses import missing_keys
 from amplifier_tui.host.events import ModuleFailed, ModuleKind
-from amplifier_tui.host.gate.guarded import module_of_code
+from amplifier_tui.host.gate.calls.guarded import module_of_code
 from amplifier_tui.kernel.mounting.mounted import Kind
 
 logger = logging.getLogger(__name__)

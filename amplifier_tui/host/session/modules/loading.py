@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from amplifier_tui import __version__
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-from amplifier_tui.foundation.checks.opening import (
+from amplifier_tui.foundation.checks.opening_report import (
     how_to_install,
     place_of_module,
     report_prepared,

@@ -20,7 +20,7 @@ from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import MAIN_LANE, Level
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals
-from amplifier_tui.host.gate.guarded import run_tool
+from amplifier_tui.host.gate.calls.guarded import run_tool
 from amplifier_tui.host.gate.mentions import JudgedMentions
 from amplifier_tui.host.gate.modes import first_mode, read_mode
 from amplifier_tui.host.session.budget import Parts

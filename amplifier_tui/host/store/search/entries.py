@@ -11,7 +11,7 @@ from amplifier_tui.base.text import encodable
 from amplifier_tui.host.store.imported.origins import is_transcript
 from amplifier_tui.host.store.listing.filters import folded
 from amplifier_tui.host.store.metadata import Metadata, read_metadata
-from amplifier_tui.host.store.search.saying import Said
+from amplifier_tui.host.store.search.searched_text import Said
 from amplifier_tui.host.store.search.words import spaced
 
 _DEEPEST = 20

@@ -25,7 +25,7 @@ from amplifier_tui.host.store.search.database import (
     writing,
 )
 from amplifier_tui.host.store.search.entries import Indexed, add, describe, enter, forget, note
-from amplifier_tui.host.store.search.saying import SessionReader
+from amplifier_tui.host.store.search.searched_text import SessionReader
 
 logger = logging.getLogger(__name__)
 

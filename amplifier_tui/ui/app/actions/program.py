@@ -63,7 +63,7 @@ def suspend(app: SessionApp) -> None:
 
 def editor(app: SessionApp) -> None:
     """Write the draft in the user's editor."""
-    from amplifier_tui.ui.terminal.programs import EditorError, edit_text
+    from amplifier_tui.ui.terminal.editor import EditorError, edit_text
 
     prompt = app.main.prompt.input
     try:

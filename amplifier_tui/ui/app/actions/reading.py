@@ -103,20 +103,20 @@ def copy_code(app: SessionApp, number: str = "") -> None:
 
 def page_entry(app: SessionApp) -> None:
     """Read the entry with the cursor, else the last answer, in `$PAGER` (`less` without one)."""
-    from amplifier_tui.ui.terminal.programs import page_text
+    from amplifier_tui.ui.terminal.editor import page_text
 
     _outside(app, page_text)
 
 
 def open_entry(app: SessionApp) -> None:
     """Open a copy of the entry with the cursor, else of the last answer, in the user's editor."""
-    from amplifier_tui.ui.terminal.programs import edit_text
+    from amplifier_tui.ui.terminal.editor import edit_text
 
     _outside(app, edit_text)
 
 
 def _outside(app: SessionApp, show: Callable[[str], object]) -> None:
-    from amplifier_tui.ui.terminal.programs import EditorError
+    from amplifier_tui.ui.terminal.editor import EditorError
     from amplifier_tui.ui.transcript.entries.renderer import plain_text
 
     entry = _at_cursor(app) or _answer(app)

@@ -7,7 +7,7 @@ from textual.containers import Vertical
 from textual.widgets import Static, TextArea
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.terminal.programs import EditorError, edit_text
+from amplifier_tui.ui.terminal.editor import EditorError, edit_text
 
 
 class CallEditor(Vertical):

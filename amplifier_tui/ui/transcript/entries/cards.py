@@ -24,7 +24,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     WelcomeEntry,
 )
 from amplifier_tui.ui.state.formats import money, price, short_model, size
-from amplifier_tui.ui.state.small_sections import retry_words
+from amplifier_tui.ui.state.notices import retry_words
 from amplifier_tui.ui.transcript.entries.images import image_lines
 from amplifier_tui.ui.transcript.entries.scene import (
     Scene,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.ui.terminal.programs import handed_on, native_command
+from amplifier_tui.ui.terminal.clipboard import handed_on, native_command
 from tests.ui.driving import running
 
 

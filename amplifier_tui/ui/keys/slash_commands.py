@@ -1,4 +1,4 @@
-"""The actions of the main screen and of its prompt."""
+"""What `/x` and keys do on the main screen and in its prompt: a row each."""
 
 from collections.abc import Iterable, Iterator
 

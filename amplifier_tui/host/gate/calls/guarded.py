@@ -1,0 +1,136 @@
+"""Tools behind the gate: undecided calls are not executed."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from types import FrameType
+from typing import Any, Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.host.gate.calls.grants import CALL_ID, Grants
+from amplifier_tui.host.gate.calls.result_limit import output_of, with_output
+from amplifier_tui.host.stand_in import StandIn
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.session.grant import granted
+
+CHANGED: Final = "The user changed the arguments of this call before allowing it. It ran with:"
+
+
+Refused = Callable[[str, str], None]
+"""Told of a tool that somebody tried to run undecided, and of who tried."""
+Ran = Callable[[str, Mapping[str, Any]], None]
+"""Told of a call that has run, in a thread."""
+Execute = Callable[[str, Any, Mapping[str, Any], Callable[[], Awaitable[Any]]], Awaitable[Any]]
+"""Gets a call that may run: tool name, tool, arguments, and what runs it; returns its result."""
+Bound = Callable[[Any], Awaitable[Any]]
+"""Makes a result small enough to be looked at."""
+
+
+async def run_tool(
+    name: str, tool: Any, arguments: Mapping[str, Any], run: Callable[[], Awaitable[Any]]
+) -> Any:
+    """Run a call."""
+    return await run()
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What stands before the tools of one session.
+
+    Attributes:
+        grants: The calls that may run.
+        refused: Told of the others.
+        bound: Makes results small enough.
+        default: Who is named when it can't be told who tried.
+        ran: Told of the calls that have run.
+        execute: Gives the result of a call that may run.
+    """
+
+    grants: Grants
+    refused: Refused
+    bound: Bound
+    default: Callable[[], str]
+    ran: Ran = lambda *_: None
+    execute: Execute = run_tool
+
+    async def run(self, name: str, tool: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Execute a tool if this call was decided about."""
+        arguments = more[0] if more else named.get("input", named)
+        changed = self.grants.take_change(name, arguments)
+        if changed is not None:
+            own = {key: arguments[key] for key in (CALL_ID,) if key in arguments}
+            arguments = {**changed, **own}
+        grant = self.grants.take(name, arguments)
+        if grant is None:
+            who = _caller() or self.default()
+            self.refused(name, who)
+            message = (
+                f"{name} was not run: {who} called it without a decision about these arguments."
+            )
+            return ToolResult(
+                success=False, output=message, error={"type": "refused", "message": message}
+            )
+        # Nobody who holds the arguments can change them any more.
+        private = copy_plain(arguments)
+        if more:
+            more = (private, *more[1:])
+        elif "input" in named:
+            named = {**named, "input": private}
+        elif changed is not None:
+            named = private
+        with granted(grant):
+            run = partial(tool.execute, *more, **named)
+            result = await self.execute(name, tool, private, run)
+        await asyncio.to_thread(self.ran, name, private)
+        if changed is not None:
+            result = _noted(result, changed)
+        return await self.bound(result)
+
+
+class GuardedTool(StandIn):
+    """Stands for a tool; everything but `execute` is the tool's own."""
+
+    __slots__ = ("_guard", "_name")
+
+    def __init__(self, guard: Guard, name: str, tool: Any) -> None:
+        super().__init__(tool)
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_guard", guard)
+
+    async def execute(self, *more: Any, **named: Any) -> Any:
+        """Execute the tool, if the gate decided so about these very arguments."""
+        return await self._guard.run(self._name, self._other, more, named)
+
+
+def _noted(result: Any, arguments: Mapping[str, Any]) -> ToolResult:
+    """Return a tool's result with a note of the arguments it ran with, for the model."""
+    noted = result if isinstance(result, ToolResult) else with_output(result, output_of(result))
+    note = f"{CHANGED} {json.dumps(arguments, ensure_ascii=False, default=str)}"
+    output: Any = {"note": note, **noted.output} if isinstance(noted.output, Mapping) else None
+    if output is None:
+        said = noted.get_serialized_output()
+        output = f"{note}\n\n{said}" if said else note
+    content = [{"type": "text", "text": note}, *noted.content] if noted.content else None
+    return noted.model_copy(update={"output": output, "content": content})
+
+
+def module_of_code(name: str) -> str:
+    """Return the id of the module that a Python module belongs to; empty for the program's own."""
+    for start in ("amplifier_tui.modules.", "amplifier_module_"):
+        if name.startswith(start):
+            return name.removeprefix(start).partition(".")[0].replace("_", "-")
+    return ""
+
+
+def _caller() -> str:
+    """Return the module that the code above belongs to; empty when it can't be told."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        found = module_of_code(str(frame.f_globals.get("__name__") or ""))
+        if found:
+            return found
+        frame = frame.f_back
+    return ""

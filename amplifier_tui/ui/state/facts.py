@@ -1,0 +1,93 @@
+"""What the status bar and the terminal title say about the session."""
+
+from amplifier_tui.host import events
+from amplifier_tui.ui.state.section import FieldSection, assign, on, told
+
+
+class Facts(FieldSection):
+    """What the status bar and the terminal title say about the session.
+
+    It is ready for a prompt once it is `opened`. `earlier` counts the stored rows that were not
+    replayed. `mode` is the one the gate applies; `sandbox` says why commands can't run in one.
+    `efforts` are the levels of effort the model has, and `effort` the one it is told.
+    `resume_command` is known when it is closed. `held` says that another window has it open, or
+    had it until now.
+    """
+
+    def reset(self) -> None:
+        """Know nothing yet."""
+        self.session_id = ""
+        self.opened = False
+        self.closed = False
+        self.title = ""
+        self.first_prompt = ""
+        self.bundle = ""
+        self.model = ""
+        self.effort = ""
+        self.efforts: tuple[str, ...] = ()
+        self._answered = ""
+        self.cwd = ""
+        self.directory = ""
+        self.branch = ""
+        self.earlier = 0
+        self.mode: events.Mode = "ask"
+        self.sandbox = ""
+        self.resume_command = ""
+        self.last_answer = ""
+        self.held: events.SessionHeld | None = None
+
+    def begin(self, session_id: str) -> None:
+        """Follow another session from here on; what was known stays until it is open."""
+        self.session_id = session_id
+        self.opened = self.closed = False
+        self.resume_command = self.last_answer = ""
+        self.touch()
+
+    def set_title(self, title: str) -> None:
+        """Show another title, such as one the user just gave."""
+        self.track(setattr, self, "title", title)
+
+    @on(events.SessionOpened)
+    def _opened(self, event: events.SessionOpened) -> None:
+        self.session_id = event.session_id
+        self.opened, self.closed = True, False
+        self.held = None
+        names = ("title", "first_prompt", "bundle", "model", "cwd", "directory", "branch")
+        assign(self, **told(event, *names, "earlier"))
+
+    @on(events.SessionHeld)
+    def _held(self, event: events.SessionHeld) -> None:
+        self.held = event
+
+    @on(events.Rewound)
+    def _rewound(self, event: events.Rewound) -> None:
+        if event.scope != "files":
+            self.earlier = event.earlier
+
+    @on(events.TitleChanged)
+    def _title_changed(self, event: events.TitleChanged) -> None:
+        self.title = event.title
+
+    @on(events.ModeChanged)
+    def _mode_changed(self, event: events.ModeChanged) -> None:
+        self.mode, self.sandbox = event.mode, event.sandbox
+
+    @on(events.ModelChanged)
+    def _model_changed(self, event: events.ModelChanged) -> None:
+        if event.model != self.model:
+            # A request to the model before may still be answered.
+            self._answered = self.model
+        assign(self, **told(event, "model", "effort", "efforts"))
+
+    @on(events.SessionClosed)
+    def _closed(self, event: events.SessionClosed) -> None:
+        self.closed, self.opened = True, False
+        self.resume_command = event.resume_command
+        self.last_answer = event.last_answer
+
+    @on(events.UsageChanged, live=True, main=True)
+    def _uses(self, event: events.UsageChanged) -> None:
+        # The model of an answer that was counted before may have been left since.
+        if event.model != self._answered:
+            self._answered = event.model
+            self.model = event.model or self.model

@@ -1,0 +1,117 @@
+"""Notices of hooks and the host, and how long each stays in the status bar."""
+
+from collections import deque
+from collections.abc import Callable
+from math import ceil
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host import events
+from amplifier_tui.ui.state.section import Section, on, told
+
+LIFETIME = 8.0
+"""Seconds a notice stays in the status bar unless the next one comes."""
+
+_HISTORY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ShownNotice:
+    """A notice with the time it reached the screen, in seconds of the screen's clock."""
+
+    notice: events.Notice
+    since: float
+
+
+def retry_words(event: events.ProviderRetrying, left: float) -> str:
+    """Return when a request is sent again; `left` is in seconds."""
+    when = f"in {ceil(left)} s" if left > 0 else "now"
+    count = f" ({event.attempt} of {event.most})" if event.attempt and event.most else ""
+    return f"trying again {when}{count}"
+
+
+class Notices(Section):
+    """Notices, newest last, on the screen's clock in seconds.
+
+    `newest` was not taken off the status bar, though its time may be over; `retrying` is the
+    request that is sent again, with when that was said.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._clock = clock
+        self.newest: ShownNotice | None = None
+        self.retrying: tuple[events.ProviderRetrying, float] | None = None
+        self.history: deque[ShownNotice] = deque(maxlen=_HISTORY)
+
+    @on(events.Notice)
+    def _noticed(self, event: events.Notice) -> None:
+        """A replayed notice goes to the history only."""
+        shown = ShownNotice(event, self._clock())
+        self.history.append(shown)
+        if not event.replayed:
+            self.newest = shown
+            if event.ends_compaction:
+                self.retrying = None
+        self.touch()
+
+    @on(events.SessionOpened, events.SessionClosed, events.Failed, live=True)
+    def _opened(self, event: events.HostEvent) -> None:
+        self._ends("opened")
+        self._ends("compacted")
+        self._answered(event)
+
+    @on(events.Compacted, live=True)
+    def _compacted(self, event: events.Compacted) -> None:
+        self._ends("compacted")
+        self._answered(event)
+
+    @on(events.ProviderRetrying, live=True)
+    def _retrying(self, event: events.ProviderRetrying) -> None:
+        self.retrying = (event, self._clock())
+        text = f"{event.problem or event.status}: {retry_words(event, event.delay)}"
+        who = told(event, "session_id", "agent", "at")
+        line = events.Notice(**who, level="warning", text=text, source=event.provider)
+        self.history.append(ShownNotice(line, self._clock()))
+        self.touch()
+
+    @on(events.BlockStarted, events.BlockDelta, events.ToolStarted, live=True)
+    def _came(self, event: events.HostEvent) -> None:
+        if self.retrying is None or self.retrying[0].agent == event.agent:
+            self._answered(event)
+
+    @on(events.TurnEnded, live=True, main=True)
+    def _turn_ended(self, event: events.TurnEnded) -> None:
+        self._answered(event)
+
+    def _answered(self, event: events.HostEvent) -> None:
+        self._ends("answer")
+        if self.retrying is not None:
+            self.retrying = None
+            self.touch()
+
+    def _ends(self, end: events.NoticeEnd) -> None:
+        if self.newest is not None and self.newest.notice.until == end:
+            self.dismiss()
+
+    def retry(self, now: float) -> tuple[events.ProviderRetrying, float] | None:
+        """Return the request that is sent again, and the seconds until then; a notice hides it."""
+        if self.retrying is None:
+            return None
+        event, since = self.retrying
+        shown = self.current(now)
+        if shown is not None and shown.since > since:
+            return None
+        return event, max(0.0, since + event.delay - now)
+
+    def current(self, now: float) -> ShownNotice | None:
+        """Return the notice to show at `now`, or None when the last one has expired."""
+        shown = self.newest
+        if shown is None or now - shown.since >= LIFETIME:
+            return None
+        return shown
+
+    def dismiss(self) -> None:
+        """Take the current notice off the status bar; the history keeps it."""
+        if self.newest is not None:
+            self.newest = None
+            self.touch()
