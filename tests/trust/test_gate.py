@@ -333,6 +333,16 @@ def test_what_configures_programs_asks_in_every_mode_and_says_whom(
     assert request.scopes == ("once",)
 
 
+@pytest.mark.parametrize("command", ["cat .env", "git show HEAD:.env"])
+def test_a_command_that_reads_keys_is_asked_about_for_that(
+    project: Project, driver: Driver, command: str
+) -> None:
+    driver.open(project.bundle(script=calling({"bash": {"command": command}}), tools=TOOLS))
+    driver.client.submit("go")
+    (request,) = finish(driver)
+    assert request.why == "it touches keys or passwords"
+
+
 @pytest.mark.parametrize("rule", ["write_file", "write", "*", "write(**)", "write(.envrc)"])
 def test_no_rule_lets_what_configures_programs_through(
     project: Project, driver: Driver, rule: str

@@ -352,10 +352,16 @@ def _revisions(call: _Call) -> Looks | None:
     arguments = call.arguments()
     if arguments is None or _checks_signatures(arguments):
         return None
-    # A revision that names a file, `HEAD:file`, lies in the repository.
     outward = ("/", "~", "..")
-    operands = [w for _, w in arguments.operands if ":" not in w or w.startswith(outward)]
-    return _looked(call, arguments, operands)
+    places: list[str] = []
+    for _, word in arguments.operands:
+        if ":" not in word or word.startswith(outward):
+            places.append(word)
+        else:
+            # `HEAD:file` lies in the repository, and `:/words` is no file.
+            file = word.partition(":")[2]
+            places += [file] if file and not file.startswith("/") else []
+    return _looked(call, arguments, places)
 
 
 _READERS: Final[dict[str, Callable[[_Call], Looks | None]]] = {

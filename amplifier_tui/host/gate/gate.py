@@ -203,6 +203,11 @@ def _only_by_person(arguments: Mapping[str, Any], description: Description, act:
     if arguments.get(OUTSIDE_SANDBOX):
         return "it wants to run outside of the sandbox"
     if act == "guarded":
+        from amplifier_tui.host.gate.risk import SECRETS
+
+        if any(place.secret for place in judgement.places):
+            # Reading those is asked about as well, and takes effect on nothing.
+            return f"it {SECRETS}"
         whom = dict.fromkeys(place.configures for place in judgement.places if place.configures)
         return f"it takes effect on {', '.join(whom)}"
     return ""

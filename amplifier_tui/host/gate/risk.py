@@ -334,6 +334,10 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
             continue
         if run.program == "dd":
             word = word.removeprefix("of=") if word.startswith("of=") else ""
+        if run.program == "git" and (file := word.partition(":")[2]):
+            # A file of a revision, `HEAD:.env`.
+            place = here.locate(file)
+            yield _judge_read(place) if place.secret else Judgement()
         if not _looks_like_path(word, changes):
             continue
         if not known or word.startswith(("/", "~", ".")) or ".." in word or "/." in word:
