@@ -2,33 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_tui.host.client import (
-    AuditCard,
     BundleCard,
     BundlePreview,
-    CallExplanation,
     CompactionPreview,
     Decision,
-    ExportedFile,
-    ExportRequest,
     ItemCard,
     MemoryCard,
     ModelCard,
-    ModuleDetails,
     OpenRequest,
     QuestionsReply,
     RewindPoint,
     RewindPreview,
-    RuleCard,
-    SearchFound,
-    ServerStatus,
-    SessionCard,
-    SessionDetails,
-    SessionList,
     SpendLimit,
     TrustDecision,
 )
@@ -37,18 +25,20 @@ from amplifier_tui.host.events import (
     Mode,
     ModeChanged,
     RewindScope,
-    Scope,
     SessionClosed,
     SessionOpened,
 )
 from tests.ui.fake_imported import FakeImported, answer, done, failed
+from tests.ui.fake_modules import FakeModules
+from tests.ui.fake_permissions import FakePermissions
+from tests.ui.fake_stored import FakeStored
 from tests.ui.fake_worktrees import FakeWorktrees
 
 SESSION = "s1"
 
 
 @dataclass
-class FakeClient(FakeImported, FakeWorktrees):
+class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWorktrees):
     """Implements `SessionClient` without an engine.
 
     Attributes:
@@ -57,35 +47,18 @@ class FakeClient(FakeImported, FakeWorktrees):
         silent: Push nothing when a session is asked for.
         cards: What `bundles` answers; an exception makes it fail.
         previews: What `preview` answers by name.
-        stored: What `sessions` answers with, those that hold what is typed.
-        page: What it answers instead; an exception makes it fail.
-        detailed: What `session_details` answers; an exception makes it fail.
-        refusal: What changes of a stored session answer.
         payloads: What `payload` answers by seq.
-        arguments: What `call_arguments` answers.
-        wrong: What `change_call`, `add_rule` and `change_rule` answer.
-        whole: What `whole_diff` answers; an exception makes it fail.
-        reach: What `rule_reach` answers; an exception makes it fail.
-        standing: What `rules` answers; an exception makes it fail.
-        explained: What `explain_call` answers; an exception makes it fail.
-        audited: What `audit` answers; an exception makes it fail.
         earlier: What `history` answers where the first row is asked for; an exception fails.
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
         offered: What `models` answers; an exception makes it fail.
         remembered: What `memories` answers; an exception makes it fail.
         printed: What `job_text` answers; an exception makes it fail.
-        servers: What `mcp_servers` answers; an exception makes it fail.
-        left: What `left_open` answers.
-        found: What `search` answers; an exception makes it fail.
-        exported: What `export` answers; an exception makes it fail.
-    points: What `rewind_points` answers; an exception makes it fail.
+        points: What `rewind_points` answers; an exception makes it fail.
         rewound: What `preview_rewind` answers; an exception makes it fail.
-        details: What `module_details` answers by key.
         listed: What `items` answers; an exception makes it fail.
         closing: Pushed when the session is closed.
         hang: `close` never finishes.
         session: The id of the session it opens.
-        restarted: What `restart_mcp_server` answers; an exception makes it fail.
         others: The clients that `beside` made.
     """
 
@@ -93,43 +66,20 @@ class FakeClient(FakeImported, FakeWorktrees):
     silent: bool = False
     cards: tuple[BundleCard, ...] | Exception = ()
     previews: dict[str, BundlePreview] = field(default_factory=dict)
-    stored: tuple[SessionCard, ...] = ()
-    page: SessionList | Exception | None = None
-    detailed: SessionDetails | Exception = field(
-        default_factory=lambda: SessionDetails(card=SessionCard(session_id="s"))
-    )
-    refusal: str = ""
     payloads: dict[int, str] = field(default_factory=dict)
-    arguments: str | Exception = '{"command": "rm -rf build"}'
-    wrong: str | Exception = ""
-    whole: str | Exception = ""
-    reach: int | Exception = 0
-    standing: tuple[RuleCard, ...] | Exception = ()
-    explained: CallExplanation | Exception = field(
-        default_factory=lambda: CallExplanation(tool="bash")
-    )
-    audited: tuple[AuditCard, ...] | Exception = ()
     earlier: tuple[HostEvent, ...] | Exception = ()
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
     printed: str | Exception = ""
-    servers: tuple[ServerStatus, ...] | Exception = ()
     offered: tuple[ModelCard, ...] | Exception = ()
-    left: tuple[SessionCard, ...] = ()
-    exported: ExportedFile | Exception = field(
-        default_factory=lambda: ExportedFile(path="/there/out.html", count=3)
-    )
     points: tuple[RewindPoint, ...] | Exception = ()
     rewound: RewindPreview | Exception = field(
         default_factory=lambda: RewindPreview(turn=1, unseen=("what `make` changed",))
     )
-    details: dict[str, ModuleDetails] = field(default_factory=dict)
     listed: tuple[ItemCard, ...] | Exception = ()
-    found: SearchFound | Exception = field(default_factory=SearchFound)
     closing: SessionClosed | None = None
     hang: bool = False
     session: str = SESSION
-    restarted: str | Exception = ""
     others: "list[FakeClient]" = field(default_factory=list)
     _events: list[HostEvent] = field(default_factory=list)
     _wake: Callable[[], None] | None = None
@@ -219,21 +169,6 @@ class FakeClient(FakeImported, FakeWorktrees):
     def set_effort(self, effort: str) -> None:
         self.calls.append(("set_effort", effort))
 
-    def search(self, typed: str, *, here: bool = False) -> Future[SearchFound]:
-        self.calls.append(("search", typed, here))
-        return answer(self.found if typed else SearchFound())
-
-    def left_open(self) -> Future[tuple[SessionCard, ...]]:
-        return answer(self.left)
-
-    def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
-        self.calls.append(("dismiss_left_open", session_ids))
-        self.left = tuple(card for card in self.left if card.session_id not in session_ids)
-
-    def export(self, request: ExportRequest) -> Future[ExportedFile]:
-        self.calls.append(("export", request))
-        return answer(self.exported)
-
     def rewind_points(self) -> Future[tuple[RewindPoint, ...]]:
         self.calls.append(("rewind_points",))
         return answer(self.points)
@@ -275,49 +210,6 @@ class FakeClient(FakeImported, FakeWorktrees):
     def ask_trust_again(self) -> None:
         self.calls.append(("ask_trust_again",))
 
-    def call_arguments(self, request_id: str) -> Future[str]:
-        self.calls.append(("call_arguments", request_id))
-        return answer(self.arguments)
-
-    def change_call(self, request_id: str, arguments: str) -> Future[str]:
-        self.calls.append(("change_call", request_id, arguments))
-        return answer(self.wrong)
-
-    def rule_reach(self, request_id: str) -> Future[int]:
-        self.calls.append(("rule_reach", request_id))
-        return answer(self.reach)
-
-    def rules(self) -> Future[tuple[RuleCard, ...]]:
-        self.calls.append(("rules",))
-        return answer(self.standing)
-
-    def add_rule(self, line: str, scope: Scope) -> Future[str]:
-        self.calls.append(("add_rule", line, scope))
-        return done(self.wrong)
-
-    def change_rule(self, key: str, line: str) -> Future[str]:
-        self.calls.append(("change_rule", key, line))
-        return done(self.wrong)
-
-    def remove_rule(self, key: str) -> Future[str]:
-        self.calls.append(("remove_rule", key))
-        return done("")
-
-    def explain_call(self, text: str) -> Future[CallExplanation]:
-        self.calls.append(("explain_call", text))
-        return answer(self.explained)
-
-    def audit(self) -> Future[tuple[AuditCard, ...]]:
-        self.calls.append(("audit",))
-        return answer(self.audited)
-
-    def whole_diff(self, diff: str, *, made: bool) -> Future[str]:
-        self.calls.append(("whole_diff", diff, made))
-        return answer(self.whole)
-
-    def hold(self, request_id: str) -> None:
-        self.calls.append(("hold", request_id))
-
     def switch_bundle(self, name: str, *, carry: bool = True) -> None:
         self.calls.append(("switch_bundle", name, carry))
 
@@ -350,50 +242,6 @@ class FakeClient(FakeImported, FakeWorktrees):
             return failed(LookupError(f"no preview of {name}"))
         return done(self.previews[name])
 
-    def sessions(
-        self, typed: str = "", *, here: bool = True, most: int = 100
-    ) -> Future[SessionList]:
-        self.calls.append(("sessions", typed, here, most))
-        if self.page is not None:
-            return answer(self.page)
-        found = [card for card in self.stored if not typed or typed in repr(card)]
-        cards = tuple(
-            replace(
-                card, key=card.key or f"-work-app/{card.session_id}", cwd=card.cwd or "/work/app"
-            )
-            for card in found[:most]
-        )
-        return done(SessionList(cards=cards, matching=len(found), cwd="/work/app"))
-
-    def session_details(self, key: str) -> Future[SessionDetails]:
-        self.calls.append(("session_details", key))
-        return answer(self.detailed)
-
-    def title_session(self, key: str, title: str) -> Future[str]:
-        self.calls.append(("title_session", key, title))
-        return done(self.refusal)
-
-    def tag_session(
-        self, key: str, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()
-    ) -> Future[str]:
-        self.calls.append(("tag_session", key, add, remove))
-        return done(self.refusal)
-
-    def pin_session(self, key: str, *, on: bool) -> Future[str]:
-        self.calls.append(("pin_session", key, on))
-        return done(self.refusal)
-
-    def delete_session(self, key: str) -> Future[str]:
-        self.calls.append(("delete_session", key))
-        return done(self.refusal)
-
-    def restore_session(self, key: str) -> Future[str]:
-        self.calls.append(("restore_session", key))
-        return done(self.refusal)
-
-    def copy_session(self, key: str, cwd: Path | None = None) -> None:
-        self.calls.append(("copy_session", key, cwd))
-
     def keep_draft(self, text: str) -> None:
         self.calls.append(("keep_draft", text))
 
@@ -417,27 +265,6 @@ class FakeClient(FakeImported, FakeWorktrees):
     def compact(self, instructions: str | None = None) -> None:
         self.calls.append(("compact", instructions))
 
-    def mount(self, wanted: str) -> None:
-        self.calls.append(("mount", wanted))
-
-    def unmount(self, key: str) -> None:
-        self.calls.append(("unmount", key))
-
-    def reload(self, key: str) -> None:
-        self.calls.append(("reload", key))
-
-    def switch_module(self, key: str, *, on: bool) -> None:
-        self.calls.append(("switch_module", key, on))
-
-    def configure(self, key: str, setting: str, value: str) -> None:
-        self.calls.append(("configure", key, setting, value))
-
-    def module_details(self, key: str) -> Future[ModuleDetails]:
-        self.calls.append(("module_details", key))
-        if key not in self.details:
-            return failed(RuntimeError(f"This session has no module {key}"))
-        return done(self.details[key])
-
     def items(self) -> Future[tuple[ItemCard, ...]]:
         return answer(self.listed)
 
@@ -456,14 +283,6 @@ class FakeClient(FakeImported, FakeWorktrees):
     def memories(self) -> Future[tuple[MemoryCard, ...]]:
         self.calls.append(("memories",))
         return answer(self.remembered)
-
-    def mcp_servers(self) -> Future[tuple[ServerStatus, ...]]:
-        self.calls.append(("mcp_servers",))
-        return answer(self.servers)
-
-    def restart_mcp_server(self, name: str) -> Future[str]:
-        self.calls.append(("restart_mcp_server", name))
-        return answer(self.restarted)
 
     def fork(self, before_turn: int | None = None) -> None:
         self.calls.append(("fork", before_turn))

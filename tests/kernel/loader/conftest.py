@@ -1,0 +1,17 @@
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from amplifier_tui.kernel.mounting import packages
+
+
+@pytest.fixture(autouse=True)
+def clean_imports() -> Iterator[None]:
+    path, modules = list(sys.path), set(sys.modules)
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        if name.startswith("amplifier_module_"):
+            del sys.modules[name]
+    packages._path_users.clear()
