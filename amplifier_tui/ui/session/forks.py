@@ -11,7 +11,6 @@ from amplifier_tui.host.events import MAIN_LANE, Failed, SessionOpened, TurnEnde
 if TYPE_CHECKING:
     from amplifier_tui.host.events import HostEvent
     from amplifier_tui.ui.session.tabs.tab import SessionTab
-    from amplifier_tui.ui.state.conversation.entries import UserEntry
 
 
 @dataclass(slots=True)
@@ -34,12 +33,14 @@ class Forks:
         self._state = tab.state
         self._fork: _Fork | None = None
 
-    def begin(self, before: UserEntry | None) -> None:
-        """Go on before a prompt, or copy all; where a turn runs, ask first whether to stop it."""
+    def begin(self, before_turn: int | None = None, prompt: str = "") -> None:
+        """Go on before a turn, or copy all; where a turn runs, ask first whether to stop it.
+
+        Args:
+            prompt: What began that turn; it is put into the draft of the fork.
+        """
         facts = self._state.facts
-        fork = _Fork(None, "", facts.session_id)
-        if before is not None:
-            fork = _Fork(before.turn, before.text, facts.session_id)
+        fork = _Fork(before_turn, prompt, facts.session_id)
         if not self._state.activity.running:
             self._send(fork)
             return

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import MAIN_LANE, Rewound, SessionOpened, TurnEnded
-from amplifier_tui.ui.state.conversation.entries import UserEntry
 
 if TYPE_CHECKING:
     from amplifier_tui.host.events import HostEvent, Level
@@ -116,8 +115,8 @@ class GoingBack:
             if choice.scope != "fork":
                 self._client.rewind(turn, choice.scope, choice.overwrite)
                 return
-            entries = [e for e in self._state.entries if isinstance(e, UserEntry)]
-            self._forks.begin(next((e for e in entries if e.begins_turn and e.turn == turn), None))
+            # Of a long conversation the first prompts are not among the rows on the screen.
+            self._forks.begin(turn, choice.prompt)
 
         sheet = RewindSheet(
             lambda: self._client.preview_rewind(turn),

@@ -9,7 +9,7 @@ from amplifier_tui.ui.dialogs.questions import Confirm
 from amplifier_tui.ui.dialogs.rewind.picker import RewindPicker
 from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
 from tests.ui.driving import Driver, running
-from tests.ui.fake_client import SESSION, FakeClient
+from tests.ui.fake_client import SESSION, FakeClient, opened
 
 POINTS = (
     RewindPoint(turn=2, prompt="second [b]prompt\nwith more", at=1.0, files=3),
@@ -128,6 +128,21 @@ async def test_each_part_may_go_back_alone() -> None:
         await drive.press("n")
         await drive.closed()
         assert drive.client.named("fork") == [(2,)]
+
+
+async def test_a_fork_before_a_prompt_that_is_not_loaded_begins_there_with_its_prompt() -> None:
+    preview = replace(PREVIEW, turn=1, prompt="long ago [b]and\nfar away")
+    async with running(client(preview)) as drive:
+        await drive.push(TurnStarted(session_id=SESSION, turn=9, prompt="the only one shown"))
+        await drive.push(TurnEnded(session_id=SESSION, turn=9, status="success"))
+        await drive.app.run_by_id("session.rewind", "1")
+        await drive.dialog(RewindSheet)
+        await drive.until(lambda: "Fork instead" in drive.text())
+        await drive.press("n")
+        await drive.closed()
+        assert drive.client.named("fork") == [(1,)]
+        await drive.push(opened("s2"))
+        assert drive.draft == "long ago [b]and\nfar away"
 
 
 async def test_r_on_a_message_goes_back_before_its_turn() -> None:

@@ -79,7 +79,10 @@ def fork(
 ) -> None:
     """Go on in a copy of the conversation, or of what came before a prompt."""
     if app.link is not None:
-        app.link.forks.begin(before)
+        if before is None:
+            app.link.forks.begin()
+        else:
+            app.link.forks.begin(before.turn, before.text)
 
 
 @in_open_session

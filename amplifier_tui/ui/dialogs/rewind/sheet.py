@@ -25,10 +25,11 @@ _LIST = 10
 
 @dataclass(frozen=True, slots=True)
 class RewindChoice:
-    """How to go back; `overwrite` as of `SessionClient.rewind`."""
+    """How to go back: before which prompt, and `overwrite` as of `SessionClient.rewind`."""
 
     scope: RewindScope | Literal["fork"]
     overwrite: tuple[str, ...] = ()
+    prompt: str = ""
 
 
 class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
@@ -169,7 +170,8 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
             self._show()
             self.app.bell()
         else:
-            self.finish(RewindChoice(scope, tuple(sorted(self._overwrite))))
+            chosen = tuple(sorted(self._overwrite))
+            self.finish(RewindChoice(scope, chosen, self._preview.prompt))
 
     def action_overwrite(self) -> None:
         """Have a file that somebody else changed go back, too; or not."""
