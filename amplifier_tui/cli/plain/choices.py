@@ -17,6 +17,14 @@ def quoted(text: str) -> list[str]:
     return [f"| {line}" for line in text.removesuffix("\n").split("\n")] if text else []
 
 
+def as_one(line: str) -> str:
+    """Return a line of a question with all of its characters to be seen.
+
+    What stands behind a line break of a name or a path must not look like a line of ours.
+    """
+    return reveal(line).replace("\n", "\n| ")
+
+
 class NumberedChoice(NamedTuple):
     """One answer, in words, and what it does."""
 
@@ -65,10 +73,7 @@ class NumberedQuestion:
     def text(self) -> list[str]:
         """The lines that ask it."""
         numbered = [f"  {n}  {choice.label}" for n, choice in enumerate(self._choices, start=1)]
-        # What stands behind a line break of a name or a path must not look like a line of ours.
-        return [
-            reveal(line).replace("\n", "\n| ") for line in (*self._lines, *numbered, self._hint)
-        ]
+        return [as_one(line) for line in (*self._lines, *numbered, self._hint)]
 
     @property
     def _hint(self) -> str:

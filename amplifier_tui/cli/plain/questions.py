@@ -83,7 +83,10 @@ def approval(asking: Asking, asked: ApprovalRequested) -> NumberedQuestion:
         give_up = partial(decide, False, reason=_NOBODY)
         change = CallChange(asking, asked.request_id, give_up, lambda: approval(asking, asked))
         choices.append(NumberedChoice("Change the call first", change.begin))
-    return question(_approval_lines(asked), *choices)
+    lines = approval_lines(asked)
+    if asked.timeout is not None:
+        lines.append("An empty line stops that clock, and says the question again.")
+    return question(lines, *choices)
 
 
 def _remembered(asked: ApprovalRequested, scope: Scope) -> str:
@@ -95,7 +98,8 @@ def _remembered(asked: ApprovalRequested, scope: Scope) -> str:
     return f": {asked.rule}{means}{kept}"
 
 
-def _approval_lines(asked: ApprovalRequested) -> list[str]:
+def approval_lines(asked: ApprovalRequested) -> list[str]:
+    """Return all that a person decides by; what is foreign is marked at the head of each line."""
     who = "" if asked.agent == MAIN_LANE else " (a sub-agent)"
     reasons = f": {', '.join(asked.reasons)}" if asked.reasons else ""
     lines = [f"Approval: {asked.action}{who}", f"It says: {asked.prompt}" if asked.prompt else ""]
@@ -118,7 +122,6 @@ def _approval_lines(asked: ApprovalRequested) -> list[str]:
     ]
     if asked.timeout is not None:
         lines.append(f"Without an answer within {asked.timeout:g} seconds: {asked.default}")
-        lines.append("An empty line stops that clock, and says the question again.")
     return [line for line in lines if line.strip()]
 
 

@@ -76,13 +76,12 @@ class Speaker:
         """Ask the person at the terminal until the run is stopped; None where nobody is asked."""
         if self._terminal is None:
             return None
+        from amplifier_tui.cli.plain.choices import as_one
+        from amplifier_tui.cli.plain.questions import approval_lines
+
         self.progress("")
-        lines = [request.prompt or request.action, request.payload, request.diff]
-        reasons = ", ".join(request.reasons)
-        lines.append(f"risk: {request.risk}{f' ({reasons})' if reasons else ''}")
-        for line in lines:
-            if line.strip():
-                self._err.write(f"{reveal(line)}\n")
+        for line in approval_lines(request):
+            self._err.write(f"{as_one(line)}\n")
         return self._line("Allow this once? [y/N] ", stopped).casefold() in ("y", "yes")
 
     def ask_all(
