@@ -12,6 +12,28 @@ async def awaited(outcome: Any) -> Any:
     return await outcome if inspect.isawaitable(outcome) else outcome
 
 
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Return what a function takes. Names in its annotations that don't exist don't matter.
+
+    Python evaluates annotations for a signature from 3.14 on, and a module may name types in them
+    that only a type checker imports.
+
+    Raises:
+        TypeError: It is no function.
+        ValueError: It tells no signature, as some built-in ones.
+    """
+    try:
+        if sys.version_info >= (3, 14):
+            from annotationlib import Format
+
+            return inspect.signature(function, annotation_format=Format.FORWARDREF)
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        raise
+    except Exception as error:  # annotations, and `__signature__`, are code of others
+        raise ValueError(f"The signature can't be read: {error}") from error
+
+
 def lazy_names(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:

@@ -1,10 +1,12 @@
 import asyncio
+import inspect
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from amplifier_tui.base.python import awaited
+from amplifier_tui.base.python import awaited, signature_of
 
 
 @pytest.fixture
@@ -50,3 +52,25 @@ async def test_what_can_be_awaited_is_and_all_else_comes_back() -> None:
     assert await awaited(42) == 42
     assert await awaited(asyncio.ensure_future(answer())) == 42
     assert await awaited(None) is None
+
+
+def test_a_signature_that_can_not_be_read_is_a_value_error_whatever_its_code_raises() -> None:
+    class Tool:
+        @property
+        def __signature__(self) -> inspect.Signature:
+            raise NameError("name 'OnlyForTheTypeChecker' is not defined")
+
+        def __call__(self, a: int) -> None: ...
+
+    with pytest.raises(ValueError, match="OnlyForTheTypeChecker"):
+        signature_of(Tool())
+    with pytest.raises(TypeError):
+        signature_of(1)  # type: ignore[arg-type]
+    assert list(signature_of(lambda a, b=1: None).parameters) == ["a", "b"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="annotations are evaluated when defined")
+def test_a_signature_is_read_without_the_names_of_its_annotations() -> None:
+    space: dict[str, Any] = {}
+    exec("def report(provider: OnlyForTheTypeChecker, deep: bool = False): ...", space)
+    assert list(signature_of(space["report"]).parameters) == ["provider", "deep"]

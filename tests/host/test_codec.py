@@ -57,6 +57,23 @@ def test_every_event_class_is_exported() -> None:
     assert {cls.__name__ for cls in CLASSES} <= set(vars(events))
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"turn": "first"},
+        {"at": "noon"},
+        {"usage": 7},
+        {"usage": {"input_tokens": "many"}},
+        {"usage": {"input_tokens": None}},
+        {"usage": {"cost": 0.2}},
+    ],
+)
+def test_what_is_no_number_where_one_belongs_is_refused(wrong: dict[str, Any]) -> None:
+    data = {"type": "TurnEnded", "session_id": "s", "turn": 1, "status": "success", **wrong}
+    with pytest.raises(ValueError, match="Not "):
+        HostEvent.from_json(data)
+
+
 def test_fields_of_later_versions_are_ignored() -> None:
     data = {"type": "Notice", "session_id": "s", "level": "info", "text": "t", "colour": "red"}
     assert HostEvent.from_json(data).to_json() == {k: v for k, v in data.items() if k != "colour"}

@@ -7,7 +7,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from amplifier_tui.base.python import awaited
+from amplifier_tui.base.python import awaited, signature_of
 from amplifier_tui.context.adr.message import Content, Message
 from amplifier_tui.kernel.message_models import ToolCall
 from amplifier_tui.kernel.models import ToolResult
@@ -46,7 +46,7 @@ class FunctionTool:
             hints = {}
         properties: dict[str, Any] = {}
         required: list[str] = []
-        for name, parameter in inspect.signature(self._function).parameters.items():
+        for name, parameter in signature_of(self._function).parameters.items():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 continue
             properties[name] = _json_type(hints.get(name))

@@ -42,7 +42,8 @@ class HostEvent:
         Unknown fields are ignored, so that an older program reads a newer log.
 
         Raises:
-            ValueError: `type` is missing or unknown, or is no subclass of the class called on.
+            ValueError: `type` is missing or unknown, or is no subclass of the class called on, or
+                a text, a number or a truth value is something else.
             TypeError: A required field is missing.
         """
         event_type = HostEvent.registry.get(str(data.get("type")))
@@ -50,6 +51,9 @@ class HostEvent:
             raise ValueError(f"Not a {cls.__name__}: type is {data.get('type')!r}")
         event: Self = _build(event_type, data)
         return event
+
+
+_SIMPLE = (str, int, float, bool)
 
 
 def _encode_fields(value: Any) -> dict[str, Any]:
@@ -96,8 +100,12 @@ def _decode(hint: Any, value: Any) -> Any:
     if origin is tuple:
         item = get_args(hint)[0]
         return tuple(_decode(item, part) for part in value)
-    if is_dataclass(hint) and isinstance(value, dict):
+    if is_dataclass(hint):
+        if not isinstance(value, dict):
+            raise ValueError(f"Not {hint!r}: {value!r:.40}")
         return _build(hint, value)
     if hint is float and isinstance(value, int):
         return float(value)
+    if hint in _SIMPLE and not isinstance(value, hint):
+        raise ValueError(f"Not {hint.__name__}: {value!r:.40}")
     return value

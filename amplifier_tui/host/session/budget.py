@@ -5,7 +5,6 @@ other one its conversation is mirrored into a context of ours, which tells it.
 """
 
 import asyncio
-import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
@@ -13,7 +12,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final, Literal
 
-from amplifier_tui.base.python import awaited
+from amplifier_tui.base.python import awaited, signature_of
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.budget import BudgetSettings
 from amplifier_tui.context.request.report import ContextReport
@@ -265,7 +264,7 @@ class _Told:
 
 def _takes_provider(report: Callable[..., Any]) -> bool:
     try:
-        return "provider" in inspect.signature(report).parameters
+        return "provider" in signature_of(report).parameters
     except (TypeError, ValueError):
         return False
 

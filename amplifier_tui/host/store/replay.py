@@ -33,7 +33,7 @@ from amplifier_tui.host.messages import (
     typed_prompt,
 )
 from amplifier_tui.host.store.lanes import TRANSCRIPT, LaneRun, StoredLanes, looks_like_prompt
-from amplifier_tui.host.store.turns.images import images_in
+from amplifier_tui.host.store.turns.images import beside_images, images_in
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, Outcomes, read_outcomes
 
 logger = logging.getLogger(__name__)
@@ -188,13 +188,13 @@ class Replay:
     ) -> Iterator[HostEvent]:
         match row.get("role"):
             case "user" if _is_steer(row):
-                yield SteerApplied(**self._stamp(at), text=typed_prompt(row))
+                yield SteerApplied(**self._stamp(at), text=typed_prompt(beside_images(row)))
             case "user" if not is_from_hook(row):
                 attached = metadata_of(row).get("attachments")
                 yield TurnStarted(
                     **self._stamp(at),
                     turn=turn,
-                    prompt=typed_prompt(row),
+                    prompt=typed_prompt(beside_images(row)),
                     attachments=tuple(map(str, attached)) if isinstance(attached, list) else (),
                 )
                 yield from self._images(row, at)
@@ -264,7 +264,7 @@ class Replay:
             )
 
     def _ended(self, index: int, call: RecordedCall, row: Row) -> ToolEnded:
-        output = text_of(row.get("content"))
+        output = text_of(beside_images(row).get("content")) or text_of(row.get("content"))
         metadata = metadata_of(row)
         notes = self._outcomes.tools.get((self._place.lane, call.call_id), ())
         above = index if self._place.row is None else self._place.row

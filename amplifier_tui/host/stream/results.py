@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from amplifier_tui.base.text import shortened
 from amplifier_tui.host.events import TodoItem
 from amplifier_tui.host.messages import text_of
+from amplifier_tui.kernel.models.tool_result import IMAGE_OMITTED
 
 OUTPUT_LIMIT: Final = 64 * 1024
 """Characters of output an event carries."""
@@ -22,7 +23,9 @@ _COUNTED: Final = (
 
 
 def output_text(result: Any) -> str:
-    """Return a tool result as the model is given it.
+    """Return a tool result as the model is given it, without the images beside its text.
+
+    They are shown below it, or counted as `[image]` where there is nothing but them.
 
     Args:
         result: A result's dict with `success`, `output` and `error`, or the bare output.
@@ -31,11 +34,17 @@ def output_text(result: Any) -> str:
         return _text(result)
     output = result.get("output")
     content = result.get("content")
-    blocks = text_of(content) if isinstance(content, list) else ""
+    blocks = _text_beside_images(content) if isinstance(content, list) else ""
     text = _text(output) if output is not None else ""
     if not text and result.get("success") is False:
         text = error_text(result.get("error"))
     return "\n".join(part for part in (text, blocks if blocks != text else "") if part)
+
+
+def _text_beside_images(content: list[Any]) -> str:
+    omitted = {"type": "text", "text": IMAGE_OMITTED}
+    beside = text_of([block for block in content if block != omitted])
+    return beside or text_of([{"type": "image"} for block in content if block == omitted])
 
 
 def result_of(data: Mapping[str, Any]) -> Any:

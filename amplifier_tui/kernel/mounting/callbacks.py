@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
-from amplifier_tui.base.python import awaited
+from amplifier_tui.base.python import awaited, signature_of
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ def is_async(function: Any) -> bool:
 def positional_parameters(function: Any) -> int:
     """Return how many positional arguments a function accepts; :data:`MANY` if it is not known."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = signature_of(function).parameters.values()
     except (TypeError, ValueError):
         return MANY
     kinds = [parameter.kind for parameter in parameters]
@@ -154,7 +154,7 @@ def positional_parameters(function: Any) -> int:
 def missing_keywords(function: Any, names: tuple[str, ...]) -> list[str]:
     """Return those of the names a function does not accept as keyword arguments."""
     try:
-        parameters = inspect.signature(function).parameters
+        parameters = signature_of(function).parameters
     except (TypeError, ValueError):
         return []
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):

@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Any, Final, Literal, get_args
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.python import signature_of
 from amplifier_tui.kernel.models.hook_result import HookAction, InjectionRole
 from amplifier_tui.kernel.mounting.callbacks import is_async, positional_parameters
 from amplifier_tui.kernel.mounting.contents import place_of
@@ -185,7 +186,7 @@ def check_on_session_ready(module: Any) -> ValidationCheck | None:
             remedy,
             where=place_of(function),
         )
-    if _count_required(function) < 1:
+    if not _requires_an_argument(function):
         return failure(
             "on_session_ready_async",
             "on_session_ready() must accept a coordinator argument",
@@ -195,11 +196,15 @@ def check_on_session_ready(module: Any) -> ValidationCheck | None:
     return None
 
 
-def _count_required(function: Any) -> int:
-    return sum(
+def _requires_an_argument(function: Any) -> bool:
+    try:
+        parameters = signature_of(function).parameters.values()
+    except (TypeError, ValueError):
+        return True  # the call will tell
+    return any(
         parameter.default is parameter.empty
         and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        for parameter in inspect.signature(function).parameters.values()
+        for parameter in parameters
     )
 
 

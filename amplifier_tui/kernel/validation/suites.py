@@ -4,13 +4,12 @@ The structural ones run the validator of a kind; the behavioral ones try the mou
 fixtures come from the pytest plugin. Only test suites import this.
 """
 
-import inspect
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import pytest
 
-from amplifier_tui.base.python import awaited
+from amplifier_tui.base.python import awaited, signature_of
 from amplifier_tui.kernel.hooks import HookResult, HookTrace
 from amplifier_tui.kernel.hooks.results import INVALID_RESPONSE
 from amplifier_tui.kernel.llm_errors import LLMError
@@ -198,8 +197,8 @@ async def _call_internal(context: Any, name: str) -> tuple[bool, Any]:
     if not callable(method):
         return False, None
     try:
-        inspect.signature(method).bind()
-    except TypeError:
+        signature_of(method).bind()
+    except (TypeError, ValueError):
         return False, None
     return True, await awaited(method())
 

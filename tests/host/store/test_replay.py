@@ -263,6 +263,15 @@ def test_what_others_put_into_the_metadata_of_a_prompt_hinders_nothing(store: Se
     assert waiting == ["c2"]
 
 
+def test_what_was_noted_of_a_turn_without_numbers_is_left_out(store: SessionStore) -> None:
+    ended = TurnEnded(session_id="s", turn=1, status="success", usage=Usage(input_tokens=7))
+    for usage in ({"input_tokens": "many"}, {"cost": ["x"]}, 3):
+        event = {**ended.to_json(), "usage": usage}
+        append_rows(store.folder / DISPLAY, [{"row": 0, "event": event}])
+    store.note(ended)
+    assert store.replay().usages() == (Usage(input_tokens=7),)
+
+
 def test_what_was_noted_with_odd_ids_is_left_out(store: SessionStore) -> None:
     add(store, {"role": "user", "content": "hi"})
     for event in (

@@ -10,6 +10,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.stream.results import is_todo_tool, output_text, read_plan, summary_words
 from amplifier_tui.host.stream.tools import Tools
+from amplifier_tui.kernel.models import ToolResult
 from tests.host.stream.up import Up
 
 
@@ -198,6 +199,15 @@ def test_a_result_in_a_few_words(result: Any, words: str) -> None:
 def test_images_in_a_result_are_named() -> None:
     content = [{"type": "text", "text": "seen"}, {"type": "image", "source": {}}]
     assert output_text({"success": True, "output": None, "content": content}) == "seen\n\n[image]"
+
+
+def test_images_that_an_event_left_out_are_named_only_where_there_is_nothing_else() -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "QUJD"}
+    image = {"type": "image", "source": source}
+    seen = ToolResult(output="seen", content=[{"type": "text", "text": "seen"}, image])
+    assert output_text(seen.safe_hook_presentation()) == "seen"
+    alone = ToolResult(content=[image])
+    assert output_text(alone.safe_hook_presentation()) == "[image]"
 
 
 def test_a_plan_is_read_from_the_result_or_the_arguments() -> None:

@@ -1,10 +1,13 @@
 """The images of a conversation: told of as they come and again after a resume, and given."""
 
+import base64
+import json
 from pathlib import Path
 
 import pytest
 
 from amplifier_tui.host.events import ImageCard, ImagesAdded, ToolEnded, TurnStarted
+from amplifier_tui.host.store.replay import replay_of
 from amplifier_tui.host.store.turns.images import images_in, stored_image
 from tests.host.driving import Driver, Project, calling
 from tests.pixels import plain
@@ -39,6 +42,8 @@ def test_images_of_prompts_and_of_tools_are_told_of_and_given(
     second: Driver = drive()
     second.open(resume=opened.session_id)
     assert told(second) == told(first)
+    assert second.of(ToolEnded)[0].output == first.of(ToolEnded)[0].output
+    assert second.of(ToolEnded)[0].output_size == first.of(ToolEnded)[0].output_size
     assert second.of(TurnStarted)[0].prompt == "What is in @sea.png and `@chart.png`?"
     assert all(event.replayed for event in second.of(ImagesAdded))
     assert second.client.image(chart.key).result(5) == CHART
@@ -56,6 +61,20 @@ def test_images_of_prompts_and_of_tools_are_told_of_and_given(
 )
 def test_rows_of_any_make_have_no_images_or_what_can_be_told_of(content: object) -> None:
     assert images_in({"role": "user", "content": content, "metadata": {"images": 5}}) == ()
+
+
+def test_an_image_of_another_programs_making_is_given_and_not_named_in_the_prompt(
+    tmp_path: Path,
+) -> None:
+    data = base64.b64encode(SEA).decode()
+    block = {"type": "image", "source": {"media_type": "image/png", "data": data}}
+    row = {"role": "user", "content": [{"type": "text", "text": "Look"}, block]}
+    (tmp_path / "transcript.jsonl").write_text(json.dumps(row) + "\n")
+    replay = replay_of(tmp_path)
+    started, added = replay.events(0, 1)
+    assert isinstance(started, TurnStarted) and started.prompt == "Look"
+    assert isinstance(added, ImagesAdded)
+    assert stored_image(tmp_path, "main", added.images[0].key) == SEA
 
 
 @pytest.mark.parametrize("data", ["€€€€", "A", "\ud800", "QUJD" * 3])

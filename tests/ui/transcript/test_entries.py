@@ -17,7 +17,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.transcript.entries.agents import agent_words
+from amplifier_tui.ui.transcript.entries.agents import agent_data, agent_words
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from tests.ui.transcript.conversation import ANSWER, DIFF, entries, more
 from tests.ui.transcript.documents import document, lines_of, texts_of
@@ -160,6 +160,14 @@ def test_a_call_nobody_answered_about_timed_out() -> None:
 def test_the_line_of_an_agent_says_its_answer_without_the_marks_of_markdown() -> None:
     entry = LaneEntry(key="a", lane="a", state="success", result="All of **that** is in `x.py`")
     assert agent_words(entry) == ("All of that is in x.py", "muted")
+
+
+def test_the_line_of_an_agent_says_no_time_below_one_second() -> None:
+    entry = LaneEntry(key="a", lane="a", calls=2, began=1_000.0, state="running")
+    assert agent_data(entry, 1_000.9) == "2 calls"
+    assert agent_data(entry, 1_001.2) == "2 calls · 1 s"
+    ended = LaneEntry(key="a", lane="a", calls=2, began=1_000.0, ended=1_000.4, state="success")
+    assert agent_data(ended, 1_009.0) == "2 calls"
 
 
 def test_a_denied_call_says_the_reason_that_was_given_and_not_the_question_again() -> None:

@@ -48,7 +48,7 @@ def stored_image(folder: Path, lane: str, key: str) -> bytes:
         # What is on the screen is mostly new.
         for index in reversed(range(len(rows))):
             line = rows.line(index)
-            for _, data in sources_in(decode_row(line) or {}) if b'"base64"' in line else ():
+            for _, data in sources_in(decode_row(line) or {}) if b'"image"' in line else ():
                 if _key_of(data) == key:
                     return _decoded(data)
     raise LookupError("it is not stored in this session any more")
@@ -56,6 +56,11 @@ def stored_image(folder: Path, lane: str, key: str) -> bytes:
 
 def sources_in(row: Row) -> Iterator[tuple[str, str]]:
     """Yield the type and the base64 of each image, or PDF, of a row."""
+    for _, kind, data in _image_blocks(row):
+        yield kind, data
+
+
+def _image_blocks(row: Row) -> Iterator[tuple[object, str, str]]:
     content = row.get("content")
     found = 0
     for block in content if isinstance(content, list) else ():
@@ -65,7 +70,16 @@ def sources_in(row: Row) -> Iterator[tuple[str, str]]:
         kind, data = source.get("media_type"), source.get("data")
         if isinstance(kind, str) and isinstance(data, str) and data:
             found += 1
-            yield kind, data
+            yield block, kind, data
+
+
+def beside_images(row: Row) -> Row:
+    """Return a row without the blocks that `sources_in` yields: its text names them no more."""
+    content = row.get("content")
+    if not isinstance(content, list):
+        return row
+    shown = [id(block) for block, _, _ in _image_blocks(row)]
+    return {**row, "content": [block for block in content if id(block) not in shown]}
 
 
 def _card(kind: str, data: str, name: str) -> ImageCard:

@@ -60,11 +60,13 @@ def agent_words(entry: LaneEntry) -> tuple[str, Role]:
 
 def agent_data(entry: LaneEntry, now: float, *, short: bool = False) -> str:
     """Return calls, tokens and time of an agent; `now` is in Unix seconds."""
-    since = (entry.ended or now) - entry.began
+    # An agent of an older session has no times, and one that waits after a kill has no end.
+    timed = entry.began and (entry.ended or entry.running)
+    since = (entry.ended or now) - entry.began if timed else 0.0
     parts = [
         plural(entry.calls, "call") if entry.calls and not short else "",
         short_count(entry.tokens) if entry.tokens else "",
-        elapsed(since) if entry.began and (entry.ended or entry.running) else "",
+        elapsed(since) if since >= 1 else "",
     ]
     return " · ".join(part for part in parts if part)
 
