@@ -23,7 +23,7 @@ MOVED: Final = {
     "amplifier_core.validation.details": "amplifier_tui.kernel.validation.base",
     "amplifier_core.validation.dispatch": "amplifier_tui.kernel.validation.kinds",
     "amplifier_core.validation.hook": "amplifier_tui.kernel.validation.kinds",
-    "amplifier_core.validation.importing": "amplifier_tui.kernel.mounting.packages",
+    "amplifier_core.validation.importing": "amplifier_tui.kernel.mounting.packages.importing",
     "amplifier_core.validation.module_shape": "amplifier_tui.kernel.validation.base",
     "amplifier_core.validation.orchestrator": "amplifier_tui.kernel.validation.kinds",
     "amplifier_core.validation.proto_schema": "amplifier_tui.kernel.validation.base",

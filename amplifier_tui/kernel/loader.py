@@ -27,22 +27,26 @@ from amplifier_tui.kernel.mounting.errors import (
     module_failure_reason,
 )
 from amplifier_tui.kernel.mounting.mount import MOUNT_SECONDS, call_mount
-from amplifier_tui.kernel.mounting.packages import (
+from amplifier_tui.kernel.mounting.packages.finding import (
     ENTRY_POINT_GROUP,
     TYPE_TO_MOUNT_POINT,
-    add_path,
-    advice,
-    code_set_aside,
     find_package_dir,
-    has_changed,
-    import_package,
-    is_in_environment,
     kind_of,
     package_name,
+    require_package_dir,
+)
+from amplifier_tui.kernel.mounting.packages.importing import (
+    advice,
+    code_set_aside,
+    has_changed,
+    import_package,
+)
+from amplifier_tui.kernel.mounting.packages.search_path import (
+    add_path,
+    is_in_environment,
     refuse_other_copy,
     remove_paths,
     require_environment,
-    require_package_dir,
 )
 from amplifier_tui.kernel.mounting.sources import ModuleNotFoundError, resolve_module
 

@@ -102,7 +102,7 @@ def _package_above(start: Path) -> Path | None:
 
 
 def _package_in(folder: Path) -> Path | None:
-    from amplifier_tui.kernel.mounting.packages import declared_modules, find_package_dir
+    from amplifier_tui.kernel.mounting.packages.finding import declared_modules, find_package_dir
 
     if not folder.is_dir():
         return None
@@ -197,7 +197,7 @@ async def hook_cleanup(module_path: Path | None, coordinator: Any) -> AsyncItera
 
 async def _mounted(module_path: Path | None, coordinator: Any, kind: str) -> AsyncIterator[Any]:
     from amplifier_tui.kernel.mounting.mount import is_module_of
-    from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT
+    from amplifier_tui.kernel.mounting.packages.finding import TYPE_TO_MOUNT_POINT
 
     with _loaded(module_path) as module:
         returned = await module.mount(coordinator, {})
@@ -215,7 +215,7 @@ async def _mounted(module_path: Path | None, coordinator: Any, kind: str) -> Asy
 def _loaded(module_path: Path | None) -> Iterator[Any]:
     if module_path is None:
         pytest.skip("No module path detected")
-    from amplifier_tui.kernel.mounting.packages import imported_module
+    from amplifier_tui.kernel.mounting.packages.importing import imported_module
     from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
     try:

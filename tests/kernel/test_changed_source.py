@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.kernel.mounting import packages
 from amplifier_tui.kernel.mounting.errors import BrokenModuleError
-from amplifier_tui.kernel.mounting.packages import code_set_aside, has_changed, import_package
+from amplifier_tui.kernel.mounting.packages import importing
+from amplifier_tui.kernel.mounting.packages.importing import (
+    code_set_aside,
+    has_changed,
+    import_package,
+)
 
 NAME = "amplifier_module_tool_changing"
 
@@ -41,7 +45,7 @@ def test_source_that_could_not_be_imported_is_still_another_one_than_what_is_loa
 def test_a_large_package_is_looked_at_in_the_same_order_every_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packages, "_MOST", 3)
+    monkeypatch.setattr(importing, "_MOST", 3)
     for name in ("c.py", "a/x.py", "b/y.py", "a/z.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("")
@@ -52,10 +56,10 @@ def test_a_large_package_is_looked_at_in_the_same_order_every_time(
             folders.sort(reverse=True)
             yield place, folders, sorted(files, reverse=True)
 
-    found = packages._stamp(tmp_path)
+    found = importing._stamp(tmp_path)
     assert [Path(file).name for file, _, _ in found] == ["c.py", "x.py", "z.py"]
     monkeypatch.setattr(os, "walk", other_order)
-    assert packages._stamp(tmp_path) == found
+    assert importing._stamp(tmp_path) == found
 
 
 def test_a_change_is_run_although_what_was_compiled_can_not_be_removed(

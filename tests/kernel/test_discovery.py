@@ -11,7 +11,7 @@ from amplifier_tui.kernel.mounting.discovery import (
     find_modules,
     search_dirs,
 )
-from amplifier_tui.kernel.mounting.packages import declared_modules, find_package_dir
+from amplifier_tui.kernel.mounting.packages.finding import declared_modules, find_package_dir
 
 
 def entry_points(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:

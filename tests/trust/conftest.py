@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui import compat
-from amplifier_tui.kernel.mounting import packages
+from amplifier_tui.kernel.mounting.packages import search_path
 from tests.foundation.packages import looking_only_into
 from tests.host.conftest import drive, driver, project
 
@@ -27,7 +27,7 @@ def process() -> Iterator[None]:
     for name in set(sys.modules) - modules:
         if name.startswith(("zz_", "amplifier_module_", "amplifier_core")):
             del sys.modules[name]
-    packages._path_users.clear()
+    search_path._path_users.clear()
 
 
 @pytest.fixture

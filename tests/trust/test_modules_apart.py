@@ -22,8 +22,8 @@ from amplifier_tui.foundation.modules.installer import InstallError
 from amplifier_tui.foundation.modules.needs import program_versions
 from amplifier_tui.foundation.modules.project import SourceCommit, read_project
 from amplifier_tui.foundation.workspace import Workspace
-from amplifier_tui.kernel.mounting import packages
 from amplifier_tui.kernel.mounting.discovery import installed_modules, is_built_in
+from amplifier_tui.kernel.mounting.packages import search_path
 from tests.fixtures.modules import write_distribution
 from tests.foundation.helpers import GitRepo, Recorder, allow, write
 from tests.foundation.packages import (
@@ -74,7 +74,7 @@ async def said(prepared: PreparedBundle) -> dict[str, str]:
 
 
 def environment() -> tuple[list[str], str]:
-    found = importlib.metadata.distributions(path=packages.program_path())
+    found = importlib.metadata.distributions(path=search_path.program_path())
     listed = sorted(f"{each.name} {each.version}" for each in found)
     command = [sys.executable, "-m", "pip", "list", "--disable-pip-version-check"]
     return listed, subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,9 +1,7 @@
 """The line mode: what happens is said in lines, and lines are prompts, answers and commands."""
 
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from time import monotonic
 from typing import Final, Literal, TypeVar
 
 from amplifier_tui.base.text import one_line, with_remedy
@@ -12,6 +10,7 @@ from amplifier_tui.cli.plain import commands, questions
 from amplifier_tui.cli.plain.choices import Next, NumberedQuestion
 from amplifier_tui.cli.plain.lines import CUT, LineReader, LineWriter, TypedLine
 from amplifier_tui.cli.plain.telling import STOPPING, EventTeller, held_words
+from amplifier_tui.cli.plain.waiting_questions import WaitingQuestions
 from amplifier_tui.host.client import OpenRequest, SessionClient
 from amplifier_tui.host.events import (
     MAIN_LANE,
@@ -47,8 +46,6 @@ T = TypeVar("T")
 
 _LOOK: Final = 0.2
 """Seconds between two looks whether a tool takes long."""
-_EARLY: Final = 0.4
-"""Seconds in which a person can't have read a question."""
 _CLOSING: Final = 10.0
 
 
@@ -72,9 +69,7 @@ class PlainSession:
         self._teller = EventTeller(writer.say)
         self._person = person
         self._news = Wakeup()
-        self._asked: deque[NumberedQuestion] = deque()
-        self._shown_at = 0.0
-        self._shown: NumberedQuestion | None = None
+        self._asked = WaitingQuestions(writer.say, client.hold, person=person)
         self._waiting: list[Callable[[], bool]] = []
         self._continued = ""
         self._session_id = self._bundle = self._model = self._resume = ""
@@ -108,7 +103,7 @@ class PlainSession:
             self._see_interrupts()
             if not (self._asked or self._waiting):
                 self._teller.say_what_takes_long()
-            self._show_question()
+            self._asked.show()
             if not events:
                 if not self._awaited:
                     self._teller.retell()
@@ -150,17 +145,11 @@ class PlainSession:
         if isinstance(question, str):
             self.say(question)
         else:
-            self._asked.append(question)
+            self._asked.add(question)
 
     def ask_after(self, answer: "Future[T]", then: Callable[[T], Next]) -> None:
         """Ask what `then` makes of the engine's answer, before anything else."""
-
-        def ask(value: T) -> None:
-            question = then(value)
-            if question is not None:
-                self._asked.appendleft(question)
-
-        self.when_done(answer, ask)
+        self.when_done(answer, lambda value: self._asked.add_first(then(value)))
 
     def when_done(self, answer: "Future[T]", then: Callable[[T], None]) -> None:
         """Call `then` with what the engine answers, or say why it does not."""
@@ -189,37 +178,35 @@ class PlainSession:
         while not self._over and self._may_hear() and (line := self._reader.take()) is not None:
             self._writer.line_came()
             self._line(line)
-            self._show_question()
+            self._asked.show()
 
     def _end_with_input(self) -> None:
         """Where nobody writes any more, let what runs end without an answer."""
         if not self._reader.ended or self._waiting:
             return
-        asked, self._asked = self._asked, deque()
-        for question in asked:
-            question.given_up()
+        asked = self._asked.give_up()
         self._over = self._over or not (asked or self._running or self._awaited or self._shells)
 
     def _may_hear(self) -> bool:
         if self._waiting:
             return False
         if self._asked:
-            return self._shown is self._asked[0]
+            return self._asked.is_shown
         return not self._awaited and (self._person or not self._running)
 
     def _line(self, line: TypedLine) -> None:
         self._pressed = self._pressed and line.text.strip() == "/stop"
         if line.cut:
             self.say(CUT)
-        if line.cut or (self._asked and self._too_early(line)):
+        if line.cut or self._asked.too_early(line):
             return
-        question = self._asked[0] if self._asked else None
+        question = self._asked.first
         if line.text.endswith("\\") and (question is None or question.takes_words):
             self._continued += f"{line.text[:-1]}\n"
             return
         text, self._continued = f"{self._continued}{line.text}", ""
         if question is not None:
-            self._answer(question, text)
+            self._asked.answer(text)
         elif line.pasted and shell_draft(text.strip()) is not None:
             self.say("Several lines that come at once run no command.")
         else:
@@ -253,34 +240,6 @@ class PlainSession:
     def _carry_out(self, mode: Mode) -> None:
         self._awaited = True
         self.client.carry_out(mode)
-
-    def _too_early(self, line: TypedLine) -> bool:
-        if not self._person or line.at - self._shown_at >= _EARLY:
-            return False
-        self.say("That came before the question could be read. Please answer it again.")
-        return True
-
-    def _answer(self, question: NumberedQuestion, text: str) -> None:
-        answered, follow_up = question.answer(text)
-        if not answered:
-            if text.strip():
-                self.say("That is none of the answers. An empty line says the question again.")
-            else:
-                # Whoever listens may need longer than there is.
-                self.client.hold(question.request_id)
-                self._shown = None
-            return
-        self._asked.popleft()
-        self._shown = None
-        if follow_up is not None:
-            self._asked.appendleft(follow_up)
-
-    def _show_question(self) -> None:
-        if self._asked and self._shown is not self._asked[0]:
-            self._shown = self._asked[0]
-            for line in self._shown.text:
-                self.say(line)
-            self._shown_at = monotonic()
 
     def _prompt(self) -> None:
         busy = self._running or self._awaited or self._waiting or self._shells
@@ -342,7 +301,7 @@ class PlainSession:
                     self.say(f"The turn has ended: {event.status}.")
                 planned, self._planned = self._planned, False
                 if planned:
-                    self._asked.append(questions.plan(self._carry_out, self._write))
+                    self._asked.add(questions.plan(self._carry_out, self._write))
             case ModeChanged():
                 if self.mode and event.mode != self.mode:
                     self.say(f"Mode {event.mode}.")
@@ -358,22 +317,18 @@ class PlainSession:
     def _question_event(self, event: HostEvent) -> None:
         match event:
             case ApprovalRequested():
-                self._asked.append(questions.approval(self, event))
+                self._asked.add(questions.approval(self, event))
             case QuestionsAsked():
-                self._asked.append(questions.from_agent(self.client, event))
+                self._asked.add(questions.from_agent(self.client, event))
             case LimitAsked():
-                self._asked.append(questions.limit(self.client, event))
+                self._asked.add(questions.limit(self.client, event))
             case TrustAsked() if not self._person:
                 # What is piped in was not written for this question.
                 questions.leave_out(self, event)
             case TrustAsked():
-                self._asked.append(questions.trust(self.client, event))
+                self._asked.add(questions.trust(self.client, event))
             case ApprovalResolved() | QuestionsResolved() | LimitResolved() | TrustAnswered():
-                kept = [each for each in self._asked if each.request_id != event.request_id]
-                if len(kept) < len(self._asked):
-                    self._asked = deque(kept)
-                    outcome = getattr(event, "outcome", "")
-                    self.say(f"The question is no longer open{f': {outcome}' if outcome else ''}.")
+                self._asked.withdraw(event.request_id, getattr(event, "outcome", ""))
 
     def _held(self, event: SessionHeld) -> None:
         self._opened = self._awaited = self._running = False

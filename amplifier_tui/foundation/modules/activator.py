@@ -207,7 +207,7 @@ class ModuleActivator:
         Returns:
             A function that takes it off again, unless others have it there.
         """
-        from amplifier_tui.kernel.mounting.packages import add_path, remove_paths
+        from amplifier_tui.kernel.mounting.packages.search_path import add_path, remove_paths
 
         added: list[Path] = []
         self._users.append(added)
@@ -361,7 +361,7 @@ class ModuleActivator:
             self._use(ready.path)
 
     def _use(self, folder: Path) -> None:
-        from amplifier_tui.kernel.mounting.packages import add_path
+        from amplifier_tui.kernel.mounting.packages.search_path import add_path
 
         if folder not in self._folders:
             self._folders.append(folder)
@@ -371,7 +371,7 @@ class ModuleActivator:
 
 def _package_of(module: str, folder: "ApartFolder") -> Path:
     """Return where a module is in the folder it was built into, which may have others, too."""
-    from amplifier_tui.kernel.mounting.packages import package_name
+    from amplifier_tui.kernel.mounting.packages.finding import package_name
 
     if (folder.path / package_name(module)).is_dir():
         return folder.path

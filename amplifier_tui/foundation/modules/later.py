@@ -11,7 +11,7 @@ from amplifier_tui.foundation.trust.code import CodeSource, source_of
 from amplifier_tui.foundation.trust.owners import Owner
 from amplifier_tui.foundation.trust.review import TrustReview
 from amplifier_tui.kernel.mounting.discovery import declared_kind
-from amplifier_tui.kernel.mounting.packages import declared_modules, find_package_dir
+from amplifier_tui.kernel.mounting.packages.finding import declared_modules, find_package_dir
 
 _PACKAGE = "amplifier_module_"
 

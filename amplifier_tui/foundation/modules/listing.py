@@ -21,7 +21,7 @@ from amplifier_tui.kernel.mounting.discovery import (
     find_modules,
     is_built_in,
 )
-from amplifier_tui.kernel.mounting.packages import find_package_dir
+from amplifier_tui.kernel.mounting.packages.finding import find_package_dir
 
 
 @dataclass(frozen=True, slots=True)

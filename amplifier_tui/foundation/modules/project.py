@@ -101,7 +101,7 @@ def normalised(name: str) -> str:
 
 def installed_version(name: str) -> str | None:
     """Return the version of a distribution in the program's environment, or None."""
-    from amplifier_tui.kernel.mounting.packages import program_path
+    from amplifier_tui.kernel.mounting.packages.search_path import program_path
 
     try:
         for found in importlib.metadata.distributions(name=name, path=program_path()):

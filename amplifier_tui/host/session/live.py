@@ -18,7 +18,7 @@ from amplifier_tui.host.messages import commands_of, last_words, metadata_of, te
 from amplifier_tui.host.models.models import Models
 from amplifier_tui.host.session.budget import BudgetMeter, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
-from amplifier_tui.host.session.cleanup.ending import clean_up, resume_command
+from amplifier_tui.host.session.cleanup.ending import clean_up, session_closed
 from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.conversation import SessionConversation
 from amplifier_tui.host.session.item_choices import ItemChoices
@@ -393,13 +393,7 @@ class LiveSession:
             stop()
         self._recorder.detach()
         self._normalizer.close()
-        said, project = self.store.rows > 0, self.store.metadata.project_dir
-        event = SessionClosed(
-            **self.sender.stamp(),
-            reason=reason,
-            resume_command=resume_command(self.session_id, project) if said else "",
-            last_answer=self.sender.redactor.text(self._last_answer) if said else "",
-        )
+        event = session_closed(self.sender, self.session_id, reason, self._last_answer)
         self.store.close()
         self.sender.send(event)
         logger.info("Session %s closed in %.2f s", self.session_id, time() - began)

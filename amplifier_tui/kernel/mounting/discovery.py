@@ -14,14 +14,14 @@ from time import monotonic
 from typing import Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.kernel.mounting.packages import (
+from amplifier_tui.kernel.mounting.packages.finding import (
     ENTRY_POINT_GROUP,
     TYPE_TO_MOUNT_POINT,
     find_package_dir,
     kind_by_name,
-    program_path,
     read_toml,
 )
+from amplifier_tui.kernel.mounting.packages.search_path import program_path
 
 logger = logging.getLogger(__name__)
 

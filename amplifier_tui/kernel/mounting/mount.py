@@ -25,7 +25,7 @@ from amplifier_tui.kernel.mounting.errors import (
     module_failure_reason,
 )
 from amplifier_tui.kernel.mounting.mounted import Kind, MountedModule
-from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT, package_of
+from amplifier_tui.kernel.mounting.packages.finding import TYPE_TO_MOUNT_POINT, package_of
 from amplifier_tui.kernel.mounting.window import MountWindow
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.mounting.callbacks import run_cleanups
 from amplifier_tui.kernel.mounting.mount import ReadyQueue, announce_ready, mount_module
 from amplifier_tui.kernel.mounting.mounted import MountedModule
-from amplifier_tui.kernel.mounting.packages import package_of
+from amplifier_tui.kernel.mounting.packages.finding import package_of
 
 logger = logging.getLogger(__name__)
 

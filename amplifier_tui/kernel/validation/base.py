@@ -9,7 +9,7 @@ from amplifier_tui.base.python import signature_of
 from amplifier_tui.kernel.models.hook_result import HookAction, InjectionRole
 from amplifier_tui.kernel.mounting.callbacks import is_async, positional_parameters
 from amplifier_tui.kernel.mounting.contents import place_of
-from amplifier_tui.kernel.mounting.packages import (
+from amplifier_tui.kernel.mounting.packages.importing import (
     import_module_from_path as import_module_from_path,
 )
 

@@ -14,13 +14,13 @@ from amplifier_tui.kernel.mounting.discovery import (
     declared_type,
     find_modules,
 )
-from amplifier_tui.kernel.mounting.packages import (
+from amplifier_tui.kernel.mounting.packages.finding import (
     TYPE_TO_MOUNT_POINT,
     declared_modules,
     find_package_dir,
-    imported_module,
     package_name,
 )
+from amplifier_tui.kernel.mounting.packages.importing import imported_module
 from amplifier_tui.kernel.validation.base import (
     ValidationCheck,
     ValidationResult,

@@ -10,7 +10,8 @@ from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_
 from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import exception_text, place_of_error
 from amplifier_tui.kernel.mounting.mount import METHODS, call_mount
-from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT, imported_module
+from amplifier_tui.kernel.mounting.packages.finding import TYPE_TO_MOUNT_POINT
+from amplifier_tui.kernel.mounting.packages.importing import imported_module
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult, check_shape
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
 
-from amplifier_tui.ui.app import appearance, pace
+from amplifier_tui.ui.app import appearance
 from amplifier_tui.ui.app.actions import (
     agents,
     context,
@@ -28,11 +25,17 @@ from amplifier_tui.ui.app.actions import (
     view,
 )
 from amplifier_tui.ui.app.actions.sessions import beside, stored, worktree
-from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.newline_hint import NewlineHint
 from amplifier_tui.ui.app.quitting import Quitting
+from amplifier_tui.ui.app.screens.main_screen import (
+    MID,
+    WIDE,
+    MainScreen,
+    PanesChanged,
+    StopRequested,
+)
 from amplifier_tui.ui.app.session_app import SessionApp
-from amplifier_tui.ui.panes.table import PANES
+from amplifier_tui.ui.app.starting import start_up
 from amplifier_tui.ui.prompt.prompt import PromptArea
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
@@ -42,7 +45,7 @@ from amplifier_tui.ui.terminal.textual_costs import lay_out_once, let_strips_go
 if TYPE_CHECKING:
     from textual.filter import LineFilter
 
-    from amplifier_tui.host.client import OpenRequest, SessionClient
+    from amplifier_tui.ui.app.starting import Connect
     from amplifier_tui.ui.terminal.background import BackgroundTold
     from amplifier_tui.ui.terminal.shift_enter import KeysTold
     from amplifier_tui.ui.widgets.messages import (
@@ -63,20 +66,6 @@ if TYPE_CHECKING:
         TerminalNeeded,
     )
 
-    Connect = Callable[[], tuple[SessionClient, OpenRequest]]
-
-OPENING_PATIENCE = 1.0
-"""Seconds for which what can wait leaves the interpreter to the session that is opening."""
-
-_SCREEN_MODULES = (
-    "amplifier_tui.ui.state.session",
-    "amplifier_tui.ui.transcript.view",
-    "amplifier_tui.ui.widgets.status_bar",
-    *(row.module for row in PANES),
-    "amplifier_tui.ui.session.tabs.tabs",
-)
-"""What the first frame does without."""
-
 
 class AmplifierApp(SessionApp, inherit_bindings=False):
     """The program on screen.
@@ -91,7 +80,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     TITLE = "amplifier-tui"
     ENABLE_COMMAND_PALETTE = False
     # Textual does not load the CSS_PATH of a default screen.
-    CSS_PATH = Path(__file__).with_name("main_screen.tcss")
+    CSS_PATH = Path(__file__).parent / "screens" / "main_screen.tcss"
 
     def __init__(
         self,
@@ -236,43 +225,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     @work
     async def _start_up(self) -> None:
-        # The engine has the longer way: it sets out first. Imports hold the interpreter, not the
-        # loop: keys are taken meanwhile.
-        opening = asyncio.create_task(self._open_session())
-        for name in _SCREEN_MODULES:
-            await asyncio.to_thread(import_module, name)
-        from amplifier_tui.ui.session.tabs.tabs import SessionTabs
-        from amplifier_tui.ui.state.session import SessionState
-
-        self.state = SessionState()
-        remembered = self.preferences.panes(str(self.cwd))
-        if remembered is not None:
-            self.main.shown.intersection_update(remembered)
-        await self.main.furnish(self.state, self.cwd)
-        try:
-            self.client = await opening
-        except Exception as error:
-            self.say(f"The session engine cannot start: {error}", "error")
-            leave.write_report(error)
-        else:
-            resend = partial(turn.send, self)
-            self.tabs = SessionTabs(
-                self.main, self.client, self.state, self.early, resend, self.take_session
-            )
-        await program.load_keys(self)
-        if self.link is not None:
-            await self.link.wait_until_open(OPENING_PATIENCE)
-        await appearance.load_themes(self)
-        for problem in self._problems:
-            self.say(problem, "warning")
-        pace.settle()
+        await start_up(self, self._connect, self._problems)
         self.ready.set()
-
-    async def _open_session(self) -> SessionClient:
-        client, request = await asyncio.to_thread(self._connect)
-        self.asked = request
-        client.open(replace(request, models=self.preferences.models))
-        return client
 
     @on(PromptInput.Submitted)
     async def _submitted(self, event: PromptInput.Submitted) -> None:

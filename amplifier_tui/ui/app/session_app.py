@@ -14,8 +14,8 @@ from textual.app import App
 
 from amplifier_tui.base.text import encodable, one_line
 from amplifier_tui.paths import user_state_dir
-from amplifier_tui.ui.app.main_screen import MainScreen
 from amplifier_tui.ui.app.preferences import Preferences
+from amplifier_tui.ui.app.screens.main_screen import MainScreen
 from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.terminal.leave import Farewell

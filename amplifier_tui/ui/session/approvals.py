@@ -12,7 +12,7 @@ from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
 if TYPE_CHECKING:
     from amplifier_tui.host.client import Decision
     from amplifier_tui.host.events import ApprovalRequested
-    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.app.screens.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
     from amplifier_tui.ui.session.keyboard import Keyboard
     from amplifier_tui.ui.session.tabs.tab import SessionTab

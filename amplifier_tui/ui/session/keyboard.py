@@ -14,7 +14,7 @@ from amplifier_tui.ui.state.answer_keys import LOOK_AGAIN, Heard, OpeningRule
 from amplifier_tui.ui.terminal.input import key_time
 
 if TYPE_CHECKING:
-    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.app.screens.main_screen import MainScreen
 
 
 class Keyboard:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionOption
-from amplifier_tui.cli.plain import session
+from amplifier_tui.cli.plain import waiting_questions
 from amplifier_tui.cli.plain.choices import NumberedChoice, NumberedQuestion
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host.client import Decision, QuestionAnswer, QuestionsReply, TrustDecision
@@ -142,7 +142,7 @@ class TrustingClient(ScriptedClient):
 def test_what_others_bring_counts_only_as_far_as_the_user_says(
     lines: str, decision: TrustDecision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "_EARLY", -1.0)
+    monkeypatch.setattr(waiting_questions, "_EARLY", -1.0)
     client = TrustingClient(on_open=[TRUST])
     text = said(client, lines, person=True)
     assert client.named("answer_trust") == [("t", decision)]

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from amplifier_tui.kernel.mounting import packages
+from amplifier_tui.kernel.mounting.packages import search_path
 
 
 @pytest.fixture(autouse=True)
@@ -14,4 +14,4 @@ def clean_imports() -> Iterator[None]:
     for name in set(sys.modules) - modules:
         if name.startswith("amplifier_module_"):
             del sys.modules[name]
-    packages._path_users.clear()
+    search_path._path_users.clear()

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError, module_failure_reason
-from amplifier_tui.kernel.mounting import packages
+from amplifier_tui.kernel.mounting.packages import finding
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 from tests.kernel.loader.written import MOUNT, Resolver, loader_for, write
 
@@ -131,7 +131,7 @@ async def test_a_resolver_module_without_mount_is_found_but_fails(tmp_path: Path
     ],
 )
 def test_the_name_suggests_the_kind(module_id: str, kind: str) -> None:
-    assert packages.kind_by_name(module_id) == kind
+    assert finding.kind_by_name(module_id) == kind
 
 
 # -- validation ------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_keys_that_terminals_and_multiplexers_take_are_left_alone() -> None:
 
 def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.app.app import AmplifierApp
-    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.app.screens.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
     from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
     from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet

@@ -6,6 +6,7 @@ import os
 import shlex
 from typing import Final
 
+from amplifier_tui.host.events import SessionClosed
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.session import AmplifierSession
 
@@ -23,6 +24,17 @@ def resume_command(session_id: str, project: str) -> str:
     if project and shell and os.path.realpath(shell) != project:
         command += f" --cwd {shlex.quote(project)}"
     return command
+
+
+def session_closed(sender: Sender, session_id: str, reason: str, last_answer: str) -> SessionClosed:
+    """Return the event that says a session is closed, before its store is."""
+    said, project = sender.store.rows > 0, sender.store.metadata.project_dir
+    return SessionClosed(
+        **sender.stamp(),
+        reason=reason,
+        resume_command=resume_command(session_id, project) if said else "",
+        last_answer=sender.redactor.text(last_answer) if said else "",
+    )
 
 
 async def clean_up(session: AmplifierSession, sender: Sender) -> None:

@@ -25,7 +25,7 @@ from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.mounting.discovery import installed_modules, is_built_in
 from amplifier_tui.kernel.mounting.mount import ReadyQueue, announce_ready, mount_module
 from amplifier_tui.kernel.mounting.mounted import MountedModule
-from amplifier_tui.kernel.mounting.packages import package_name
+from amplifier_tui.kernel.mounting.packages.finding import package_name
 from amplifier_tui.kernel.mounting.replacing import replace_module, unmount_module
 from amplifier_tui.kernel.session import AmplifierSession
 

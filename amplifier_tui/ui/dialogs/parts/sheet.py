@@ -22,7 +22,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.terminal.textual_costs import Overlay
 
 if TYPE_CHECKING:
-    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.app.screens.main_screen import MainScreen
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import Level
-    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.app.screens.main_screen import MainScreen
     from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
     from amplifier_tui.ui.transcript.view import TranscriptView

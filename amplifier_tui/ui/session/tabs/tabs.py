@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from amplifier_tui.host.client import OpenRequest, SessionClient
-    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.app.screens.main_screen import MainScreen
 
 _log = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from textual.message import Message
 from textual.signal import Signal
 from textual.widgets import Static
 
-from amplifier_tui.ui.app.rail import Rail
-from amplifier_tui.ui.app.session_screen import SessionScreen
+from amplifier_tui.ui.app.screens.rail import Rail
+from amplifier_tui.ui.app.screens.session_screen import SessionScreen
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.panes.table import BY_NAME, PANES, ShowsState
 from amplifier_tui.ui.prompt.history import History

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amplifier_tui.ui.app.conversation_screen import ConversationScreen
+from amplifier_tui.ui.app.screens.conversation_screen import ConversationScreen
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import (

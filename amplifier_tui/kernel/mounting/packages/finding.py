@@ -1,0 +1,155 @@
+"""Packages of modules on disk: finding them, importing them, telling their kind."""
+
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.kernel.mounting.errors import ModuleValidationError
+
+TYPE_TO_MOUNT_POINT: Final = {
+    "orchestrator": "orchestrator",
+    "provider": "providers",
+    "tool": "tools",
+    "hook": "hooks",
+    "context": "context",
+    "resolver": "module-source-resolver",
+}
+
+ENTRY_POINT_GROUP: Final = "amplifier.modules"
+"""Entry points of this group are modules."""
+
+# What a module's name says about its kind; the first that fits.
+_NAMED: Final = (
+    ("orchestrat", "orchestrator"),
+    ("loop", "orchestrator"),
+    ("provider", "provider"),
+    ("tool", "tool"),
+    ("hook", "hook"),
+    ("context", "context"),
+)
+_NATIVE_TRANSPORTS: Final = frozenset({"wasm", "grpc", "rust"})
+
+
+def package_name(module_id: str) -> str:
+    """Return the package a module of this id lives in by convention."""
+    return f"amplifier_module_{module_id.replace('-', '_')}"
+
+
+def package_of(function: Any) -> str:
+    """Return the package that the code of a module's function is in; empty when it can't be told.
+
+    That is the outermost one, but for the program's own modules, which share theirs.
+    """
+    name = str(getattr(function, "__module__", None) or "")
+    first, *inner = name.split(".")
+    if first == __name__.partition(".")[0]:
+        return str(getattr(sys.modules.get(name), "__package__", None) or "")
+    # A namespace package is nobody's own.
+    while inner and getattr(sys.modules.get(first), "__file__", None) is None:
+        first += f".{inner.pop(0)}"
+    return first
+
+
+def find_package_dir(module_id: str, path: Path) -> Path | None:
+    """Return the directory of a module's package, or None if there is no package.
+
+    The path is the package itself, or the directory that holds it, directly or in ``src``.
+    """
+    if _is_package(path):
+        return path
+    if not path.is_dir():
+        return None
+    roots = [path, path / "src"]
+    candidates = [root / package_name(module_id) for root in roots]
+    candidates += [found for root in roots for found in sorted(root.glob("amplifier_module_*"))]
+    declared = declared_modules(path)
+    # A package of any name, as spec 000 has it, if the project's own entry point points to it.
+    values = [declared[module_id]] if module_id in declared else list(declared.values())
+    names = [value.partition(":")[0].partition(".")[0].strip() for value in values]
+    candidates += [root / name for root in roots for name in names if name.isidentifier()]
+    return next((candidate for candidate in candidates if _is_package(candidate)), None)
+
+
+def _is_package(path: Path) -> bool:
+    return (path / "__init__.py").is_file()
+
+
+def declared_modules(path: Path) -> dict[str, str]:
+    """Return the modules a project's ``pyproject.toml`` declares, ``package:mount`` by id."""
+    content = read_toml(path / "pyproject.toml")
+    project = content.get("project")
+    groups = project.get("entry-points") if isinstance(project, dict) else None
+    group = groups.get(ENTRY_POINT_GROUP) if isinstance(groups, dict) else None
+    if not isinstance(group, dict):
+        return {}
+    return {name: value for name, value in group.items() if isinstance(value, str)}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says; nothing if it can't be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        import tomllib  # Most sessions read none.
+
+        return tomllib.loads(text)
+    except (OSError, ValueError):
+        return {}
+
+
+def require_package_dir(module_id: str, path: Path) -> Path:
+    """Return the directory of a module's package.
+
+    Raises `ModuleValidationError` if there is none at ``path`` that this kernel can run.
+    """
+    if not path.exists():
+        raise ModuleValidationError(
+            f"Module '{module_id}' has no valid Python package at {path}: the path does not exist. "
+            "Check the module's source in the bundle.",
+            reason_code="missing_source",
+        )
+    transport = _native_transport(path)
+    if transport is not None:
+        raise ModuleValidationError(
+            f"Module '{module_id}' at {path} asks for the transport '{transport}', and this kernel "
+            "runs Python modules only",
+            reason_code="invalid_package_layout",
+        )
+    found = find_package_dir(module_id, path)
+    if found is None:
+        raise ModuleValidationError(
+            f"Module '{module_id}' has no valid Python package at {path}: expected "
+            f"{package_name(module_id)}/__init__.py there",
+            reason_code="invalid_package_layout",
+        )
+    return found
+
+
+def _native_transport(path: Path) -> str | None:
+    content = read_toml(path / "amplifier.toml")
+    for section in (content, content.get("module"), content.get("amplifier")):
+        if isinstance(section, dict) and section.get("transport") in _NATIVE_TRANSPORTS:
+            return str(section["transport"])
+    return None
+
+
+def kind_by_name(module_id: str) -> str:
+    """Return the kind a module's id suggests; "tool" if it suggests none."""
+    return next((kind for part, kind in _NAMED if part in module_id), "tool")
+
+
+def kind_of(module_id: str, module: Any) -> str:
+    """Return what an imported module says it is, else what its id suggests.
+
+    Raises:
+        ModuleValidationError: It says a kind that does not exist.
+    """
+    declared = getattr(module, "__amplifier_module_type__", None)
+    if declared is None:
+        return kind_by_name(module_id)
+    if declared not in TYPE_TO_MOUNT_POINT:
+        raise ModuleValidationError(
+            f"Module '{module_id}' declares __amplifier_module_type__ = {declared!r}; "
+            f"valid types are: {', '.join(sorted(TYPE_TO_MOUNT_POINT))}",
+            reason_code="invalid_module_metadata",
+        )
+    return str(declared)

@@ -1,0 +1,184 @@
+"""Importing the package of a module, also anew from changed source."""
+
+import importlib
+import importlib.util
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, Final
+
+from amplifier_tui.kernel.mounting.errors import BrokenModuleError
+from amplifier_tui.kernel.mounting.packages.finding import require_package_dir
+from amplifier_tui.kernel.mounting.packages.search_path import (
+    add_path,
+    refuse_other_copy,
+    remove_paths,
+)
+
+_log = logging.getLogger(__name__)
+
+_Stamp = tuple[tuple[str, int, int], ...]
+_stamps: dict[str, _Stamp] = {}
+"""Name, time (ns) and size of each source file of a package, as it was imported."""
+_MOST: Final = 1_000
+"""Files of a package that are looked at, and folders."""
+
+
+def import_package(module_id: str, package_dir: Path) -> ModuleType:
+    """Import a module's package, whose parent is on ``sys.path``, under its own name.
+
+    The package may be one file.
+
+    Raises:
+        BrokenModuleError: The import fails.
+        ImportError: Another package of that name is loaded already.
+    """
+    name = package_dir.stem if package_dir.is_file() else package_dir.name
+    stamp = None
+    if name not in sys.modules:
+        importlib.invalidate_caches()
+        # Before it runs: what is written meanwhile is another source.
+        stamp = _stamp(package_dir)
+    try:
+        module = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise BrokenModuleError(
+            f"Module '{module_id}' found at {package_dir.parent} but failed to load: "
+            f"{type(error).__name__}: {error}{advice(error)}",
+            reason_code="validation_failed",
+        ) from error
+    if stamp is not None:
+        _stamps[name] = stamp
+    file = getattr(module, "__file__", None)
+    origin = Path(file).resolve() if file else None
+    if origin is not None and not package_dir.is_file():
+        origin = origin.parent
+    if origin is not None and origin != package_dir.resolve():
+        refuse_other_copy(module_id, package_dir, origin)
+    return module
+
+
+def has_changed(package_dir: Path) -> bool:
+    """Tell whether a package's source is another one than when `import_package` imported it."""
+    name = package_dir.stem if package_dir.is_file() else package_dir.name
+    return name in sys.modules and name in _stamps and _stamps[name] != _stamp(package_dir)
+
+
+def _stamp(package_dir: Path) -> _Stamp:
+    """Return what differs where a file below was written since; empty where none can be read."""
+    files = _sources(package_dir) if package_dir.is_dir() else [package_dir]
+    try:
+        # An editor's lock is a link to nowhere.
+        there = (file for file in files if file.is_file())
+        found = [(str(file), file.stat()) for file in islice(there, _MOST)]
+    except OSError:
+        return ()
+    return tuple((file, stat.st_mtime_ns, stat.st_size) for file, stat in found)
+
+
+def _sources(package_dir: Path) -> Iterator[Path]:
+    """Return the source files, always in the same order: of very many only the first are looked at.
+
+    It is read on the loop that runs the session: a folder with much else in it holds nobody up.
+    """
+    for folder, folders, files in islice(os.walk(package_dir), _MOST):
+        folders.sort()
+        yield from (Path(folder, name) for name in sorted(files) if name.endswith(".py"))
+
+
+@contextmanager
+def code_set_aside(package: str) -> Iterator[None]:
+    """Have what is imported inside run from its source anew, though the package is loaded.
+
+    When something is raised inside, the package is the one that was loaded before.
+    """
+    before = _loaded_below(package)
+    for module in before.values():
+        compiled = getattr(getattr(module, "__spec__", None), "cached", None)
+        if not compiled:
+            continue
+        try:
+            # Of a change within one second that keeps the size, Python itself sees nothing.
+            Path(compiled).unlink(missing_ok=True)
+        except OSError as error:
+            # It sees all others.
+            _log.info("%s can't be removed: %s", compiled, error)
+    for name in before:
+        del sys.modules[name]
+    try:
+        yield
+    except BaseException:
+        for name in _loaded_below(package):
+            del sys.modules[name]
+        sys.modules.update(before)
+        raise
+
+
+def _loaded_below(package: str) -> dict[str, ModuleType]:
+    inside = f"{package}."
+    # Another thread may be importing; only a copy holds still.
+    found = ((name, module) for name, module in sys.modules.copy().items() if package)
+    return {name: module for name, module in found if name == package or name.startswith(inside)}
+
+
+def advice(error: BaseException) -> str:
+    """Return what to do about a failed import, to be put behind its message; mostly nothing."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f". Install what provides '{error.name.partition('.')[0]}'."
+    return ""
+
+
+def import_module_from_path(module_path: str | Path) -> ModuleType:
+    """Import a package directory, or a module that is one file; see `imported_module`."""
+    with imported_module(module_path) as module:
+        found: ModuleType = module
+    return found
+
+
+@contextmanager
+def imported_module(module_path: str | Path, entry_point: str | None = None) -> Iterator[Any]:
+    """Import a module as the kernel will, under its own name; inside, it finds its own files.
+
+    Args:
+        module_path: Its package directory, the folder that holds it, the one file it is, or the
+            package's name.
+        entry_point: ``"package.module:function"``; yields an object with its ``mount`` and
+            ``on_session_ready`` then, instead of the package. The mere name of an entry point
+            says nothing more than the path does.
+
+    Raises:
+        ModuleValidationError: There is no package there.
+        ModuleLoadError: It can't be imported.
+        ImportError: A package of that name is loaded from elsewhere.
+    """
+    added: list[Path] = []
+    path = Path(module_path)
+    try:
+        if path.suffix == ".py" and path.is_file() and path.name != "__init__.py":
+            add_path(path.resolve().parent, added)
+            package: Any = import_package(path.stem, path.resolve())
+        elif path.exists():
+            path = path.parent if path.name == "__init__.py" else path
+            package_dir = require_package_dir(path.name, path.resolve())
+            add_path(package_dir.parent, added)
+            package = import_package(path.name, package_dir)
+        else:
+            package = importlib.import_module(str(module_path))
+        refers = entry_point is not None and any(mark in entry_point for mark in ".:")
+        yield _entry(entry_point or "") if refers else package
+    finally:
+        remove_paths(added)
+
+
+def _entry(entry_point: str) -> Any:
+    module_name, _, function = entry_point.partition(":")
+    module: ModuleType = importlib.import_module(module_name)
+    return SimpleNamespace(
+        mount=getattr(module, function or "mount", None),
+        on_session_ready=getattr(module, "on_session_ready", None),
+    )
