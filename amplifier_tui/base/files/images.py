@@ -5,6 +5,8 @@ import binascii
 import re
 from typing import Any, Final
 
+from amplifier_tui.base.files.image_metadata import without_metadata
+
 MAX_BYTES: Final = 3_700_000
 """Most bytes of an image or a PDF: in base64 it stays below the 5 MB that APIs accept."""
 HEAD: Final = 16
@@ -32,8 +34,12 @@ def media_type(head: bytes) -> str | None:
 
 
 def image_source(data: bytes, kind: str) -> dict[str, Any]:
-    """Return the source of an image's block in a message."""
-    return {"type": "base64", "media_type": kind, "data": base64.b64encode(data).decode("ascii")}
+    """Return the source of an image's block in a message, without what it says beside its pixels.
+
+    A photo's file may say where and when it was taken.
+    """
+    encoded = base64.b64encode(without_metadata(data)).decode("ascii")
+    return {"type": "base64", "media_type": kind, "data": encoded}
 
 
 def is_data_url(text: str) -> bool:

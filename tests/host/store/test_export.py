@@ -159,6 +159,17 @@ def test_images_are_in_a_page_up_to_a_bound_and_nothing_that_is_none(tmp_path: P
     assert (tmp_path / "b.html").read_text().count("<img ") == 1
 
 
+def test_a_page_does_not_say_where_a_photo_of_an_older_session_was_taken(tmp_path: Path) -> None:
+    photo = base64.b64encode(plain(2, 2) + b"47.3769N").decode()
+    source = {"type": "base64", "media_type": "image/png", "data": photo}
+    session = stored(
+        tmp_path / "s", [{"role": "user", "content": [{"type": "image", "source": source}]}]
+    )
+    save(session, tmp_path / "a.html")
+    clean = base64.b64encode(plain(2, 2)).decode()
+    assert f'<img src="data:image/png;base64,{clean}"' in (tmp_path / "a.html").read_text()
+
+
 def test_an_export_begins_with_the_turn_that_was_asked_for(tmp_path: Path) -> None:
     rows = [{"role": "user", "content": f"prompt {n}"} for n in (1, 2, 3)]
     session = stored(tmp_path / "s", rows)

@@ -1,12 +1,13 @@
 """A conversation as a page of HTML: one file, which loads nothing and runs nothing."""
 
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from amplifier_tui.base.files.image_metadata import without_metadata
 from amplifier_tui.base.files.images import HEAD, IMAGES, media_type
 from amplifier_tui.host.store.export.parts import ExportPart
 
@@ -119,7 +120,7 @@ class PageForm:
                 made.append(f"<p>[an image of {len(data) * 3 // 4:,} bytes is left out]</p>\n")
                 continue
             self._room -= len(data)
-            made.append(f'<img src="data:{kind};base64,{data}" alt="image">\n')
+            made.append(f'<img src="data:{kind};base64,{_shown(data)}" alt="image">\n')
         return "".join(made)
 
     def end(self) -> str:
@@ -132,6 +133,11 @@ def _is_image(kind: str, data: str) -> bool:
     if kind not in IMAGES or len(data) % 4 or _BASE64.fullmatch(data) is None:
         return False
     return media_type(b64decode(data[: 4 * HEAD])) == kind
+
+
+def _shown(data: str) -> str:
+    """Return the base64 of an image without its metadata: sessions keep images as they came."""
+    return b64encode(without_metadata(b64decode(data))).decode("ascii")
 
 
 def _folded(summary: str, inside: str) -> str:
