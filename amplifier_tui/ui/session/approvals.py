@@ -178,13 +178,19 @@ class DialogQueue:
             self._dialogs.show_place(self._place(self._open))
         self._consider()
 
-    def show(self) -> bool:
-        """Bring back what was put off and show the oldest request; False when none waits."""
-        self._later.clear()
-        self._wanted = {request.request_id for request in self.waiting}
-        if not self._open and self.waiting:
-            self._show(self.waiting[0])
-        return bool(self.waiting)
+    def show(self, of: SessionTab | None = None) -> bool:
+        """Bring back what was put off and show the oldest request; False when none waits.
+
+        Args:
+            of: Whose requests are meant; None for those of all sessions.
+        """
+        meant = [r for r in self.waiting if of is None or self._dialogs.owner(r) is of]
+        known = {request.request_id for request in meant}
+        self._later -= known
+        self._wanted |= known
+        if not self._open and meant:
+            self._show(meant[0])
+        return bool(meant)
 
     def answered(self, answer: DialogAnswer) -> None:
         """A dialog closed with an answer."""

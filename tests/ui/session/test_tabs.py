@@ -15,8 +15,10 @@ from amplifier_tui.host.events import (
     TitleChanged,
 )
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
 from amplifier_tui.ui.dialogs.questions import Confirm
 from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
+from amplifier_tui.ui.session.keyboard import Keyboard
 from amplifier_tui.ui.session.tabs.tabs import MOST
 from amplifier_tui.ui.terminal import guard
 from tests.ui.driving import Driver, running
@@ -120,6 +122,27 @@ async def test_what_an_unseen_session_asks_is_named_and_answered_without_going_t
         await drive.closed()
         await drive.press("ctrl+x", "0")
         assert drive.app.client is other
+
+
+async def test_going_to_a_session_that_waits_opens_what_it_asks_though_a_key_was_pressed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Keyboard, "question_wait", lambda self: 600.0)
+    async with running(size=(80, 24)) as drive:
+        second = await beside(drive)
+        await drive.press("ctrl+x", "1")
+        third = await beside(drive)
+        await drive.press("ctrl+x", "1")
+        await tell(drive, second, turn(1, "clean up"), ask("r2"))
+        await tell(drive, third, turn(1, "choose"), questions())
+        await drive.press("ctrl+x", "0")
+        dialog = await drive.dialog(ApprovalDialog)
+        assert drive.app.client is second and "1 of 1" in drive.text()
+        dialog.dismiss()
+        await drive.closed()
+        await drive.press("ctrl+x", "0")
+        await drive.dialog(AskDialog)
+        assert drive.app.client is third
 
 
 @pytest.mark.parametrize("by_mouse", [False, True])

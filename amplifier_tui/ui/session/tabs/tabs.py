@@ -127,12 +127,17 @@ class SessionTabs:
         return len(self.links) > 1
 
     def show_waiting(self) -> bool:
-        """Show the next session that waits for the user; False where no other one does."""
+        """Show the next session that waits for the user, and what it waits for.
+
+        Returns:
+            False where no other session waits.
+        """
         at = self.links.index(self._shown)
         others = [*self.links[at + 1 :], *self.links[:at]]
         found = next((link for link in others if link.tab.look.status == "waits"), None)
         if found is not None:
             self.show(found)
+            self._show_question(found)
         return found is not None
 
     def find(self, session_id: str) -> SessionLink | None:
@@ -225,6 +230,14 @@ class SessionTabs:
             self.show(at_limit)
             self._screen.action_bottom()
         return at_limit is not None
+
+    def _show_question(self, link: SessionLink) -> None:
+        """Show what the session on screen waits for."""
+        if link.trust.show() or self.approvals.queue.show(link.tab) or link.questions.show():
+            return
+        if link.tab.state.usage.at_limit:
+            # That is answered in the conversation.
+            self._screen.action_bottom()
 
     def changed(self) -> None:
         """Show what the sessions do, and ask what they want to ask."""
