@@ -59,6 +59,10 @@ _KEPT: Final = (
 _CLEANING: Final = r"^filter\..*\.(clean|process)$"
 _FILTERS: Final = r"^filter\..*\.(clean|smudge|process)$"
 _OWN_SCOPES: Final = ("local", "worktree")
+_SUBMODULE: Final = b"160000 "
+"""How `git ls-files --stage` begins the row of a submodule."""
+_MOST_SUBMODULES: Final = 100
+_MOST_INDEX: Final = 64 * 1024 * 1024
 _NONE_SET: Final = 1
 """The exit code of ``git config`` where no setting fits."""
 
@@ -268,13 +272,40 @@ def own_settings_now(folder: Path, pattern: str) -> list[str]:
 def names_programs(folder: Path) -> bool:
     """Whether a repository's own configuration names a program that git runs when it only looks.
 
+    That of the submodules below the folder counts too: git looks into them, and runs theirs.
     Blocking.
     """
     pattern = (
         r"^(filter\..*|diff\.external|diff\..*\.(command|textconv)|pager\..*|gpg\..*"
-        r"|core\.(fsmonitor|pager|hookspath|sshcommand|askpass)|log\.showsignature)$"
+        r"|merge\..*\.driver|core\.(fsmonitor|pager|hookspath|sshcommand|askpass)"
+        r"|log\.showsignature)$"
     )
-    return _configures(folder, pattern, TIMEOUT)
+    looked, left = set[Path](), [folder]
+    while left:
+        each = left.pop()
+        if _configures(each, pattern, TIMEOUT):
+            return True
+        looked.add(each)
+        below = _submodules(each)
+        if below is None or len(looked) + len(below) > _MOST_SUBMODULES:
+            return True
+        left += [place for place in below if place not in looked]
+    return False
+
+
+def _submodules(folder: Path) -> list[Path] | None:
+    """Return the submodules that are checked out anywhere in a repository; None for many."""
+    top = git_output_now(folder, "rev-parse", "--show-toplevel")
+    if top is None:
+        return []  # No repository, or one without files.
+    root = Path(top.removesuffix("\n"))
+    listed = git_bytes_now(root, "ls-files", "--stage", "-z", most_bytes=_MOST_INDEX)
+    if listed is None or len(listed) >= _MOST_INDEX:
+        return None
+    rows = listed.split(b"\0")
+    names = [row.partition(b"\t")[2] for row in rows if row.startswith(_SUBMODULE)]
+    places = [root / os.fsdecode(name) for name in names]
+    return [place for place in places if os.path.lexists(place / ".git")]
 
 
 def _configures(folder: Path, pattern: str, timeout: float) -> bool:

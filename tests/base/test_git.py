@@ -116,3 +116,28 @@ def test_git_is_not_started_where_there_is_no_repository(
 def test_a_repository_without_files_of_its_own_is_one(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", "--bare", "-b", "main", "bare"], cwd=tmp_path, check=True)
     assert git_output_now(tmp_path / "bare", "symbolic-ref", "--short", "HEAD") == "main\n"
+
+
+def test_programs_that_submodules_name_are_seen_however_deep_they_lie(repository: Path) -> None:
+    def git(folder: Path, *arguments: str) -> None:
+        who = ("-c", "user.name=u", "-c", "user.email=u@example.org")
+        command = ("git", *who, *arguments)
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+    inner = repository / "a" / "b"
+    for folder in (inner, inner.parent, repository):
+        folder.mkdir(parents=True, exist_ok=True)
+        git(folder, "init", "-q")
+        (folder / "file").write_text("x\n")
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", "first")
+    assert not names_programs(repository) and not names_programs(inner.parent)
+    git(inner, "config", "filter.x.clean", "evil")
+    assert names_programs(repository) and names_programs(inner.parent)
+    (repository / "plain").mkdir()
+    assert names_programs(repository / "plain")
+
+
+def test_a_program_that_merges_files_counts_as_one_that_looking_runs(repository: Path) -> None:
+    subprocess.run(["git", "config", "merge.x.driver", "evil"], cwd=repository, check=True)
+    assert names_programs(repository)
