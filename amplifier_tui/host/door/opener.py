@@ -78,7 +78,7 @@ class SessionOpener(SessionCommands):
         carried = None
         live = self._live
         # Prompts may wait where everything that was said has been taken back.
-        if live is not None and carry and (live.store.rows or live.turns.queue):
+        if live is not None and carry and (live.store.has_work or live.turns.queue):
             carried = await live.moved()
         await self.open(OpenRequest(cwd=self._cwd, bundle=name), carried)
 
@@ -321,7 +321,7 @@ class SessionOpener(SessionCommands):
     async def _go_on_in(self, live: LiveSession, reference: str) -> None:
         """Open a bundle with the conversation and the mode of a session."""
         carried = None
-        if live.store.rows:
+        if live.store.has_work:
             carried = await live.moved()
             if reference == live.reference:
                 carried = replace(carried, workspace=live.store.metadata.workspace)

@@ -11,7 +11,7 @@ from typing import Any
 from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
 from amplifier_tui.base.plain import plain
-from amplifier_tui.host.events import HostEvent, ToolEnded
+from amplifier_tui.host.events import HostEvent, ShellEnded, ToolEnded
 from amplifier_tui.host.messages import metadata_of
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store import event_log, partial_file, queue_file
@@ -80,6 +80,7 @@ class SessionStore:
         """Told when title, description or tags are others than before."""
         self.redactor = redactor
         self.rows = 0
+        self._has_commands = False
         self._on_trouble = on_trouble
         self._troubled: set[Path] = set()
         self._lock = FileLock(folder / LOCK_NAME)
@@ -111,9 +112,17 @@ class SessionStore:
             self._trouble(self._transcript, error)
         if self.rows:
             self._complete_metadata()
+        elif not self._is_new:
+            # Without rows a session can only be found if the user ran commands in it.
+            self._has_commands = (self.folder / TRANSCRIPT).exists()
         self.metadata.created = self.metadata.created or now()
         self._shown = self.metadata.shown
         self.partial.start_at(self.rows)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is something to come back to: words, or commands of the user's own."""
+        return bool(self.rows) or self._has_commands or not self.rewinds.is_empty
 
     @property
     def metadata(self) -> Metadata:
@@ -252,6 +261,9 @@ class SessionStore:
         """Note an outcome of another session, which came when there were `rows` rows."""
         if isinstance(event, ToolEnded):
             event = replace(event, output="")  # It is in its row.
+        elif isinstance(event, ShellEnded) and not self.has_work:
+            self._has_commands = True
+            self._transcript.append(b"")  # With it the session can be found.
         self._outcomes.append(encode_row({"row": rows, "event": event.to_json()}))
 
     def audit(self, entry: Mapping[str, Any]) -> None:
@@ -296,25 +308,25 @@ class SessionStore:
             self.on_title()
 
     def close(self) -> None:
-        """Close every file and give the folder back; a session without a word leaves none.
+        """Close every file and give the folder back; a session without any work leaves none.
 
         Of a session that another process has open nothing is touched.
         """
         if self._is_others:
             return
-        if self.rows or not self.rewinds.is_empty:
+        if self.has_work:
             self._save_metadata(LOCK_TIME)
         for file in (self._transcript, self._outcomes, self.partial, self.log):
             file.close()
         self._lock.release()
-        if self._is_new and not self.rows and self.rewinds.is_empty:
+        if self._is_new and not self.has_work:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def discard(self) -> None:
         """Close for a session that did not open: what it made goes, what was there before stays."""
         if self._is_new:
             # A conversation that was to come along is whole where it came from.
-            self.rows = 0
+            self.rows, self._has_commands = 0, False
         self.close()
 
     def stored(self) -> StoredRows:

@@ -15,6 +15,7 @@ from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.listing.scan import scan
 from amplifier_tui.host.store.metadata import Metadata, read_metadata
 from amplifier_tui.host.store.partial_file import noted_prompts
+from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from amplifier_tui.paths import amplifier_home, project_slug, sessions_dir
 
 PROMPT_LENGTH: Final = 200
@@ -178,9 +179,21 @@ def stored_at(key: str) -> Path:
 
 
 def prompt_at_head(folder: Path) -> str:
-    """Return the first prompt among the first rows of a session, or before them in a crash."""
+    """Return the first prompt among the first rows of a session, or before them in a crash.
+
+    Where there is none, the first command that the user ran in it.
+    """
     noted = (shorten(text) for text in noted_prompts(_head(folder / partial_file.FILE_NAME)))
-    return first_prompt(_head(folder / TRANSCRIPT)) or next(noted, "")
+    prompt = first_prompt(_head(folder / TRANSCRIPT)) or next(noted, "")
+    return prompt or next(_commands(_head(folder / DISPLAY)), "")
+
+
+def _commands(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the user's commands among what was noted beside rows, as they are typed."""
+    for row in rows:
+        match row.get("event"):
+            case {"type": "ShellStarted" | "ShellEnded", "command": str(command), **event}:
+                yield shorten(("!" if event.get("told", True) else "!!") + command)
 
 
 def _head(path: Path) -> Iterator[Row]:

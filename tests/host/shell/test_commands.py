@@ -13,6 +13,7 @@ from amplifier_tui.host.events import (
     HostEvent,
     Notice,
     Rewound,
+    SessionClosed,
     ShellEnded,
     ShellProgress,
     ShellStarted,
@@ -23,6 +24,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.shell.commands import ShellCommands
+from amplifier_tui.host.store.listing.listing import list_sessions
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.stream.sender import Sender
 from tests.host.driving import Driver, Project, calling, saying
@@ -266,3 +268,36 @@ async def test_no_command_begins_after_the_session_was_closed(tmp_path: Path) ->
     await commands.close()
     await taken
     assert not commands.running and events == []
+
+
+def test_a_session_of_commands_alone_stays_with_its_draft_and_can_be_resumed(
+    project: Project, drive: Drive
+) -> None:
+    first = drive()
+    opened = first.open(project.bundle())
+    run(first, "echo kept")
+    run(first, "echo mine", tell=False)
+    first.client.keep_draft("to be sent later")
+    first.close()
+    (closed,) = first.of(SessionClosed)
+    assert opened.session_id in closed.resume_command
+    (card,) = list_sessions("", project.folder).cards
+    assert (card.session_id, card.first_prompt, card.turns) == (opened.session_id, "!echo kept", 0)
+    second = drive()
+    again = second.open(resume="last")
+    assert (again.session_id, again.draft) == (opened.session_id, "to be sent later")
+    assert [event.output.strip() for event in second.of(ShellEnded)] == ["kept", "mine"]
+    (waiting,) = second.wait(ShellWaiting).command_ids
+    assert waiting == second.of(ShellEnded)[0].command_id
+    second.close()
+    third = drive()
+    assert third.open(resume=opened.session_id).session_id == opened.session_id
+    third.turn("go")
+    assert "kept" in str(user_rows(project, opened.session_id)[0]["content"])
+
+
+def test_a_session_without_a_command_leaves_nothing(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle())
+    driver.close()
+    assert driver.of(SessionClosed)[0].resume_command == ""
+    assert list_sessions("", project.folder).cards == ()

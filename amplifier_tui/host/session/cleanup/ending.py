@@ -28,7 +28,7 @@ def resume_command(session_id: str, project: str) -> str:
 
 def session_closed(sender: Sender, session_id: str, reason: str, last_answer: str) -> SessionClosed:
     """Return the event that says a session is closed, before its store is."""
-    said, project = sender.store.rows > 0, sender.store.metadata.project_dir
+    said, project = sender.store.has_work, sender.store.metadata.project_dir
     return SessionClosed(
         **sender.stamp(),
         reason=reason,

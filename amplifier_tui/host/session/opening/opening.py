@@ -251,7 +251,7 @@ class Opening:
     async def _replay(self, store: SessionStore, stored: StoredRows) -> int:
         """Show the end of the stored conversation; returns how many rows were left out."""
         count = len(stored)
-        if not count and store.rewinds.is_empty and self._carried is None:
+        if not store.has_work and self._carried is None:
             return 0
         start = max(0, count - TAIL)
         replay = await asyncio.to_thread(store.replay, stored)
