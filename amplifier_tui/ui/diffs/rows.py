@@ -175,7 +175,10 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> DiffRows:
         elif found := _HUNK.match(line):
             old, new = int(found[1]), int(found[3])
             old_left, new_left = int(found[2] or 1), int(found[4] or 1)
-            put("section", shown(found[5].rstrip("\r")), old, new)
+            words = shown(found[5].rstrip("\r"))
+            # Nothing is left out above the first line of a file.
+            if words or max(old, new) > 1 or kinds[-1:] not in ([], ["file"]):
+                put("section", words, old, new)
         elif named := _PATCH_FILE.match(line):
             put("file", _CHANGED[named[1]] + shown(named[2]))
             in_patch = True

@@ -70,5 +70,5 @@ def test_of_a_large_change_only_what_is_seen_is_laid_out() -> None:
     text = "--- a/x\n+++ b/x\n@@ -0,0 +1,5000 @@\n" + "+a line\n" * 5_000
     lines = DiffLines(diff_rows(text), split=True)
     rows = FoldedRows(lines, 80, lines.lead)
-    assert len(rows) == 5_002 and isinstance(lines[rows[4_000].number], LinePair)
+    assert len(rows) == 5_001 and isinstance(lines[rows[4_000].number], LinePair)
     assert len(lines._made) <= 3

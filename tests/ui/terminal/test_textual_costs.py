@@ -204,7 +204,9 @@ async def test_a_screen_over_another_one_shows_its_lines_where_it_covers_nothing
         await pilot.pause()
         assert rows(app)[4] == "two 4"
         await pilot.resize_terminal(20, 10)
-        assert rows(app)[6:8] == ["two 6", "over"]
+        async with asyncio.timeout(10):
+            while rows(app)[6:8] != ["two 6", "over"]:
+                await pilot.pause()
 
 
 async def test_a_screen_over_another_one_is_drawn_whole_while_both_take_a_new_size() -> None:

@@ -56,6 +56,7 @@ def diff_lines(
             return
         else:
             shown += 1
+            in_file = True
             yield from _row_lines(row, digits, width, colours.get(index, ()))
 
 
