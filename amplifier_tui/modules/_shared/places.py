@@ -11,7 +11,11 @@ from amplifier_tui.modules._shared.tool import ToolProblem
 def resolved(path: str | Path, root: Path) -> Path:
     """Return a path without links, from `root` if relative; a `ToolProblem` if it is unusable."""
     try:
-        found = (root / Path(path).expanduser()).resolve()
+        # `Path` drops the `./` of `./~/x`, a file of the workspace to whoever judged the call.
+        written = os.path.expanduser(path)
+        if str(written).startswith("~"):
+            raise RuntimeError("there is no such user")
+        found = (root / written).resolve()
         if found.is_symlink():
             # From Python 3.13 on `resolve` leaves it in the path.
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

@@ -311,7 +311,7 @@ def _checked(copy: Any) -> str:
 def inside(path: str, root: Path) -> Path | None:
     """Return the file a path means, every link followed; None where it is not in the workspace."""
     try:
-        found = (root / Path(path).expanduser()).resolve()
+        found = (root / os.path.expanduser(path)).resolve()
     except (ValueError, RuntimeError, OSError):
         return None
     return found if found != root and found.is_relative_to(root) else None

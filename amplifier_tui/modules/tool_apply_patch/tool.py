@@ -1,6 +1,7 @@
 """``apply_patch``: a patch of several files, applied whole or not at all."""
 
 import asyncio
+import os
 import stat
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -124,7 +125,7 @@ space; where they do not make the place unique, put the class or function it is 
         return places
 
     def _refuse_link(self, path: str, *, gone: bool) -> None:
-        if gone and (self._workspace.root / Path(path).expanduser()).is_symlink():
+        if gone and (self._workspace.root / os.path.expanduser(path)).is_symlink():
             raise ToolProblem(
                 f"{path} is a symbolic link. Remove or rename it with a command instead.",
                 "not_a_file",

@@ -85,9 +85,8 @@ class GlobTool(SearchTool):
 
 def _split(pattern: str, folder: Any) -> tuple[Any, str]:
     """Take the fixed beginning of an absolute pattern as the folder."""
-    pattern = pattern.removeprefix("./")
     if not pattern.startswith(("/", "~")):
-        return folder, pattern
+        return folder, pattern.removeprefix("./").lstrip("/")
     parts = pattern.split("/")
     fixed = next(
         (place for place, part in enumerate(parts) if any(mark in part for mark in _WILD)),

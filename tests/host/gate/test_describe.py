@@ -219,7 +219,11 @@ def test_an_argument_that_may_be_what_counts_is_shown_and_covered_by_no_rule_for
 
 
 @pytest.mark.parametrize(
-    "path", [" /etc/passwd", "/etc/passwd\n", "file:///etc/passwd", ".git\0/config", {"x": "/etc"}]
+    "path",
+    [
+        *(" /etc/passwd", "/etc/passwd\n", "file:///etc/passwd", ".git\0/config", {"x": "/etc"}),
+        *("a\nb/../.env", "a\nb/../../x"),
+    ],
 )
 def test_a_path_that_tools_may_read_otherwise_is_asked_about(tmp_path: Path, path: Any) -> None:
     gate = Gate(tmp_path, RuleBook, mode="edits")

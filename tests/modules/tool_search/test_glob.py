@@ -84,6 +84,14 @@ async def test_what_may_not_be_searched_is_refused(
     assert kind(await search.call("glob", **arguments)) == why
 
 
+async def test_a_pattern_that_begins_here_stays_here(search: Search, tmp_path: Path):
+    search.put("~/a.txt")
+    assert await search.glob("./~/*.txt") == ["~/a.txt"]
+    outside = tmp_path / "outside"
+    outside.mkdir(exist_ok=True)
+    assert await search.glob(f"./{outside}/*") == []
+
+
 async def test_links_are_not_followed_and_denied_folders_not_entered(tmp_path: Path):
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -132,7 +132,11 @@ def _has_odd_path(arguments: Mapping[str, Any]) -> bool:
     texts = [each for value in values for each in (value if isinstance(value, list) else (value,))]
     return any(
         text is not None
-        and (not isinstance(text, str) or text != text.strip() or "://" in text or "\0" in text)
+        and (
+            not isinstance(text, str)
+            or text != text.strip()
+            or any(odd in text for odd in ("://", "\0", "\n"))
+        )
         for text in texts
     )
 
