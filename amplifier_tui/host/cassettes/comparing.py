@@ -55,7 +55,7 @@ _REPEATED: Final = frozenset({"system prompt", "tools", "hooks", "told"})
 
 class _Comparison:
     def __init__(self, was: Cassette, now: Cassette, tools: ToolsFrom) -> None:
-        self._was, self._now, self._tools = was, now, tools
+        self._was, self._tools = was, tools
         self._rows: list[dict[tuple[str, str], Any]] = [
             {(row.kind, row.id): row for row in side.rows} for side in (was, now)
         ]

@@ -33,9 +33,8 @@ class Engine:
             thread.
     """
 
-    def __init__(self, on_failure: OnFailure, name: str = "amplifier-engine") -> None:
+    def __init__(self, on_failure: OnFailure) -> None:
         self._on_failure = on_failure
-        self._name = name
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -108,7 +107,7 @@ class Engine:
         loop = asyncio.new_event_loop()
         loop.set_exception_handler(self._stray)
         self._thread = threading.Thread(
-            target=self._run, args=(loop,), name=self._name, daemon=True
+            target=self._run, args=(loop,), name="amplifier-engine", daemon=True
         )
         self._thread.start()
         return loop

@@ -30,6 +30,8 @@ from amplifier_tui.kernel.validation.base import (
 from amplifier_tui.kernel.validation.kinds import VALIDATORS
 
 _SNIPPET: Final = '[project.entry-points."amplifier.modules"]\n{id} = "{package}:mount"'
+_SHOWN: Final = 5
+"""Ids that are named where one is not found."""
 _PREFIXES: Final = (FOLDER_PREFIX, "amplifier_module_")
 
 
@@ -131,9 +133,9 @@ def _installed(module_id: str) -> _Place:
     )
 
 
-def _some(module_ids: Iterable[str], most: int = 5) -> str:
+def _some(module_ids: Iterable[str]) -> str:
     shown = [*module_ids]
-    return ", ".join(shown[:most] + ["..."] * (len(shown) > most))
+    return ", ".join(shown[:_SHOWN] + ["..."] * (len(shown) > _SHOWN))
 
 
 def _checkable(kind: str) -> str:

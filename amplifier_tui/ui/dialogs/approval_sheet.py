@@ -91,7 +91,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         is_first_click: Callable[[], bool],
         cover: Callable[[int], None],
     ) -> None:
-        super().__init__(keymap.by_key("approval"), is_first_click, f"-{request.risk}")
+        super().__init__(keymap.by_key("approval"), is_first_click, cover, f"-{request.risk}")
         self.request = request
         self._worded = words.has_question(request)
         self.set_class(self._worded, "-worded")
@@ -100,7 +100,6 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         self._place = place
         self._hold = hold
         self.set_up_reading(request.diff, client, keymap, made=False)
-        self._report_cover = cover
         self._held = held
         self._confirming = False
         self._full = False
@@ -260,11 +259,3 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
 
     def _foot(self) -> int:
         return 0 if self._full else super()._foot()
-
-    def _tell_cover(self) -> None:
-        if self.is_active:
-            self._report_cover(self.sheet.outer_size.height)
-
-    def on_unmount(self) -> None:
-        """Give the conversation its rows back."""
-        self._report_cover(0)

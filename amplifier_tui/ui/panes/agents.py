@@ -1,7 +1,6 @@
 """The strip of agents above the prompt: what each does, what it has used, and what can be done."""
 
 import time
-from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 from textual import events
@@ -61,11 +60,10 @@ class AgentStrip(LineView[_AgentRow]):
         Binding("q", "leave", "Back to the prompt", id="agents.leave"),
     ]
 
-    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self) -> None:
         super().__init__(id="agents")
         self.keys = KEYS
         """Names the key that leads to an action."""
-        self._clock = clock
         self._entries: list[LaneEntry] = []
         self._version: tuple[int, int] | None = None
 
@@ -138,7 +136,7 @@ class AgentStrip(LineView[_AgentRow]):
         indent = " " * (_INDENT * row.depth)
         name = fit(agent_name(entry), max(_NAME, width // 4))
         words, role = agent_words(entry)
-        data = agent_data(entry, self._clock(), short=width < _NARROW)
+        data = agent_data(entry, time.time(), short=width < _NARROW)
         left: Row = [(f"{indent}{glyph} ", tone), (f"{name:<{_NAME}}  ", "text"), (words, role)]
         return spread(left, [(data, "muted")], width)
 

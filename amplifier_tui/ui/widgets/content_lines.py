@@ -15,8 +15,8 @@ class ContentLines(LineView[Content], can_focus=False):
     ContentLines { background: transparent; overflow-y: scroll; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._lines: Sequence[Content] = ()
 
     def set_lines(self, lines: Sequence[Content]) -> None:

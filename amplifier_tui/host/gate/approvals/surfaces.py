@@ -172,19 +172,17 @@ class ProviderApprovals:
     def __init__(
         self,
         approvals: ApprovalQueue,
-        asker: str = "hooks-approval",
         lane: str = MAIN_LANE,
         gate: SessionGate | None = None,
     ) -> None:
         self._approvals = approvals
-        self._asker = asker
         self._lane = lane
         self._gate = gate
 
     async def request_approval(self, request: ApprovalRequest) -> ApprovalResponse:
         """Ask; the module that asks announces it and remembers nothing."""
         question = ApprovalQuestion(
-            asker=self._asker,
+            asker="hooks-approval",
             prompt=request.action,
             tool=request.tool_name,
             call_id=current_tool_call_id() or str(request.details.get("tool_call_id") or ""),

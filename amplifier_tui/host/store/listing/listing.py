@@ -19,7 +19,7 @@ from amplifier_tui.host.store.listing.filters import Condition, condition
 from amplifier_tui.host.store.listing.pins import pinned
 from amplifier_tui.host.store.listing.scan import all_folders, scan, stamp_of
 from amplifier_tui.host.store.search.database import index_path, reading
-from amplifier_tui.host.store.search.indexing import update_index
+from amplifier_tui.host.store.search.indexing import try_to_update
 from amplifier_tui.host.store.sessions import card_of
 from amplifier_tui.host.stored_cards import PAGE, SessionCard, SessionList
 from amplifier_tui.paths import sessions_dir
@@ -169,12 +169,7 @@ def _changes(connection: sqlite3.Connection, folders: list[str]) -> dict[str, fl
 
 def list_now(typed: str, cwd: Path, *, here: bool, most: int) -> SessionList:
     """Return the sessions that match, after what is new was read."""
-    problem = ""
-    try:
-        if not update_index():
-            problem = "Another window is indexing: the newest may be missing."
-    except (OSError, sqlite3.Error) as error:
-        problem = f"The newest may be missing: {error}"
+    problem = try_to_update()
     listed = list_sessions(typed, cwd, here=here, most=most)
     return replace(listed, problem=listed.problem or (problem if typed.strip() else ""))
 

@@ -16,7 +16,7 @@ from amplifier_tui.host.store.imported.origins import file_at, is_transcript
 from amplifier_tui.host.store.imported.reading import stored_card
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.search.database import index_path, is_damaged, reading
-from amplifier_tui.host.store.search.indexing import update_index
+from amplifier_tui.host.store.search.indexing import try_to_update, update_index
 from amplifier_tui.host.store.search.words import fts_query, places
 from amplifier_tui.host.store.sessions import card_of
 from amplifier_tui.host.stored_cards import SearchFound, SearchHit, SessionCard
@@ -185,12 +185,7 @@ def search_now(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> Se
     Raises:
         OSError: There is no index that can be read.
     """
-    problem = ""
-    try:
-        if not update_index():
-            problem = "Another window is indexing: the newest may be missing."
-    except (OSError, sqlite3.Error) as error:
-        problem = f"The newest may be missing: {error}"
+    problem = try_to_update()
     try:
         try:
             found = find(typed, cwd, most, enough=_TIME)

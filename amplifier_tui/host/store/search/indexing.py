@@ -109,6 +109,16 @@ def update_index(report: Report = lambda part, done, of: None, *, anew: bool = F
     return True
 
 
+def try_to_update() -> str:
+    """Index what came since the last time; returns why the newest may be missing, else nothing."""
+    try:
+        if not update_index():
+            return "Another window is indexing: the newest may be missing."
+    except (OSError, sqlite3.Error) as error:
+        return f"The newest may be missing: {error}"
+    return ""
+
+
 def _update(path: Path, report: Report) -> None:
     with writing(path) as connection:
         indexed = {

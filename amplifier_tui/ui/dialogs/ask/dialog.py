@@ -59,11 +59,10 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         is_first_click: Callable[[], bool],
         cover: Callable[[int], None],
     ) -> None:
-        super().__init__(keymap.by_key("ask"), is_first_click)
+        super().__init__(keymap.by_key("ask"), is_first_click, cover)
         self.form = form
         self._who = who
         self._keymap = keymap
-        self._report_cover = cover
         self._cursor = ""
 
     def _content(self) -> ComposeResult:
@@ -126,14 +125,6 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         left -= self.writing * (1 if small else 2)
         self._list.styles.height = max(1, min(len(self._list.rows), left))
         self.call_after_refresh(self._tell_cover)
-
-    def _tell_cover(self) -> None:
-        if self.is_active:
-            self._report_cover(self.sheet.outer_size.height)
-
-    def on_unmount(self) -> None:
-        """Give the conversation its rows back."""
-        self._report_cover(0)
 
     def action_move(self, by: int) -> None:
         """Move the cursor to the next row that can be chosen."""

@@ -22,6 +22,7 @@ class QuestionSheet(Sheet[T]):
     Args:
         keys: The action of each key.
         is_first_click: True for the click that brought the terminal to the front.
+        cover: Told how many rows of the conversation it covers.
     """
 
     DECIDES: ClassVar[frozenset[str]] = frozenset()
@@ -32,11 +33,16 @@ class QuestionSheet(Sheet[T]):
     alone: ClassVar[float] = ALONE
 
     def __init__(
-        self, keys: dict[str, str], is_first_click: Callable[[], bool], classes: str = ""
+        self,
+        keys: dict[str, str],
+        is_first_click: Callable[[], bool],
+        cover: Callable[[int], None],
+        classes: str = "",
     ) -> None:
         super().__init__(classes=classes)
         self._keys = keys
         self._is_first_click = is_first_click
+        self._report_cover = cover
         self._answer_keys = AnswerKeys(key_time(), self.grace, self.alone)
 
     @property
@@ -101,6 +107,14 @@ class QuestionSheet(Sheet[T]):
             self.set_timer(_LATE / 2, self._settle)
         elif action := self._answer_keys.settle(now):
             self.call_next(self.run_action, action)
+
+    def _tell_cover(self) -> None:
+        if self.is_active:
+            self._report_cover(self.sheet.outer_size.height)
+
+    def on_unmount(self) -> None:
+        """Give the conversation its rows back."""
+        self._report_cover(0)
 
     async def _choose(self, action: str) -> None:
         if not self._is_first_click():

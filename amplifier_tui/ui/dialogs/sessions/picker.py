@@ -77,9 +77,8 @@ class SessionPicker(LookingPicker[SessionList]):
         open_now: Collection[str],
         keymap: Keymap,
         copied: Callable[[str], None],
-        query: str = "",
     ) -> None:
-        super().__init__(SessionList(), query, here=True)
+        super().__init__(SessionList(), "", here=True)
         self.chosen: SessionCard | None = None
         self._client = client
         self._open_now = open_now
@@ -89,7 +88,7 @@ class SessionPicker(LookingPicker[SessionList]):
         self._cards: dict[str, SessionCard] = {}
         self._details: dict[str, SessionDetails] = {}
         self._deleted: list[tuple[str, str]] = []
-        self._asked = query
+        self._asked = ""
         self._width = 0
         self._note = ""
         self._rows: Sequence[PickRow] = ()

@@ -52,11 +52,10 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         cover: Callable[[int], None],
     ) -> None:
         power = any(item.group in ("power", "keys") for item in asked.items)
-        super().__init__(keymap.by_key("trust"), is_first_click, "-power" if power else "")
+        super().__init__(keymap.by_key("trust"), is_first_click, cover, "-power" if power else "")
         self.asked = asked
         self.picks = picks
         self._keymap = keymap
-        self._report_cover = cover
 
     def _content(self) -> ComposeResult:
         title = one_line(self.asked.title, 200)
@@ -138,11 +137,3 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         left = rows - head - keys - (0 if small else 4)
         self.query_one(TrustList).styles.max_height = max(1, left)
         self.call_after_refresh(self._tell_cover)
-
-    def _tell_cover(self) -> None:
-        if self.is_active:
-            self._report_cover(self.sheet.outer_size.height)
-
-    def on_unmount(self) -> None:
-        """Give the conversation its rows back."""
-        self._report_cover(0)

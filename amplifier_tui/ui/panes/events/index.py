@@ -28,19 +28,17 @@ def child_of(line: int) -> int:
 class EventIndex:
     """The visible lines as integers in ascending order, so that a place is found by bisection.
 
-    With `children`, handlers that spoke have a line of their own. `start` is the first row.
+    With `children`, handlers that spoke have a line of their own.
     """
 
-    def __init__(
-        self, log: EventRing, wanted: EventFilter, *, children: bool, start: int = 0
-    ) -> None:
+    def __init__(self, log: EventRing, wanted: EventFilter, *, children: bool) -> None:
         self.log = log
         self.wanted = wanted
         self.children = children
         self.lines: list[int] = []
         self.rows = 0
         """Rows that passed the filter and are still held."""
-        self.next = max(start, log.first)
+        self.next = log.first
         """First row that was not looked at yet."""
 
     @property
