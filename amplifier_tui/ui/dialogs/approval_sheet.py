@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from amplifier_tui.host.client import SessionClient
-from amplifier_tui.host.events import ApprovalRequested
+from amplifier_tui.host.events import ApprovalRequested, Scope
 from amplifier_tui.ui.dialogs import approval_words as words
 from amplifier_tui.ui.dialogs.parts.call_editor import CallEditor
 from amplifier_tui.ui.dialogs.parts.long_form import LongForm
@@ -40,6 +40,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         hold: Stops the clock of the request with this id.
         client: Takes the arguments that the user gives a call.
         held: Whether the clock stands already.
+        scope: How long a grant is to hold, as it was chosen before.
         keymap: The keys to show.
         is_first_click: True for the click that brought the terminal to the front.
         cover: Told how many rows the dialog hides, 0 when it is gone.
@@ -87,6 +88,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         hold: Callable[[str], None],
         client: SessionClient,
         held: bool,
+        scope: Scope,
         keymap: Keymap,
         is_first_click: Callable[[], bool],
         cover: Callable[[int], None],
@@ -105,7 +107,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         self._full = False
         self._explaining = False
         self._writing = False
-        self._scopes = ScopeRow(request, id="remember")
+        self._scopes = ScopeRow(request, scope, id="remember")
         self._rows, self._text, self._lead = words.body(request)
         self._changed = self._rows.changed
         self._problem = words.problem(request)
@@ -133,6 +135,11 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
             self.set_interval(1.0, self._tick)
         if self._scopes.offered:
             self._scopes.count(self._client.rule_reach(self.request.request_id))
+
+    @property
+    def scope(self) -> Scope:
+        """How long a grant is to hold, as it is chosen."""
+        return self._scopes.scope
 
     def set_place(self, place: QueuePlace) -> None:
         """The queue behind this request has changed."""

@@ -11,7 +11,7 @@ from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import Decision
-    from amplifier_tui.host.events import ApprovalRequested
+    from amplifier_tui.host.events import ApprovalRequested, Scope
     from amplifier_tui.ui.app.screens.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
     from amplifier_tui.ui.session.keyboard import Keyboard
@@ -38,6 +38,8 @@ class ApprovalDialogs:
         self._asking: SessionTab | None = None
         """Whose the request in the dialog is."""
         self._held: set[str] = set()
+        self._scopes: dict[str, Scope] = {}
+        """How long a grant of a request is to hold, as far as it was chosen before."""
         self._seen: list[int] = []
 
     def sync(self) -> None:
@@ -48,6 +50,7 @@ class ApprovalDialogs:
             self._seen = seen
             owned = [(tab, r) for tab in tabs for r in tab.state.approvals.pending]
             self._owners = {request.request_id: tab for tab, request in owned}
+            self._scopes = {each: s for each, s in self._scopes.items() if each in self._owners}
             self.queue.sync([request for _, request in owned])
 
     def owner(self, request: ApprovalRequested) -> SessionTab | None:
@@ -72,6 +75,7 @@ class ApprovalDialogs:
             hold=self._hold,
             client=tab.client,
             held=request.request_id in self._held,
+            scope=self._scopes.get(request.request_id, "once"),
             keymap=self._screen.keymap,
             is_first_click=self._keyboard.is_first_click,
             cover=partial(self._cover, request.request_id),
@@ -138,6 +142,7 @@ class ApprovalDialogs:
             # Else the next request has its own by now.
             self._dialog = None
         if answer is not None:
+            self._scopes[answer.request_id] = dialog.scope
             self.queue.answered(answer)
 
 

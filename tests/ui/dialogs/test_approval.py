@@ -130,6 +130,27 @@ async def test_r_cycles_through_the_scopes_the_request_offers() -> None:
         assert decisions(drive) == [("r1", Decision(allow=True, scope="project"))]
 
 
+@pytest.mark.parametrize("leaves", ["q", "escape"])
+async def test_what_was_to_be_remembered_stays_chosen_when_the_question_gave_way(
+    leaves: str,
+) -> None:
+    async with running() as drive:
+        await drive.push(ask())
+        await drive.dialog(ApprovalDialog)
+        await drive.press("r", leaves)
+        await drive.closed()
+        await drive.press("f8")
+        await drive.dialog(ApprovalDialog)
+        assert "● this session" in drive.text()
+        await drive.press("a")
+        await drive.closed()
+        assert decisions(drive) == [("r1", Decision(allow=True, scope="session"))]
+        await drive.push(resolved("r1"), ask("r2"))
+        await drive.press("f8")
+        await drive.dialog(ApprovalDialog)
+        assert "● just now" in drive.text()
+
+
 async def test_remembering_is_withheld_until_the_whole_payload_was_on_screen() -> None:
     async with running(size=(80, 24)) as drive:
         payload = "\n".join(f"echo {n}" for n in range(200))

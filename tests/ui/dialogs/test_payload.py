@@ -93,8 +93,8 @@ def test_a_segment_that_says_something_else_does_not_hide_the_command() -> None:
 
 def test_a_rule_gets_a_row_of_its_own_where_it_does_not_fit() -> None:
     request = ask(rule="rm -rf " + "x" * 80)
-    assert ScopeRow(request, "r").rows(80) > 1
-    assert ScopeRow(ask(rule="rm x"), "r").rows(140) == 1
+    assert ScopeRow(request, "once", "r").rows(80) > 1
+    assert ScopeRow(ask(rule="rm x"), "once", "r").rows(140) == 1
 
 
 @pytest.mark.parametrize(

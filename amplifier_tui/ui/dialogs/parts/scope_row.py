@@ -24,18 +24,21 @@ _MANY = 99
 class ScopeRow(Static):
     """Offers the scopes of a request, one of which is chosen; a rule too long has a row below.
 
+    Args:
+        scope: The one that is chosen at first, if the request offers it.
+
     Attributes:
         scope: The one that is chosen.
         offered: There is more than one.
     """
 
-    def __init__(self, request: ApprovalRequested, id: str) -> None:
+    def __init__(self, request: ApprovalRequested, scope: Scope, id: str) -> None:
         super().__init__(id=id)
         self._request = request
         self._reach: int | None = None
         self._shown = (False, 0, False)
         self.offered = len(request.scopes) > 1 and request.risk != "critical"
-        self.scope: Scope = "once"
+        self.scope: Scope = scope if self.offered and scope in request.scopes else "once"
 
     def cycle(self) -> None:
         """Choose the next one."""
