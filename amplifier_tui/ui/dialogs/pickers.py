@@ -157,13 +157,13 @@ class ThemePicker(Picker):
         return PickRow(roles["name"], left, Content.styled(words, "$text-muted"))
 
     def _highlighted(self, row: PickRow | None) -> None:
-        if row is not None:
-            self._show(self._current if row.id == AUTO else row.id)
+        self._show(row.id if row is not None and row.id not in ("", AUTO) else self._current)
 
-    def action_close(self) -> None:
-        """Put the old theme back."""
-        self._show(self._current)
-        self.finish()
+    def finish(self, result: str | None = None) -> None:
+        """Close with the theme to keep, or put the old one back."""
+        if result is None:
+            self._show(self._current)
+        super().finish(result)
 
 
 MODES: dict[Mode, str] = {

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 IDLE = "Ask for anything   @ file   / command   ! shell   ? keys"
 BEHIND = "Ask for anything"
+IN_CONVERSATION = "In the conversation   esc back here   enter details   y copy   F1 keys"
+IN_PANE = "In a pane   esc back here   F1 keys"
 RUNNING = "enter steers   tab queues   esc stops"
 TELLING = "enter tells {name}   esc goes back"
 ENDED = "{name} has ended   esc goes back"
@@ -93,6 +95,7 @@ class PromptArea(Horizontal):
         self.input = PromptInput(history)
         self.input.placeholder = self._hint = IDLE
         self._behind = False
+        self._elsewhere = ""
         self._completer: Completer | None = None
         self._tells: bool | None = None
         """Of a draft for the shell, whether the agent is told."""
@@ -139,9 +142,14 @@ class PromptArea(Horizontal):
         self.input.show_cursor = not behind
         self._say(self._hint)
 
+    def stand_aside(self, words: str) -> None:
+        """Say where the keys go that are pressed now; empty when they are for the prompt."""
+        self._elsewhere = words
+        self._say(self._hint)
+
     def _say(self, words: str) -> None:
         self._hint = words
-        words = BEHIND if self._behind else words
+        words = BEHIND if self._behind else self._elsewhere or words
         if (width := self.input.wrap_width) > 0:
             words = fit_hints(words, width)
         # A placeholder is markup, and an agent's name a bundle's.

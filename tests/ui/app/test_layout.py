@@ -212,6 +212,21 @@ async def test_the_prompt_says_the_hints_that_fit_whole(columns: int, hints: str
         assert f" {hints} " in drive.text().replace("\n", " ")
 
 
+async def test_the_prompt_says_where_keys_go_while_they_are_not_for_it() -> None:
+    async with running(size=(120, 36)) as drive:
+        assert drive.app.main.transcript is not None
+        drive.app.main.transcript.focus()
+        await drive.settle()
+        assert "› In the conversation   esc back here   enter details" in drive.text()
+        assert "Ask for anything" not in drive.text()
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="go"))
+        assert "› In the conversation" in drive.text() and "enter steers" not in drive.text()
+        await drive.press("f4")
+        assert "› In a pane   esc back here" in drive.text()
+        await drive.press("escape")
+        assert "› enter steers" in drive.text()
+
+
 async def test_a_line_that_the_status_bar_cuts_says_where_it_is_read_whole() -> None:
     async with running(size=(80, 24)) as drive:
         drive.app.main.say("30 messages written, no secrets found: /home/u/src/app/" + "long-" * 9)

@@ -112,13 +112,31 @@ async def test_a_kept_theme_is_remembered_for_the_next_start() -> None:
         assert drive.app.theme == "paper"
 
 
-async def test_escape_with_a_filter_still_puts_the_old_theme_back() -> None:
+async def test_escape_clears_the_filter_of_the_themes_first_as_its_key_says() -> None:
     async with running() as drive:
         await drive.press("ctrl+x", "h")
         await drive.dialog(ThemePicker)
         await drive.write("mist")
-        assert drive.app.theme == "mist"
+        assert drive.app.theme == "mist" and "Clear" in drive.text()
         await drive.press("escape")
+        await drive.dialog(ThemePicker)
+        assert "paper" in drive.text() and "Clear" not in drive.text()
+        await drive.press("escape")
+        await drive.closed()
+        assert drive.app.theme == DEFAULT_THEME
+
+
+async def test_the_old_theme_is_back_where_nothing_matches_and_after_ctrl_c() -> None:
+    async with running() as drive:
+        await drive.press("ctrl+x", "h")
+        await drive.dialog(ThemePicker)
+        await drive.write("mist")
+        await drive.write("zzz")
+        assert drive.app.theme == DEFAULT_THEME
+        await drive.press("escape")
+        await drive.write("high contrast")
+        assert drive.app.theme == "contrast"
+        await drive.press("ctrl+c")
         await drive.closed()
         assert drive.app.theme == DEFAULT_THEME
 

@@ -8,6 +8,9 @@ from amplifier_tui.ui.app.screens.conversation_screen import ConversationScreen
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import (
+    BEHIND,
+    IN_CONVERSATION,
+    IN_PANE,
     PromptArea,
     PromptNotes,
     held_rows,
@@ -37,6 +40,22 @@ class SessionScreen(ConversationScreen):
         self.keymap = Keymap()
         self.queue_way = ""
         """How to see the queue, in the keys in force."""
+
+    def watch_focused(self) -> None:
+        """Say in the prompt where keys go: letters are commands outside of it."""
+        focused = self.focused
+        if focused is None or focused is self.prompt.input:
+            self.prompt.stand_aside("")
+        elif focused is self.conversation:
+            self.prompt.stand_aside(IN_CONVERSATION)
+        elif self.focused_pane() is not None:
+            self.prompt.stand_aside(IN_PANE)
+        else:
+            self.prompt.stand_aside(BEHIND)
+
+    def focused_pane(self) -> str | None:
+        """Return the pane that has the focus; a screen without panes has none."""
+        return None
 
     def show(self, changes: list[EntryChange]) -> None:
         """Draw the state; each widget looks at its own version and does nothing in vain."""
