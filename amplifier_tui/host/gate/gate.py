@@ -158,6 +158,12 @@ class Gate:
         reason = mode_words(mode, act, by_mode)
         return decision(by_mode, self.unread if by_mode == "ask" and self.unread else reason)
 
+    def leads(self, tool: str, arguments: Mapping[str, Any]) -> frozenset[Path]:
+        """Return where the paths in a call's arguments lead now; looks at them."""
+        from amplifier_tui.host.gate.approvals.describe import describe_call
+
+        return describe_call(tool, arguments, self.workspace, diffs=False).leads
+
     def ran(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Take note of the files a call has read or written; looks at them."""
         from amplifier_tui.host.gate.approvals.subject import read_subject

@@ -84,7 +84,7 @@ class SessionGate:
 
         guard = Guard(
             *(self._grants, self._refused, self._bound, orchestrator, self._gate.ran),
-            self._execute,
+            *(self._execute, self._gate.leads),
         )
         points = coordinator.mount_points
         self._tools = points["tools"] = StandIns(
@@ -206,7 +206,10 @@ class SessionGate:
             reading=decision.act in ("read", "look"),
             network=decision.network and (ruled or by != ""),
         )
-        self._grants.add(question.tool, question.arguments, question.call_id, grant)
+        described = question.description or decision.description
+        self._grants.add(
+            question.tool, question.arguments, question.call_id, grant, described.leads
+        )
 
 
 async def _unbound(result: Any) -> Any:

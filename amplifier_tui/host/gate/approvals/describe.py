@@ -62,6 +62,13 @@ class Description:
     complete: bool = True
     unclear: bool = False
 
+    @property
+    def leads(self) -> frozenset[Path]:
+        """Where the paths in its arguments lead: its files, or the folder of a command."""
+        if self.kind == "command":
+            return frozenset((Path(self.cwd),))
+        return frozenset(place.path for place in self.judgement.places)
+
 
 def describe_call(
     tool: str,

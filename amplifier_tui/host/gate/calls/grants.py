@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -32,10 +33,17 @@ def call_key(tool: str, arguments: Any) -> Key:
 
 
 @dataclass(frozen=True, slots=True)
-class _Granted:
+class Granted:
+    """A call that may run.
+
+    Attributes:
+        leads: Where the paths in its arguments led when it was judged.
+    """
+
     key: Key
     call_id: str
     grant: Grant
+    leads: frozenset[Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +58,19 @@ class Grants:
     """The calls of one session that may run; each once."""
 
     def __init__(self) -> None:
-        self._granted: list[_Granted] = []
+        self._granted: list[Granted] = []
         self._changed: list[_Changed] = []
 
-    def add(self, tool: str, arguments: Any, call_id: str, grant: Grant) -> None:
-        """Let one call run."""
-        self._granted.append(_Granted(call_key(tool, arguments), call_id, grant))
+    def add(
+        self,
+        tool: str,
+        arguments: Any,
+        call_id: str,
+        grant: Grant,
+        leads: frozenset[Path] = frozenset(),
+    ) -> None:
+        """Let one call run, as long as its paths lead where they did."""
+        self._granted.append(Granted(call_key(tool, arguments), call_id, grant, leads))
         del self._granted[:-_MOST_GRANTS]
 
     def change(self, tool: str, before: Any, call_id: str, arguments: Mapping[str, Any]) -> None:
@@ -78,15 +93,15 @@ class Grants:
         self._changed = [each for each in self._changed if each.call_id != one.call_id]
         return one.arguments
 
-    def take(self, tool: str, arguments: Any) -> Grant | None:
-        """Return the terms of a call that runs now, once; None when nobody decided about it."""
+    def take(self, tool: str, arguments: Any) -> Granted | None:
+        """Return a call that runs now, once; None when nobody decided about it."""
         key, call_id = call_key(tool, arguments), current_tool_call_id()
         found = [each for each in self._granted if each.key == key]
         if not found:
             return None
         one = next((each for each in found if each.call_id == call_id), found[0])
         self._granted.remove(one)
-        return one.grant
+        return one
 
     def clear(self) -> None:
         """Forget what was not used."""

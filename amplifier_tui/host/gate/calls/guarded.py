@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
@@ -23,10 +24,16 @@ Refused = Callable[[str, str], None]
 """Told of a tool that somebody tried to run undecided, and of who tried."""
 Ran = Callable[[str, Mapping[str, Any]], None]
 """Told of a call that has run, in a thread."""
+Leads = Callable[[str, Mapping[str, Any]], frozenset[Path]]
+"""Returns where the paths in a call's arguments lead now; looks at them."""
 Execute = Callable[[str, Any, Mapping[str, Any], Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Gets a call that may run: tool name, tool, arguments, and what runs it; returns its result."""
 Bound = Callable[[Any], Awaitable[Any]]
 """Makes a result small enough to be looked at."""
+
+
+def _nowhere(name: str, arguments: Mapping[str, Any]) -> frozenset[Path]:
+    return frozenset()
 
 
 async def run_tool(
@@ -47,6 +54,7 @@ class Guard:
         default: Who is named when it can't be told who tried.
         ran: Told of the calls that have run.
         execute: Gives the result of a call that may run.
+        leads: Says where the paths of a call lead now.
     """
 
     grants: Grants
@@ -55,6 +63,7 @@ class Guard:
     default: Callable[[], str]
     ran: Ran = lambda *_: None
     execute: Execute = run_tool
+    leads: Leads = _nowhere
 
     async def run(self, name: str, tool: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Execute a tool if this call was decided about."""
@@ -63,8 +72,8 @@ class Guard:
         if changed is not None:
             own = {key: arguments[key] for key in (CALL_ID,) if key in arguments}
             arguments = {**changed, **own}
-        grant = self.grants.take(name, arguments)
-        if grant is None:
+        taken = self.grants.take(name, arguments)
+        if taken is None:
             who = _caller() or self.default()
             self.refused(name, who)
             message = (
@@ -75,13 +84,23 @@ class Guard:
             )
         # Nobody who holds the arguments can change them any more.
         private = copy_plain(arguments)
+        # A link may have been put there, or turned, while somebody thought about it.
+        moved = await asyncio.to_thread(self.leads, name, private) - taken.leads
+        if moved:
+            message = (
+                f"{name} was not run: a path of this call now leads to {min(moved)}, which is not "
+                "where it led when the call was decided about. Look where it leads, then call anew."
+            )
+            return ToolResult(
+                success=False, output=message, error={"type": "moved", "message": message}
+            )
         if more:
             more = (private, *more[1:])
         elif "input" in named:
             named = {**named, "input": private}
         elif changed is not None:
             named = private
-        with granted(grant):
+        with granted(taken.grant):
             run = partial(tool.execute, *more, **named)
             result = await self.execute(name, tool, private, run)
         await asyncio.to_thread(self.ran, name, private)

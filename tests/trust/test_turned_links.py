@@ -1,0 +1,46 @@
+"""What is approved is what runs, also where a link is turned while the question is open."""
+
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.client import Decision
+from amplifier_tui.host.events import ApprovalRequested, ToolEnded, TurnEnded
+from tests.host.driving import Driver, Project, calling
+
+TOOLS = ("tool-filesystem", "tool-bash", "tool-apply-patch")
+LINKED: dict[str, tuple[str, dict[str, Any]]] = {
+    "a file": ("write_file", {"file_path": "link/config", "content": "evil"}),
+    "a patch": (
+        "apply_patch",
+        {"input": "*** Begin Patch\n*** Add File: link/made.txt\n+evil\n*** End Patch"},
+    ),
+    "a folder to run in": ("bash", {"command": "touch made.txt", "cwd": "link"}),
+}
+
+
+@pytest.mark.parametrize("turned", [True, False], ids=["turned", "left alone"])
+@pytest.mark.parametrize("what", LINKED)
+def test_what_was_approved_does_not_happen_where_a_link_leads_since_then(
+    project: Project, driver: Driver, what: str, turned: bool
+) -> None:
+    tool, arguments = LINKED[what]
+    for name in ("harmless", "elsewhere"):
+        (project.folder / name).mkdir()
+    link = project.folder / "link"
+    link.symlink_to("harmless")
+    name = project.bundle(script=calling({tool: arguments}), tools=TOOLS)
+    project.allow([])
+    driver.open(name)
+    driver.client.submit("go")
+    asked = driver.wait(ApprovalRequested)
+    if turned:
+        link.unlink()
+        link.symlink_to("elsewhere")
+    driver.client.decide(asked.request_id, Decision(allow=True))
+    ended = driver.wait(ToolEnded)
+    driver.wait(TurnEnded)
+    assert ended.ok is not turned
+    assert ("now leads to" in ended.output) is turned
+    assert bool(list((project.folder / "harmless").iterdir())) is not turned
+    assert not list((project.folder / "elsewhere").iterdir())
