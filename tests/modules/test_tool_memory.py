@@ -46,6 +46,14 @@ async def test_notes_of_other_projects_are_not_shown(tool: MemoryTool) -> None:
     assert await output(tool, action="search", query="theirs") == "No note fits."
 
 
+async def test_notes_of_other_projects_can_not_be_forgotten(tool: MemoryTool) -> None:
+    store = tool._store()
+    await store.remember("theirs", scope="/other")
+    result = await tool.execute({"action": "forget", "id": 1})
+    assert not result.success and "There is no note 1" in str(result.output)
+    assert await store.list()
+
+
 @pytest.mark.parametrize(
     ("input", "complaint"),
     [

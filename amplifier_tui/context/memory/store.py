@@ -79,13 +79,16 @@ class MemoryStore:
 
         return await self._run(insert)
 
-    async def forget(self, memory_id: int) -> bool:
-        """Delete a memory; returns whether there was one."""
+    async def forget(self, memory_id: int, *, scopes: Collection[str] | None = None) -> bool:
+        """Delete a memory; returns whether there was one that holds in the scopes; see `list`."""
         if not 0 < memory_id <= _LARGEST:
             return False
+        condition, values = _in_scopes(scopes)
 
         def delete(connection: sqlite3.Connection) -> bool:
-            cursor = connection.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
+            cursor = connection.execute(
+                f"DELETE FROM memories AS m WHERE id = ? AND {condition}", (memory_id, *values)
+            )
             return cursor.rowcount > 0
 
         return await self._run(delete, default=False)

@@ -86,7 +86,7 @@ class MemoryTool(ModuleTool):
                 number = given.get("id")
                 if isinstance(number, bool) or not isinstance(number, int):
                     raise ValueError("`id` must be the number of a note")
-                if not await store.forget(number):
+                if not await store.forget(number, scopes=self._scopes()):
                     raise ToolProblem(f"There is no note {number}.", "not_found")
                 return f"Forgot note {number}."
             case "search":

@@ -307,24 +307,6 @@ def test_what_tools_of_mcp_servers_do_is_not_told_from_their_arguments(
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        {"command": "touch x"},
-        {"file_path": "x", "content": "y"},
-        {"url": "https://example.com"},
-        {"patch": "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n"},
-    ],
-)
-@pytest.mark.parametrize("tool", ["task", "todo", "load_skill", "ask_user", "bash_job"])
-def test_a_tool_with_a_harmless_name_is_judged_by_what_it_is_given(
-    tool: str, arguments: dict[str, Any], tmp_path: Path
-) -> None:
-    assert act_of(describe_call(tool, arguments, tmp_path), tool, arguments) == "other"
-    for usual in ({"instruction": "Look"}, {"todos": []}, {"name": "deploy", "file": "a.md"}):
-        assert act_of(describe_call(tool, usual, tmp_path), tool, usual) == "read"
-
-
-@pytest.mark.parametrize(
     ("command", "risk"),
     [
         ("rm {}", "high"),

@@ -260,8 +260,7 @@ def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) ->
     if tool in _FREE and description.kind == "other":
         return "read"
     if tool == "memory":
-        # Notes stay when the session ends.
-        return "read" if arguments.get("action") in ("search", "list") else "write"
+        return _act_on_notes(arguments)
     if description.kind == "command":
         # What a tool that nobody knows does with a command, nobody knows.
         return "look" if tool in COMMAND_TOOLS and _only_reads(description) else "other"
@@ -270,6 +269,17 @@ def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) ->
     if tool in WRITE_TOOLS and judgement.places:
         elsewhere = any(place.outside or place.secret for place in judgement.places)
         return "other" if elsewhere or description.unclear else "write"
+    return "other"
+
+
+def _act_on_notes(arguments: Mapping[str, Any]) -> Act:
+    """Return what a call of `memory` does: notes stay when the session ends."""
+    match arguments.get("action"):
+        case "search" | "list":
+            return "read"
+        case "remember" if not arguments.get("everywhere"):
+            return "write"
+    # A note for every project is told to agents far from this workspace.
     return "other"
 
 

@@ -1,0 +1,42 @@
+"""What a call does, as far as the modes tell calls apart."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.gate.approvals.describe import act_of, describe_call
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"command": "touch x"},
+        {"file_path": "x", "content": "y"},
+        {"url": "https://example.com"},
+        {"patch": "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n"},
+    ],
+)
+@pytest.mark.parametrize("tool", ["task", "todo", "load_skill", "ask_user", "bash_job"])
+def test_a_tool_with_a_harmless_name_is_judged_by_what_it_is_given(
+    tool: str, arguments: dict[str, Any], tmp_path: Path
+) -> None:
+    assert act_of(describe_call(tool, arguments, tmp_path), tool, arguments) == "other"
+    for usual in ({"instruction": "Look"}, {"todos": []}, {"name": "deploy", "file": "a.md"}):
+        assert act_of(describe_call(tool, usual, tmp_path), tool, usual) == "read"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "act"),
+    [
+        ({"action": "search", "query": "x"}, "read"),
+        ({"action": "remember", "text": "x"}, "write"),
+        ({"action": "remember", "text": "x", "everywhere": False}, "write"),
+        ({"action": "remember", "text": "x", "everywhere": True}, "other"),
+        ({"action": "forget", "id": 1}, "other"),
+    ],
+)
+def test_a_note_for_every_project_is_no_change_of_the_workspace(
+    tmp_path: Path, arguments: dict[str, Any], act: str
+) -> None:
+    assert act_of(describe_call("memory", arguments, tmp_path), "memory", arguments) == act
