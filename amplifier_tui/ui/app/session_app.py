@@ -179,6 +179,8 @@ class SessionApp(App[Farewell]):
         self._copies_natively = command is not None
         if command is not None:
             self.run_worker(asyncio.to_thread(clipboard.copy_natively, command, text))
+        if os.environ.get("TMUX"):
+            self.run_worker(asyncio.to_thread(clipboard.copy_to_tmux, text))
 
 
 def in_session(

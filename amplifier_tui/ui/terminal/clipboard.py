@@ -46,9 +46,22 @@ def native_command(environ: Mapping[str, str]) -> list[str] | None:
     return next((command for command in commands if shutil.which(command[0])), None)
 
 
-def copy_natively(command: list[str], text: str) -> None:
-    """Give text to a copy command. Blocks for up to two seconds; a failure is only logged, for
-    the terminal has been asked as well.
+def copy_to_tmux(text: str) -> None:
+    """Give text to tmux itself: its own buffer, and the terminal outside.
+
+    As tmux is set up at first (`set-clipboard external`), it takes no copy (OSC 52) that a program
+    writes. Blocks like `copy_natively`.
+    """
+    # Versions before 3.2 don't know the option that tells the terminal outside.
+    for options in (["-w"], []):
+        if copy_natively(["tmux", "load-buffer", *options, "-"], text):
+            return
+
+
+def copy_natively(command: list[str], text: str) -> bool:
+    """Give text to a copy command; returns whether it took it.
+
+    Blocks for up to two seconds; a failure is only logged, for the terminal has been asked as well.
     """
     try:
         subprocess.run(
@@ -61,3 +74,5 @@ def copy_natively(command: list[str], text: str) -> None:
         )
     except (OSError, subprocess.SubprocessError) as error:
         _log.info("%s did not copy: %s", command[0], error)
+        return False
+    return True

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.ui.terminal.clipboard import handed_on, native_command
+from amplifier_tui.ui.app.session_app import SessionApp
+from amplifier_tui.ui.terminal.clipboard import copy_to_tmux, handed_on, native_command
 from tests.ui.driving import running
 
 
@@ -25,6 +26,48 @@ def test_a_copy_goes_through_tmux_and_to_the_desktop(
     assert native_command({"WAYLAND_DISPLAY": "w"}) == ["wl-copy"]
     assert native_command({"DISPLAY": ":0"}) is None
     assert native_command({"WAYLAND_DISPLAY": "w", "SSH_CONNECTION": "x"}) is None
+
+
+def tmux_that_takes(folder: Path, monkeypatch: pytest.MonkeyPatch, options: str) -> Path:
+    """Put a tmux on the PATH that writes what it takes into the file that is returned."""
+    taken = folder / "taken"
+    script = f"""#!/bin/sh
+[ "$*" = "load-buffer {options}" ] || exit 1
+/bin/cat > {taken}
+"""
+    (folder / "tmux").write_text(script)
+    (folder / "tmux").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    return taken
+
+
+@pytest.mark.parametrize("options", ["-w -", "-"], ids=["tmux 3.2", "older"])
+def test_a_copy_goes_to_tmux_itself_which_takes_none_from_programs(
+    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = tmux_that_takes(tmp_path, monkeypatch, options)
+    copy_to_tmux("hé\n" * 40_000)
+    assert taken.read_text() == "hé\n" * 40_000
+
+
+def test_a_tmux_that_is_not_there_hinders_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    copy_to_tmux("text")
+
+
+async def test_what_is_copied_in_tmux_is_in_its_buffer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running() as drive:
+        taken = tmux_that_takes(tmp_path, monkeypatch, "-w -")
+        monkeypatch.setenv("TMUX", "/tmp/tmux,1,0")
+        monkeypatch.setattr(SessionApp, "is_headless", False)
+        drive.app.copy("copied", "answer")
+        await drive.until(taken.exists)
+        await drive.app.workers.wait_for_complete()
+        assert taken.read_text() == "copied"
 
 
 async def test_a_copy_that_terminals_may_cut_and_one_that_is_no_utf_8_are_said() -> None:
