@@ -24,6 +24,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     WelcomeEntry,
 )
 from amplifier_tui.ui.transcript.entries.agents import agent_line, task_lines
+from amplifier_tui.ui.transcript.entries.answers import answers
 from amplifier_tui.ui.transcript.entries.cards import (
     FOLDED,
     error_lines,
@@ -161,7 +162,8 @@ class Renderer:
                 text = entry.diff or entry.output
                 return head + 1 + min(_MOST_ESTIMATED, text.count("\n") + 1 if text else 0)
             case ToolEntry():
-                return head + 1 + min(peek_rows(entry), entry.output.count("\n"))
+                below = min(peek_rows(entry), entry.output.count("\n")) + len(answers(entry))
+                return head + 1 + below
             case ErrorEntry():
                 return head + self._rows(entry.message) + self._rows(entry.remedy)
             case NoteEntry():

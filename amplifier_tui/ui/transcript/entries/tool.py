@@ -7,6 +7,7 @@ from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.state.conversation.entries import ShellEntry, ToolEntry, ToolState
 from amplifier_tui.ui.state.formats import size
+from amplifier_tui.ui.transcript.entries.answers import answers, was_declined
 from amplifier_tui.ui.transcript.entries.colours import numbered_lines
 from amplifier_tui.ui.transcript.entries.diff import code_lines, counts, diff_lines, read_diff
 from amplifier_tui.ui.transcript.entries.images import image_lines
@@ -74,6 +75,9 @@ def tool_lines(entry: ToolEntry, scene: Scene) -> list[StyledLine]:
         lines += margined(_body(entry, width, lines[0].text, scene.paint), column, column.body)
     elif rows := peek_rows(entry):
         lines += margined(_peek(entry, rows, width, scene), column, column.body)
+    elif said := answers(entry):
+        wrapped = [row for line in said for row in text_lines(line, "text", width)]
+        lines += margined(wrapped, column, column.body)
     images = image_lines(entry.images, entry.agent, scene, width)
     return [*lines, *margined(images, column, column.body)]
 
@@ -118,6 +122,8 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
             yield from (Span("  "), *changed)
     if why := _why(entry):
         yield Span(f" · {why}", "error" if entry.state == "failed" else "muted")
+    elif was_declined(entry):
+        yield Span(" · declined", "muted")
     elif entry.summary and not entry.images and not _is_counted(entry):
         yield Span(f" · {one_line(entry.summary)}", "muted")
     if entry.allowed_by:
@@ -126,7 +132,7 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
 
 def _is_counted(entry: ToolEntry) -> bool:
     """Say whether its line says in another way what it came to: at its end, or in items."""
-    return isinstance(entry, ShellEntry) or entry.tool == "todo"
+    return isinstance(entry, ShellEntry) or entry.tool == "todo" or bool(answers(entry))
 
 
 _BY_USER = "User denied: "
