@@ -302,7 +302,8 @@ def test_what_was_on_the_screen_survives_a_kill(project: Project, drive: Make) -
     assert [row["role"] for row in before] == ["user", "assistant", "tool"]
     driver = drive()
     driver.open(resume=session)
-    assert any("could be recovered" in e.text for e in driver.of(Notice))
+    # After what names the session: beside others it is told with that name.
+    driver.wait(Notice, lambda e: "could be recovered" in e.text)
     rows = project.rows(session)
     assert [row["role"] for row in rows] == ["user", "assistant", "tool", "assistant"]
     assert rows[3]["metadata"]["interrupted"] is True

@@ -143,7 +143,6 @@ class Opening:
         )
         await _whole(store.open)
         sender = Sender(self._put, store)
-        self._notices.mended(store)
         for problem in workspace.problems:
             say("warning", str(problem), "settings")
         stored = await _whole(lambda: self._conversation(store))
@@ -209,6 +208,8 @@ class Opening:
             await asyncio.to_thread(live.turns.queue.leave)
         # From here on nothing is waited for: who hears that it is open may ask it at once.
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
+        # Not before: beside other sessions it is told with its name, which is known from here on.
+        self._notices.mended(store)
         if report is not None:
             sender.send(report)
         parts.gating.announce_soon()

@@ -78,8 +78,8 @@ class OpeningNotices:
             text = f"The stored conversation had a torn end; it is in {store.torn.name} now"
             self.say("warning", text)
         if store.recovered:
-            what = "1 row" if store.recovered == 1 else f"{store.recovered} rows"
-            self.say("info", f"The program ended in mid-turn; {what} could be recovered")
+            what = "1 message" if store.recovered == 1 else f"{store.recovered} messages"
+            self.say("info", f"The program ended in mid-turn; {what} of it could be recovered")
 
     def settings(self, prepared: PreparedBundle) -> None:
         """Say which settings of built-in modules are unknown or wrong, and where they are."""
