@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.commands.sandbox import Sandbox, sandbox_problem
+from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.git import READING_ENVIRONMENT
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import configuring, secret_homes
@@ -82,7 +83,7 @@ class Confining:
 
     def __init__(self, coordinator: Any) -> None:
         self._coordinator = coordinator
-        self._scratch: Path | None = None
+        self._scratch: ScratchFolder | None = None
 
     @property
     def offered(self) -> bool:
@@ -137,7 +138,7 @@ class Confining:
         """Remove the scratch folder. Blocking."""
         scratch, self._scratch = self._scratch, None
         if scratch is not None:
-            shutil.rmtree(scratch, ignore_errors=True)
+            scratch.remove()
 
     def _terms(self) -> SandboxTerms:
         terms = self._coordinator.get_capability(SANDBOX_CAPABILITY)
@@ -153,15 +154,16 @@ class Confining:
         terms: SandboxTerms,
     ) -> Confined:
         if self._scratch is None:
-            self._scratch = Path(tempfile.mkdtemp(prefix="amplifier-tui-")).resolve()
-            (self._scratch / "tmp").mkdir()
-            (self._scratch / "aside").mkdir()
+            self._scratch = ScratchFolder()
+            (self._scratch.path / "tmp").mkdir()
+            (self._scratch.path / "aside").mkdir()
+        scratch = self._scratch.path
         workspace = workspace.resolve()
         writing = not grant.reading
         before = frozenset(_configuring_places(workspace)) if writing else frozenset()
         sandbox = Sandbox(
             workspace,
-            self._scratch / "tmp",
+            scratch / "tmp",
             writing=writing,
             network=grant.network,
             hidden=tuple(place.resolve() for place in (*secret_homes(Path.home()), *terms.hidden)),
@@ -175,9 +177,9 @@ class Confining:
             {**environment, "TMPDIR": str(sandbox.temporary)},
             f"The command ran in a sandbox: it {limits} (and in /tmp, which is its own){network}. "
             "If it needs more, ask with `outside_sandbox`",
-            self._scratch / "tmp",
+            scratch / "tmp",
             workspace if writing else None,
-            self._scratch / "aside",
+            scratch / "aside",
             before,
         )
 

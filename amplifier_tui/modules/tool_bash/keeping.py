@@ -9,13 +9,13 @@ import re
 import secrets
 import shlex
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import open_regular
+from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.tool_calls import FOLDER_KEYS, first_text
 from amplifier_tui.base.secrets import SECRETS, find_secrets, is_secret_variable, secret_values
@@ -79,7 +79,7 @@ class Keeping:
         self._always = always
         self._env = shutil.which("env") if Path(shell).name in _SHELLS else None
         self._kept = _Kept()
-        self._scratch: Path | None = None
+        self._scratch: ScratchFolder | None = None
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -173,8 +173,8 @@ class Keeping:
         """
         if scratch is None:
             if self._scratch is None:
-                self._scratch = Path(tempfile.mkdtemp(prefix="amplifier-tui-"))
-            scratch = self._scratch
+                self._scratch = ScratchFolder()
+            scratch = self._scratch.path
         return scratch / f"kept-{secrets.token_hex(16)}"
 
     def telling(self, command: str, place: Path) -> str:
@@ -241,7 +241,7 @@ class Keeping:
         """Remove what belongs to it on disk. Blocking."""
         scratch, self._scratch = self._scratch, None
         if scratch is not None:
-            shutil.rmtree(scratch, ignore_errors=True)
+            scratch.remove()
 
 
 def _holds_secret(text: str, values: Iterable[str]) -> bool:

@@ -1,5 +1,11 @@
+import os
+import subprocess
+import tempfile
 from pathlib import Path
 
+import pytest
+
+from amplifier_tui.base.files.scratch import OWNER, ScratchFolder
 from amplifier_tui.host.session.cleanup.pruning import remove_old
 from tests.foundation.test_pruning import OLD, fresh, installed, left
 
@@ -16,3 +22,17 @@ def test_what_was_removed_is_said(own_home: Path) -> None:
     assert left(cache) == {"x-2"}
     remove_old("s", lambda level, text: said.append((level, text)))
     assert said == [told]
+
+
+def test_scratch_folders_of_killed_processes_are_removed(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = ScratchFolder()
+    left._lock.release()
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    (left.path / OWNER).write_text(str(gone.pid))
+    os.utime(left.path / OWNER, (0, 0))
+    remove_old("s", lambda level, text: None)
+    assert not left.path.exists()

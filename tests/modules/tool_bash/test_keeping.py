@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.files.scratch import OWNER
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms, granted
 from tests.modules.tool_bash.support import Shell, kind
@@ -163,7 +164,7 @@ async def test_what_a_command_puts_in_place_of_its_telling_is_not_followed(
 async def test_nothing_is_left_on_disk(shell: Shell):
     await kept(shell, "export ONE=1")
     folder = shell.tool.keeping.place(None).parent
-    assert list(folder.iterdir()) == []
+    assert [each.name for each in folder.iterdir()] == [OWNER]
     await shell.close()
     assert not folder.exists()
 

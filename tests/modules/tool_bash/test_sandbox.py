@@ -76,9 +76,9 @@ async def test_the_scratch_folder_lasts_from_call_to_call_and_not_longer(shell: 
     assert "kept\nmore" in await run(shell, "cat /tmp/note /tmp/other")
     assert not Path("/tmp/note").exists()
     scratch = shell.tool._confining._scratch
-    assert scratch is not None and scratch.exists()
+    assert scratch is not None and scratch.path.exists()
     await shell.close()
-    assert not scratch.exists()
+    assert not scratch.path.exists()
 
 
 async def test_the_state_of_the_host_is_hidden(shell: Shell) -> None:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 
+from amplifier_tui.base.files.scratch import remove_abandoned
 from amplifier_tui.foundation.paths import get_amplifier_home
 from amplifier_tui.host.events import Level
 from amplifier_tui.host.session.places.workspaces import prune_workspaces
@@ -11,7 +12,7 @@ logger = logging.getLogger(__name__)
 
 
 def remove_old(session_id: str, say: Callable[[Level, str], None]) -> None:
-    """Remove old scratch workspaces, and installed modules that newer commits have replaced.
+    """Remove what killed processes left, old workspaces, and modules that newer commits replaced.
 
     Args:
         session_id: Whose workspace stays.
@@ -19,6 +20,7 @@ def remove_old(session_id: str, say: Callable[[Level, str], None]) -> None:
     """
     from amplifier_tui.foundation.modules.pruning import KEPT_DAYS, prune_installed
 
+    remove_abandoned()
     prune_workspaces(session_id)
     try:
         count = prune_installed(get_amplifier_home() / "cache")
