@@ -9,6 +9,7 @@ from amplifier_tui.base.shell.effects import (
 )
 from amplifier_tui.base.shell.line import Redirection, ShellCommand, ShellLine
 from amplifier_tui.base.shell.reader import read_shell_line
+from amplifier_tui.base.shell.runners import RUNNERS, runner_length
 from amplifier_tui.base.shell.unwrap import (
     ROOT_WRAPPERS,
     SHELLS,
@@ -19,6 +20,7 @@ from amplifier_tui.base.shell.unwrap import (
 
 __all__ = [
     "ROOT_WRAPPERS",
+    "RUNNERS",
     "SHELLS",
     "ProgramRun",
     "Redirection",
@@ -32,4 +34,5 @@ __all__ = [
     "read_shell_line",
     "readings",
     "reads_here",
+    "runner_length",
 ]

@@ -2,12 +2,14 @@
 
 import posixpath
 import re
+from dataclasses import replace
 from typing import Final
 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.shell.line import ShellCommand, ShellLine
 from amplifier_tui.base.shell.looks import EXPANDED, looks, named, writes_nothing
 from amplifier_tui.base.shell.options import option_tables
+from amplifier_tui.base.shell.runners import runner_length
 from amplifier_tui.base.shell.unwrap import SHELLS, WRAPPERS, programs_of
 
 
@@ -88,10 +90,24 @@ def covers(
         command: The command.
     """
     count = len(rule_words)
-    if not count or command.words[:count] != rule_words or not all(command.known[:count]):
+    if (
+        not count
+        or rule_words[0].startswith("-")
+        or command.words[:count] != rule_words
+        or not all(command.known[:count])
+    ):
         return False
     if command.assignments or not all(map(writes_nothing, command.redirections)):
         return False
+    if length := runner_length(rule_words):
+        # What it runs is what the rule is about; without that it would be any program.
+        command = replace(
+            command,
+            words=command.words[length:],
+            known=command.known[length:],
+            written=command.written[length:],
+        )
+        return covers(rule_words[length:], approved_options, command)
     runs = programs_of(command)
     name = rule_words[0].rpartition("/")[2]
     if len(runs) != 1 or runs[0].wrappers or name in WRAPPERS | SHELLS or name in (".", "source"):

@@ -8,6 +8,7 @@ from typing import Final
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell.line import ShellCommand
 from amplifier_tui.base.shell.reader import read_shell_line
+from amplifier_tui.base.shell.runners import run_from, runner_length
 
 _MOST_DEPTH: Final = 8
 SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "busybox"})
@@ -34,6 +35,21 @@ _WRAPPERS: Final[dict[str, frozenset[str]]] = {
     "watch": frozenset({"-n", "-d"}),
     "strace": frozenset({"-e", "-o", "-p"}),
     "caffeinate": frozenset({"-t", "-w"}),
+    "flock": frozenset({"-w", "--timeout", "-E", "--conflict-exit-code"}),
+    "taskset": frozenset(),
+    "chrt": frozenset({"-T", "-P", "-D"}),
+    "numactl": frozenset(),
+    "ltrace": frozenset({"-e", "-o", "-p", "-n", "-s"}),
+    "unshare": frozenset({"-R", "-w", "-S", "-G"}),
+    "systemd-run": frozenset({"-p", "-u", "-E", "-t", "--unit", "--property"}),
+    "chroot": frozenset(),
+    "fakeroot": frozenset({"-l", "-s", "-i", "-b"}),
+    "unbuffer": frozenset(),
+    "xvfb-run": frozenset({"-e", "-f", "-n", "-p", "-s"}),
+    "parallel": frozenset({"-j", "-I", "-n", "-N", "-a", "-S", "--jobs", "--arg-file"}),
+    "watchexec": frozenset({"-e", "-w", "-i"}),
+    "direnv": frozenset(),
+    "rustup": frozenset(),
 }
 WRAPPERS: Final = frozenset({*_WRAPPERS, "su", "eval", "coproc"})
 """Programs that run another one, named somewhere among their words."""
@@ -43,7 +59,9 @@ _LOOKED_AT: Final = 20
 _MOST_NESTING: Final = 3
 
 # Words between the options and the command: `timeout 5 cmd`.
-_FIXED: Final = {"timeout": 1}
+_FIXED: Final = {"timeout": 1, "flock": 1, "taskset": 1, "chrt": 1, "chroot": 1, "direnv": 2} | {
+    "rustup": 2
+}
 _FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
@@ -87,6 +105,8 @@ def _unwrapped(
         yield replace(run, readable=False)
     elif program in _WRAPPERS:
         yield from _wrapped(command, program, wrappers, depth)
+    elif length := runner_length(command.words):
+        yield from _run_by(command, length, wrappers, depth)
     elif program == "su" or program in SHELLS:
         yield from _shell(run, depth)
     elif program == "eval":
@@ -126,6 +146,21 @@ def _wrapped(
         return
     inner = _from(command, index)
     yield from _unwrapped(inner, (*wrappers, program), depth + 1)
+
+
+def _run_by(
+    command: ShellCommand, length: int, wrappers: tuple[str, ...], depth: int
+) -> Iterator[ProgramRun]:
+    words = command.words
+    runner = " ".join((PurePosixPath(words[0]).name, *words[1:length]))
+    start = run_from(words, length)
+    if start >= len(words):
+        yield ProgramRun(command, wrappers)
+    elif runner == "git submodule foreach" and start == len(words) - 1:
+        run = ProgramRun(command, (*wrappers, runner))
+        yield from _script(run, words[start], command.known[start], depth)
+    else:
+        yield from _unwrapped(_from(command, start), (*wrappers, runner), depth + 1)
 
 
 def _shell(run: ProgramRun, depth: int) -> Iterator[ProgramRun]:
@@ -194,7 +229,7 @@ def _readings(command: ShellCommand, depth: int) -> Iterator[tuple[str, ...]]:
         return
     yield words
     name = PurePosixPath(words[0]).name
-    if name in WRAPPERS:
+    if name in WRAPPERS or runner_length(words):
         yield from (words[start:] for start in range(1, min(len(words), _LOOKED_AT)))
     for run in programs_of(command):
         if run.command.written and run.command.written is not words:

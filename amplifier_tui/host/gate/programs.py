@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
-from amplifier_tui.base.shell import only_looks
+from amplifier_tui.base.shell import only_looks, runner_length
 from amplifier_tui.host.events import Risk
 
 Verdict = tuple[Risk, tuple[str, ...]]
@@ -103,6 +103,23 @@ _PACKAGES: Final[dict[str, frozenset[str]]] = {
 _SUBCOMMAND_PROGRAMS: Final = frozenset(
     {"git", "docker", "podman", "kubectl", "cargo", "go", "make", "just", "npx", "uvx", *_PACKAGES}
 )
+_DEEP: Final[dict[str, frozenset[str]]] = {
+    "git": _words("bisect submodule stash worktree notes lfs bundle"),
+    "docker": _words("compose image volume network system container"),
+    "podman": _words("compose image volume network system container"),
+    "npm": _words("run run-script"),
+    "pnpm": _words("run"),
+    "yarn": _words("run"),
+    "bun": _words("run"),
+    "deno": _words("run task"),
+    "go": _words("run tool"),
+    "gh": _words("api auth browse cache codespace gist issue label org pr project release repo")
+    | _words("ruleset run search secret ssh-key variable workflow extension alias config"),
+    "glab": _words("api auth ci issue label mr release repo schedule snippet variable"),
+}
+"""Subcommands whose next word says what is done."""
+_IN_CONTAINERS: Final = _words("run exec")
+"""Subcommands that run any program in a container."""
 _INTERPRETERS: Final = _words("python python3 node deno bun ruby perl php Rscript julia lua java")
 
 
@@ -150,9 +167,17 @@ def rule_prefix(words: tuple[str, ...]) -> tuple[str, ...]:
     """
     if not words:
         return ()
+    if length := runner_length(words):
+        inner = rule_prefix(words[length:])
+        return words[:length] + inner if inner and not inner[0].startswith("-") else ()
     program, arguments = words[0].rpartition("/")[2], words[1:]
     if program in _INTERPRETERS and arguments[:1] == ("-m",):
         return words[:3]
+    if program in ("docker", "podman") and _IN_CONTAINERS.intersection(arguments[:2]):
+        return ()
+    if arguments[:1] and arguments[0] in _DEEP.get(program, ()):
+        deep = len(arguments) > 1 and not arguments[1].startswith("-")
+        return words[:3] if deep else ()
     if program in _INTERPRETERS or program in _SUBCOMMAND_PROGRAMS:
         return words[:2] if arguments and not arguments[0].startswith("-") else ()
     return words[:1]

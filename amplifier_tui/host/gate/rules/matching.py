@@ -11,6 +11,7 @@ from pathspec import GitIgnoreSpec
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell import (
+    RUNNERS,
     SHELLS,
     ShellCommand,
     ShellLine,
@@ -32,7 +33,13 @@ from amplifier_tui.host.gate.risk import (
 )
 from amplifier_tui.host.gate.rules.text import Rule
 
-_RUNS_ANYTHING: Final = SHELLS | {"eval", "source", ".", "xargs", "env", "ssh"}
+_RUNS_ANYTHING: Final = (
+    SHELLS
+    | {"eval", "source", ".", "xargs", "env", "ssh", "script", "tmux", "screen", "runuser"}
+    | {"setpriv", "nsenter", "perf", "valgrind", "lldb", "entr", "nodemon", "asdf", "nix"}
+    | {"nix-shell", "sqlite3", "psql", "mysql", "duckdb", "osascript", "at", "batch"}
+)
+"""Programs that run what their words, a file or a script of their own say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +104,7 @@ def _wraps(command: ShellCommand) -> bool:
     if variables_changed(command.written, ()) is not None:
         return True
     (run,) = found
-    if run.wrappers or not run.readable or run.program in _RUNS_ANYTHING:
+    if set(run.wrappers) - RUNNERS or not run.readable or run.program in _RUNS_ANYTHING:
         return True
     return any(
         (each.writes and each.target != "/dev/null") or each.operator.startswith("<<")
