@@ -123,6 +123,27 @@ async def test_a_session_is_looked_at_named_tagged_pinned_copied_deleted_and_tak
         assert client.named("copy_session") == [("-work-app/s2", None)]
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_where_no_session_matches_the_preview_is_gone_and_no_key_acts(
+    size: tuple[int, int],
+) -> None:
+    client = Store(stored=(card(1), card(2)))
+    client.detailed = SessionDetails(card=card(1), prompt="What is new?", answer="Much.")
+    async with running(client, size=size) as drive:
+        picker = await listed(drive)
+        if size[0] < 110:
+            await drive.press("ctrl+o")
+        await drive.until(lambda: "Much." in drive.text())
+        client.stored = ()
+        await drive.write("x")
+        await drive.until(lambda: "No session matches." in drive.text())
+        assert "Much." not in drive.text() and picker.card is None
+        await drive.press("ctrl+d", "ctrl+l", "ctrl+r", "ctrl+g", "ctrl+y", "ctrl+f", "enter")
+        assert drive.app.screen is picker
+        for name in ("delete_session", "pin_session", "title_session", "copy_session"):
+            assert client.named(name) == []
+
+
 async def test_a_session_that_is_open_here_is_not_deleted_and_what_closes_it_is_said() -> None:
     client = Store(stored=(replace(card(1), session_id=SESSION), card(2)))
     async with running(client, size=(60, 16)) as drive:

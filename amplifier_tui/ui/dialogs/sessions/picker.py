@@ -191,7 +191,12 @@ class SessionPicker(LookingPicker[SessionList]):
         if not (self.has_class("-beside") or self.has_class("-instead")):
             return
         card, key = self.card, self._at
-        self._show(details_content(card, self._details.get(key), "") if card else Content())
+        if card is not None:
+            self._show(details_content(card, self._details.get(key), ""))
+        else:
+            # Beside the list, that says why there is nothing.
+            instead = self.has_class("-instead") and not self._rows
+            self._show(Content(self._empty_words(self.query_text) if instead else ""))
         if card is not None and key not in self._details:
             self._load_details(key, card)
 
