@@ -24,7 +24,7 @@ from amplifier_tui.ui.transcript.layout.selection import (
 from amplifier_tui.ui.transcript.lines import StyledLine, width_of
 from amplifier_tui.ui.widgets.line_view import LineView
 from amplifier_tui.ui.widgets.messages import FollowChanged
-from amplifier_tui.ui.widgets.palette import Palette
+from amplifier_tui.ui.widgets.palette import Palette, under_cursor
 
 _MOST_COUNTED = 999
 _PREFIX = "transcript--"
@@ -214,9 +214,7 @@ class DocumentView(LineView[StyledLine]):
         item = piece.item
         selected = item is self.shown_cursor() and (not piece.is_first or number >= item.head)
         if selected and line.picture is None:
-            surface = self.palette.style("cursor")
-            style = Style(bgcolor=surface.bgcolor, reverse=surface.reverse)
-            strip = highlighted(strip, 0, self._width, style)
+            strip = under_cursor(strip, self.palette.style("cursor"), self.palette.style("edge"))
         return strip
 
     def draw_below(self, row: int, width: int) -> Strip:

@@ -44,6 +44,26 @@ _FLAGS = {
 }
 
 
+CURSOR_MARK: Final = "▌"
+"""In the free cell before a row with the cursor: its surface alone is hard to see in grey."""
+
+
+def under_cursor(strip: Strip, surface: Style, mark: Style) -> Strip:
+    """Return a row with the cursor on it: on another ground, its first cell marked if it is free.
+
+    Args:
+        surface: Its ground is taken; where colours are the terminal's own, it is reversed.
+        mark: The colour of the mark.
+    """
+    ground = Style(bgcolor=surface.bgcolor, reverse=surface.reverse)
+    segments = [Segment(text, (style or Style()) + ground) for text, style, _ in strip]
+    if segments and segments[0].text.startswith(" "):
+        text, style, _ = segments[0]
+        edge = Segment(CURSOR_MARK, (style or Style()) + Style(color=mark.color))
+        segments[:1] = [edge, Segment(text[1:], style)]
+    return Strip(segments, strip.cell_length)
+
+
 class Palette:
     """The Rich styles of a widget's component classes, whose names begin with `prefix`."""
 
@@ -95,13 +115,7 @@ class Palette:
             if text
         ]
         strip = Strip(segments).adjust_cell_length(max(0, width), base)
-        if cursor:
-            surface = Style(bgcolor=self.style("cursor").bgcolor)
-            strip = Strip(
-                [Segment(text, (style or base) + surface) for text, style, _ in strip],
-                strip.cell_length,
-            )
-        return strip
+        return under_cursor(strip, self.style("cursor"), self.style("primary")) if cursor else strip
 
 
 class RowWidget(LazyComponents):

@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.widgets.line_view import LineView
-from amplifier_tui.ui.widgets.palette import ROLE_CLASSES
+from amplifier_tui.ui.widgets.palette import ROLE_CLASSES, under_cursor
 
 Item = TypeVar("Item")
 
@@ -78,7 +78,7 @@ def marked(text: str, positions: Iterable[int], style: str = "$primary bold") ->
 
 
 class PickList(LineView[PickRow], can_focus=False):
-    """Draws only what is visible; the cursor is a surface, not a glyph."""
+    """Draws only what is visible; the cursor is a surface with a mark at its edge."""
 
     COMPONENTS = ROLE_CLASSES | {"pick-list--cursor"}
     DEFAULT_CSS = """
@@ -166,7 +166,10 @@ class PickList(LineView[PickRow], can_focus=False):
             base = base + self.get_visual_style("pick-list--cursor")
         strip = Strip(content.render_segments(base), content.cell_length)
         own = self.palette.style("")
-        return strip.adjust_cell_length(width, base.rich_style).apply_style(own)
+        strip = strip.adjust_cell_length(width, base.rich_style).apply_style(own)
+        return (
+            under_cursor(strip, base.rich_style, self.palette.style("primary")) if cursor else strip
+        )
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row that was clicked."""

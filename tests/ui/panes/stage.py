@@ -18,6 +18,7 @@ from amplifier_tui.ui.widgets.messages import (
     InspectorClosed,
     InspectRequested,
 )
+from amplifier_tui.ui.widgets.palette import CURSOR_MARK
 from tests.ui.state.make import NOW
 
 
@@ -64,7 +65,7 @@ def text(widget: Widget) -> list[str]:
     """What the widget shows, line by line, without the margin, trailing blanks and its keys."""
     rows = widget.size.height - (widget.foot if isinstance(widget, LineView) else 0)
     lines = [widget.render_line(y).text for y in range(rows)]
-    assert all(line[:1] in ("", " ") for line in lines)
+    assert all(line[:1] in ("", " ", CURSOR_MARK) for line in lines)
     return [line[1:].rstrip() for line in lines]
 
 

@@ -118,7 +118,7 @@ async def test_the_view_follows_until_the_user_scrolls_up() -> None:
         app.view.focus()
         await pilot.press("end")
         assert app.view.follow
-        assert (app.view.unseen, app.rows[-2]) == (0, "  █ prompt 56")
+        assert (app.view.unseen, app.rows[-2]) == (0, "▌ █ prompt 56")
         assert [type(message) for message in app.told] == [FollowChanged, FollowChanged]
 
 
