@@ -4,6 +4,7 @@ Spellings that some file system takes for the same name count as the same.
 """
 
 import unicodedata
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
@@ -115,9 +116,14 @@ def is_obeyed(name: str) -> bool:
 
 def holds_secrets(path: Path) -> bool:
     """Return whether keys or passwords are usually kept at a path."""
-    if _found(path.name, _SECRET_FILES):
+    return holds_secrets_at(path.parts)
+
+
+def holds_secrets_at(parts: Sequence[str]) -> bool:
+    """Do the same as `holds_secrets` for the names that lead to a file, the last one its own."""
+    if parts and _found(parts[-1], _SECRET_FILES):
         return True
-    return any(_found(part, _SECRET_PLACES) for part in path.parts)
+    return any(_found(part, _SECRET_PLACES) for part in parts)
 
 
 def secret_homes(home: Path) -> tuple[Path, ...]:

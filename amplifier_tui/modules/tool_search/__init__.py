@@ -3,7 +3,8 @@
 A search runs in a small process of its own, which ends with the call: neither a slow pattern nor a
 huge folder holds up the session. What ``.gitignore`` and ``.ignore`` files leave out, and folders
 such as ``node_modules``, are left out unless the call says otherwise; ``.git`` always is. Links are
-not followed.
+not followed. Files of keys and passwords (``.env`` and the like) are searched by ``grep`` only
+where the call names one.
 
 Config:
     allowed_read_paths: Folders that may be searched beside the workspace.

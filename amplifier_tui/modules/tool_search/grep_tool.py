@@ -170,6 +170,9 @@ class GrepTool(SearchTool):
         elif end.get("matches") and request["mode"] == "content":
             lines = _plural(end["matches"], "matching line")
             notes.append(f"{lines} in {_plural(end['files'], 'file')}")
+        if end.get("secret"):
+            files = _plural(end["secret"], "file")
+            notes.append(f"{files} of keys or passwords left out; one is searched as `path`")
         if end.get("unreadable"):
             notes.append(f"{_plural(end['unreadable'], 'folder')} could not be read")
         return notes

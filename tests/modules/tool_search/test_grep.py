@@ -269,3 +269,17 @@ async def test_nothing_of_the_workspace_is_imported(search: Search, tmp_path: Pa
     finally:
         os.chdir(old)
     assert not mark.exists()
+
+
+async def test_files_of_keys_are_searched_by_their_name_alone(search: Search):
+    for path in ("a.txt", ".env", "sub/.env.local", "sub/.aws/credentials", "id_rsa"):
+        search.put(path)
+    result = await search.call("grep", pattern="needle", include_ignored=True)
+    assert str(result.output).split("\n") == [
+        "a.txt",
+        "[4 files of keys or passwords left out; one is searched as `path`]",
+    ]
+    assert await search.content("needle", path=".env") == [".env:1:needle"]
+    assert sorted(await search.glob("**/*")) == sorted(
+        ["a.txt", ".env", "sub/.env.local", "sub/.aws/credentials", "id_rsa"]
+    )
