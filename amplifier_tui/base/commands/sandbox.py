@@ -38,6 +38,7 @@ class Sandbox:
         writing: Whether it may write in the workspace.
         network: Whether it has the network.
         hidden: Files and folders that are empty to it.
+        pinned: Folders of the workspace that it can't move away or replace as a whole.
         read_only: Files and folders of the workspace that it can't change.
     """
 
@@ -46,6 +47,7 @@ class Sandbox:
     writing: bool = True
     network: bool = False
     hidden: tuple[Path, ...] = ()
+    pinned: tuple[Path, ...] = ()
     read_only: tuple[Path, ...] = ()
 
     @property
@@ -80,6 +82,9 @@ class Sandbox:
         if self.workspace != self.workspace.parent:
             bind = "--bind" if self.writing else "--ro-bind"
             yield from (bind, str(self.workspace), str(self.workspace))
+        for place in self.pinned if self.writing else ():
+            # What something is mounted on can't be renamed.
+            yield from ("--bind", str(place), str(place))
         for place in self.read_only:
             if place.exists():
                 yield from ("--ro-bind", str(place), str(place))
@@ -92,6 +97,8 @@ class Sandbox:
         rules += [f"(allow file-write* (subpath {_quoted(place)}))" for place in writable]
         rules += ['(allow file-write* (literal "/dev/null") (literal "/dev/tty"))']
         rules += [f"(deny file-write* (subpath {_quoted(place)}))" for place in self.read_only]
+        kept = {*self.pinned, *(each for place in self.read_only for each in self._around(place))}
+        rules += [f"(deny file-write-unlink (literal {_quoted(place)}))" for place in sorted(kept)]
         for place in self.hidden:
             rules.append(f"(deny file-read* file-write* (subpath {_quoted(place)}))")
             if self.workspace.is_relative_to(place):
@@ -101,6 +108,10 @@ class Sandbox:
             rules.append("(deny network*)")
         rules.append("(deny process-info* (target others))")
         return "\n".join(rules)
+
+    def _around(self, place: Path) -> list[Path]:
+        """Return the folders of the workspace that hold a place."""
+        return [each for each in place.parents if self.workspace in each.parents]
 
 
 def _in_scratch(place: Path) -> bool:

@@ -5,10 +5,9 @@ approved one by one is confined; without such a host nothing is.
 """
 
 import asyncio
-import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
@@ -17,12 +16,18 @@ from amplifier_tui.base.commands.sandbox import Sandbox, sandbox_problem
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.git import READING_ENVIRONMENT
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.protected import configuring, secret_homes
+from amplifier_tui.base.protected import secret_homes
 from amplifier_tui.kernel.session.grant import (
     SANDBOX_CAPABILITY,
     Grant,
     SandboxTerms,
     current_grant,
+)
+from amplifier_tui.modules.tool_bash.configuring import (
+    Identity,
+    changed_places,
+    configuring_places,
+    is_repository,
 )
 
 OUTSIDE_SANDBOX: Final = {
@@ -32,11 +37,6 @@ OUTSIDE_SANDBOX: Final = {
         "to write outside of the workspace. Use it after a command failed for lack of that."
     ),
 }
-_DEEPEST: Final = 4
-_MOST_ENTRIES: Final = 4_000
-_MOST_PLACES: Final = 200
-_PASSED_OVER: Final = frozenset({"node_modules", ".venv", "venv", "site-packages", "__pycache__"})
-"""Folders of installed packages: large, and made anew by commands all the time."""
 
 
 class SandboxMissingError(Exception):
@@ -60,15 +60,14 @@ class Confined:
     scratch: Path | None = None
     _workspace: Path | None = field(default=None)
     _aside: Path | None = field(default=None)
-    _before: frozenset[Path] = field(default=frozenset())
+    _before: dict[Path, Identity] = field(default_factory=dict)
 
     def finish(self) -> list[str]:
         """Move aside what the command made that would configure programs, and say so. Blocking."""
         if self._workspace is None or self._aside is None:
             return []
         notes = []
-        made = set(_configuring_places(self._workspace)) - self._before
-        for place in sorted(place for place in made if place.parent not in made):
+        for place in changed_places(self._workspace, self._before):
             kept = Path(tempfile.mkdtemp(dir=self._aside)) / place.name
             shutil.move(place, kept)
             notes.append(
@@ -160,7 +159,8 @@ class Confining:
         scratch = self._scratch.path
         workspace = workspace.resolve()
         writing = not grant.reading
-        before = frozenset(_configuring_places(workspace)) if writing else frozenset()
+        before = configuring_places(workspace) if writing else {}
+        repositories = {place for place in before if is_repository(place)}
         sandbox = Sandbox(
             workspace,
             scratch / "tmp",
@@ -168,7 +168,8 @@ class Confining:
             network=grant.network,
             hidden=tuple(place.resolve() for place in (*secret_homes(Path.home()), *terms.hidden)),
             # Git itself has to write in its folder.
-            read_only=tuple(sorted(place for place in before if place.name != ".git")),
+            pinned=tuple(sorted(repositories)),
+            read_only=tuple(sorted(before.keys() - repositories)),
         )
         limits = "could write nowhere" if grant.reading else f"could write only in {workspace}"
         network = "" if grant.network else " and had no network"
@@ -182,30 +183,3 @@ class Confining:
             scratch / "aside",
             before,
         )
-
-
-def _configuring_places(workspace: Path) -> Iterator[Path]:
-    """Yield what configures programs in a workspace, as far as a look of a few milliseconds goes.
-
-    Of a repository that is its hooks and configuration: git itself has to write the rest.
-    """
-    seen = found = 0
-    folders = [(workspace, 0)]
-    while folders and seen < _MOST_ENTRIES and found < _MOST_PLACES:
-        folder, depth = folders.pop(0)
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            continue
-        seen += len(entries)
-        for entry in entries:
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if entry.name == ".git" and is_folder:
-                yield Path(entry)
-                yield from (Path(entry) / name for name in ("hooks", "config", "info"))
-                found += 4
-            elif configuring(entry.name):
-                yield Path(entry)
-                found += 1
-            elif is_folder and depth < _DEEPEST and entry.name not in _PASSED_OVER:
-                folders.append((Path(entry), depth + 1))

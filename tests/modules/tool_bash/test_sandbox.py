@@ -20,6 +20,8 @@ pytestmark = needs_sandbox
 
 BY_RULE = Grant("rule")
 READING = Grant("mode", reading=True)
+MODULE = ".git/modules/a/b/config"
+MODULE_HOOK = ".git/modules/a/b/hooks/x"
 
 
 @pytest.fixture
@@ -142,6 +144,36 @@ async def test_hooks_and_configuration_of_git_are_read_only_and_commits_work(she
     assert "second\nfirst" in output
     assert "evil" not in (shell.root / ".git/config").read_text()
     assert not (shell.root / ".git/hooks/pre-commit").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        ("mv .git old; mkdir .git; echo evil > .git/config", ".git/config"),
+        ("rm -rf .git/hooks; mkdir .git/hooks; echo evil > .git/hooks/x", ".git/hooks/x"),
+        ("echo evil > .git/config.worktree", ".git/config.worktree"),
+        ("echo ../x > .git/commondir", ".git/commondir"),
+        ("echo evil > .git/modules/a/b/config", ".git/modules/a/b/config"),
+        ("mkdir .git/modules/a/b/hooks; echo evil > .git/modules/a/b/hooks/x", MODULE_HOOK),
+        ("mv .git/modules m; cp -r m .git/modules; echo evil > .git/modules/a/b/config", MODULE),
+        ("mv sub old; mkdir -p sub/.git; echo evil > sub/.git/config", "sub/.git/config"),
+        ("mv sub old; mkdir sub; echo evil > sub/.envrc", "sub/.envrc"),
+        ("rm CLAUDE.md; echo evil > CLAUDE.md", "CLAUDE.md"),
+    ],
+)
+async def test_nothing_is_put_in_the_place_of_what_configures_programs(
+    shell: Shell, command: str, made: str
+) -> None:
+    setup = (
+        "git init -q --template= . && git init -q --template= sub && touch sub/.envrc x.md && "
+        "ln -s x.md CLAUDE.md && mkdir -p .git/modules/a && git init -q --bare .git/modules/a/b"
+    )
+    assert "exit code 0" in await run(shell, setup, None)
+    await run(shell, command)
+    place = shell.root / made
+    assert not place.exists() or (
+        "evil" not in place.read_text() and "../x" not in place.read_text()
+    )
 
 
 async def test_what_would_configure_programs_is_moved_aside_and_said(shell: Shell) -> None:
