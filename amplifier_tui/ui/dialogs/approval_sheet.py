@@ -52,7 +52,6 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
     ApprovalSheet > #sheet { border-left: thick $secondary; }
     ApprovalSheet.-medium > #sheet { border-left: thick $warning; }
     ApprovalSheet.-high > #sheet, ApprovalSheet.-critical > #sheet { border-left: thick $error; }
-    ApprovalSheet.-small > #sheet { height: 100%; }
     ApprovalSheet.-full > #sheet { height: 100%; padding: 0 2; }
     ApprovalSheet #sheet > * { max-width: 120; }
     ApprovalSheet.-full #sheet > * { max-width: 100%; }
@@ -158,8 +157,6 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         return self.query_one(CallEditor)
 
     def _show_state(self) -> None:
-        brief = self.has_class("-small") and not self._full
-        self._scopes.show(self.withheld, self._width - 2, brief=brief)
         self._tick()
         self._fit(self.room())
 
@@ -208,6 +205,8 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         self.set_class(tight, "-tight")
         self.set_class(dense, "-dense")
         width = self._width
+        brief = tight and not self._full
+        self._scopes.show(self.withheld, width - 2, brief=brief)
         keys = self.query_one(KeyRow)
         # The longest that the clock will say.
         keys.set_reserve(
@@ -222,7 +221,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         left = rows - frame
         # What it will need once it is offered, so that nothing moves; where rows are few, all of
         # them are the payload's until its end was seen.
-        offer = self._scopes.rows(width - 2, brief=tight and not self._full)
+        offer = self._scopes.rows(width - 2, brief=brief)
         offer = min(offer, 1) if dense and self.withheld else offer
         facts = words.facts(self.request, self._changed, brief=dense)
         # What has the whole screen is there to be read.

@@ -16,8 +16,11 @@ from tests.ui.requests import DIFF, ask
 pytestmark = pytest.mark.usefixtures("no_grace")
 
 
-async def test_the_end_of_the_conversation_stays_in_view_above_the_dialog() -> None:
-    async with running(size=(80, 24)) as drive:
+@pytest.mark.parametrize("size", [(80, 24), (60, 16)])
+async def test_the_end_of_the_conversation_stays_in_view_above_the_dialog(
+    size: tuple[int, int],
+) -> None:
+    async with running(size=size) as drive:
         answer = "\n\n".join(f"line {n}" for n in range(30))
         await drive.push(
             TurnStarted(session_id=SESSION, turn=1, prompt="go"),
@@ -29,7 +32,20 @@ async def test_the_end_of_the_conversation_stays_in_view_above_the_dialog() -> N
         await drive.until(lambda: "line 29" in drive.text())
         await drive.press("d")
         await drive.closed()
-        await drive.until(lambda: "line 20" in drive.text())
+        await drive.until(lambda: "line 20" in drive.text() or size[1] < 24)
+
+
+async def test_the_scopes_are_drawn_again_for_another_width() -> None:
+    async with running(size=(60, 16)) as drive:
+        scopes = ("once", "session", "project", "always")
+        await drive.push(ask(rule="bash(make *)", scopes=scopes))
+        await drive.dialog(ApprovalDialog)
+        await drive.until(lambda: "○ …" in drive.text())
+        await drive.pilot.resize_terminal(120, 36)
+        await drive.until(lambda: "○ everywhere" in drive.text())
+        await drive.pilot.resize_terminal(60, 16)
+        await drive.until(lambda: "○ …" in drive.text())
+        assert "this project" not in drive.text()
 
 
 async def test_what_a_grant_is_to_hold_for_is_on_the_screen_when_it_is_chosen() -> None:

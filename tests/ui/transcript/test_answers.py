@@ -59,8 +59,7 @@ def test_what_a_model_wrote_into_its_question_is_no_answer() -> None:
 
 
 def test_that_the_user_declined_is_said() -> None:
-    (row,) = drawn(_declined(""), STORE)
-    assert row.split("Which database?")[1].strip(" ▸▾") == "· declined"
+    assert drawn(_declined(""), STORE)[1:] == ["              declined"]
 
 
 def test_a_result_that_is_no_answer_is_counted_as_any_other() -> None:

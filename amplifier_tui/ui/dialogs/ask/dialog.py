@@ -37,7 +37,6 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
     AskDialog > #sheet { border-left: thick $secondary; }
-    AskDialog.-small > #sheet { height: 100%; }
     AskDialog #sheet > * { max-width: 100; }
     AskDialog #ask-head { height: 1; margin-bottom: 1; }
     AskDialog #ask-tabs { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }

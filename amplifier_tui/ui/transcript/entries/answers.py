@@ -9,18 +9,16 @@ _OWN_WORDS = "In their own words: "
 _LIMIT = 400
 
 
-def was_declined(entry: ToolEntry) -> bool:
-    """Say whether the user did not want to answer."""
-    return entry.tool == _TOOL and entry.state == "ok" and entry.output.startswith(_DECLINED)
-
-
 def answers(entry: ToolEntry) -> list[str]:
-    """Return a line for each question of a call; empty where the result can't be read as answers.
+    """Return a line for each question of a call, or that the user declined.
 
+    Empty where the result can't be read as answers.
     The questions are left out as they were asked: what a model wrote there is no answer.
     """
     if entry.tool != _TOOL or entry.state != "ok":
         return []
+    if entry.output.startswith(_DECLINED):
+        return ["declined"]
     asked = entry.arguments.get("questions")
     parts: list[str] = []
     rest = entry.output

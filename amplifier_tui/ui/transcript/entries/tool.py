@@ -7,7 +7,7 @@ from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.state.conversation.entries import ShellEntry, ToolEntry, ToolState
 from amplifier_tui.ui.state.formats import size
-from amplifier_tui.ui.transcript.entries.answers import answers, was_declined
+from amplifier_tui.ui.transcript.entries.answers import answers
 from amplifier_tui.ui.transcript.entries.colours import numbered_lines
 from amplifier_tui.ui.transcript.entries.diff import code_lines, counts, diff_lines, read_diff
 from amplifier_tui.ui.transcript.entries.images import image_lines
@@ -122,8 +122,6 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
             yield from (Span("  "), *changed)
     if why := _why(entry):
         yield Span(f" · {why}", "error" if entry.state == "failed" else "muted")
-    elif was_declined(entry):
-        yield Span(" · declined", "muted")
     elif entry.summary and not entry.images and not _is_counted(entry):
         yield Span(f" · {one_line(entry.summary)}", "muted")
     if entry.allowed_by:
