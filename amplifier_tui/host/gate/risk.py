@@ -240,7 +240,10 @@ def _after(command: ShellCommand, here: Whereabouts) -> Whereabouts:
     )
     if not target[1]:
         return Whereabouts(here.workspace, here.folder, known=False)
-    return Whereabouts(here.workspace, here.locate(os.path.normpath(target[0])).path, here.known)
+    # Links stay in it, as in the shell's own idea of where it is: `cd ..` leads back out of them.
+    folder = Path(os.path.normpath(here.folder / os.path.expanduser(target[0])))
+    physical = any(word.startswith("-") and "P" in word for word in words[1:])
+    return Whereabouts(here.workspace, _resolved(folder) if physical else folder, here.known)
 
 
 def judge_command(command: ShellCommand, here: Whereabouts, downloaded: bool = False) -> Judgement:
@@ -329,9 +332,7 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
     if run.program in ("chmod", "chown", "chgrp"):
         # The first is the mode or the owner.
         arguments = [item for item in arguments if not item[0].startswith("-")][1:]
-    for word, known in arguments:
-        if word.startswith("-") or not word:
-            continue
+    for word, known in ((word, known) for word, known in arguments if word[:1] not in ("", "-")):
         if run.program == "dd":
             word = word.removeprefix("of=") if word.startswith("of=") else ""
         if run.program == "git" and (file := word.partition(":")[2]):

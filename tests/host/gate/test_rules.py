@@ -207,3 +207,18 @@ def test_what_may_lead_out_of_the_workspace_or_to_secrets_does_not(places: Path,
 )
 def test_a_rule_can_be_said_in_words(rule: str, words: str) -> None:
     assert parse_rule(rule).meaning == words
+
+
+def test_a_rule_for_changing_folders_does_not_hide_where_the_shell_comes_back_to(
+    tmp_path: Path,
+) -> None:
+    for folder in ("a", "deep/x"):
+        (tmp_path / "workspace" / folder).mkdir(parents=True)
+    workspace = tmp_path / "workspace"
+    (workspace / "a" / "b").symlink_to("../deep/x")
+    (workspace / "a" / "f").symlink_to(tmp_path / "secret")
+    (workspace / "deep" / "f").touch()
+    book = RuleBook((parse_rule("bash(cd *)"),))
+    assert book.match(command("cd a/b; cd ..; cat f", workspace).parts) is None
+    for line in ("cd -P a/b; cd ..; cat f", "cd deep; cd ..; cat deep/f"):
+        assert book.match(command(line, workspace).parts) is not None, line
