@@ -36,7 +36,6 @@ class PlanSheet(Sheet[None]):
     PlanSheet #plan-head { text-style: bold; color: $text-secondary; margin-bottom: 1; }
     PlanSheet #plan { background: $panel; }
     PlanSheet KeyRow { margin-top: 1; }
-    PlanSheet.-small > #sheet { height: 100%; }
     """
 
     def __init__(self, items: tuple[TodoItem, ...]) -> None:

@@ -48,6 +48,39 @@ async def test_the_scopes_are_drawn_again_for_another_width() -> None:
         assert "this project" not in drive.text()
 
 
+async def test_a_short_question_takes_no_more_of_a_small_screen_than_it_needs() -> None:
+    async with running(size=(60, 16)) as drive:
+        answer = "\n\n".join(f"line {n}" for n in range(30))
+        await drive.push(
+            TurnStarted(session_id=SESSION, turn=1, prompt="go"),
+            BlockEnded(session_id=SESSION, block_id="b", kind="text", text=answer),
+        )
+        await drive.until(lambda: "line 29" in drive.text())
+        await drive.push(ask())
+        dialog = await drive.dialog(ApprovalDialog)
+        # Right above it, with the empty row that ends every conversation.
+        await drive.until(lambda: "line 29" in drive.text().splitlines()[dialog.sheet.region.y - 2])
+        assert dialog.sheet.region.bottom == 16 and "Later" in drive.text()
+        await drive.press("z")
+        await drive.until(lambda: dialog.sheet.region.height == 16)
+
+
+async def test_the_end_of_the_conversation_stays_in_view_when_the_dialog_grows() -> None:
+    async with running(size=(100, 24)) as drive:
+        answer = "\n\n".join(f"line {n}" for n in range(30))
+        await drive.push(
+            TurnStarted(session_id=SESSION, turn=1, prompt="go"),
+            BlockEnded(session_id=SESSION, block_id="b", kind="text", text=answer),
+        )
+        await drive.push(ask())
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.until(lambda: "line 29" in drive.text())
+        # What is in it may have its height a frame after the dialog was laid out.
+        dialog.sheet.styles.height = 18
+        await drive.until(lambda: dialog.sheet.region.height == 18)
+        await drive.until(lambda: "line 29" in drive.text())
+
+
 async def test_what_a_grant_is_to_hold_for_is_on_the_screen_when_it_is_chosen() -> None:
     async with running(size=(40, 12)) as drive:
         rule = "edit_file(**)"

@@ -108,9 +108,13 @@ class QuestionSheet(Sheet[T]):
         elif action := self._answer_keys.settle(now):
             self.call_next(self.run_action, action)
 
+    def surface_resized(self) -> None:
+        """Keep the end of the conversation in view above it."""
+        self._tell_cover()
+
     def _tell_cover(self) -> None:
         if self.is_active:
-            self._report_cover(self.sheet.outer_size.height)
+            self._report_cover(self.rows_hidden)
 
     def on_unmount(self) -> None:
         """Give the conversation its rows back."""

@@ -1,7 +1,7 @@
 """What every dialog is: a surface that comes up from the foot of the screen, ending in its keys.
 
 The conversation stays readable above it and goes on; the prompt and the status bar stay visible
-below it. On a small screen the sheet takes all of it.
+below it. On a small screen it covers these, and may take all rows.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 SMALL = (80, 20)
-"""Below this many columns or rows a sheet takes the whole screen."""
+"""Below this many columns or rows a sheet may take the whole screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,15 @@ class KeyRow(Widget):
                 return
 
 
+class _Surface(Vertical):
+    """What a sheet is laid out in."""
+
+    def on_resize(self) -> None:
+        """Tell the sheet how high it has become: its parts decide that after they were changed."""
+        if isinstance(self.screen, Sheet):
+            self.screen.surface_resized()
+
+
 class Sheet(Overlay[T]):
     """A modal screen with its content in a container at the bottom."""
 
@@ -184,7 +193,7 @@ class Sheet(Overlay[T]):
         """Put the content into the sheet."""
         # Before there are widgets, which would all be styled a second time.
         self._shape()
-        with Vertical(id="sheet"):
+        with _Surface(id="sheet"):
             yield from self._content()
 
     def _content(self) -> ComposeResult:
@@ -199,6 +208,12 @@ class Sheet(Overlay[T]):
     def room(self) -> int:
         """Return how many rows the sheet may take."""
         return self.app.size.height - self._foot()
+
+    @property
+    def rows_hidden(self) -> int:
+        """How many rows it hides above the prompt."""
+        foot_hidden = self._main.foot_rows - self._foot()
+        return max(0, self.sheet.outer_size.height - foot_hidden)
 
     @property
     def _main(self) -> "MainScreen":
@@ -236,6 +251,9 @@ class Sheet(Overlay[T]):
 
     def _fit(self, rows: int) -> None:
         """Adapt to the height there is; called on every resize."""
+
+    def surface_resized(self) -> None:
+        """It has another size on the screen."""
 
     async def answer_of(self, asked: Future[R]) -> R:
         """Wait for what the host was asked; a dialog that has closed meanwhile is cancelled."""
