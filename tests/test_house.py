@@ -65,6 +65,18 @@ MECHANISMS: dict[str, tuple[str, dict[str, str]]] = {
         r"from dataclasses import [^\n]*\bdataclass\b",
         {"compat/running.py": "may know no room but the two it stands for"},
     ),
+    "reading YAML with limits (foundation/io.py)": (
+        r"yaml\.(compose|safe_load|load|parse)\(",
+        {
+            "foundation/io.py": "the one reader",
+            "cli/bundle/new.py": "one value of ours, to see whether it needs quotes",
+            "foundation/settings/writing.py": "of a file that was read; edits by its marks",
+            "host/gate/rules/rewriting.py": "of a file that was read; edits by its marks",
+            "modules/provider_mock/script.py": "modules may not know foundation; it has limits",
+            "modules/tool_skills/skill.py": "modules may not know foundation; it has limits",
+            "ui/app/themes.py": "the screen may not know foundation; a file of the user's",
+        },
+    ),
     "ignore rules (pathspec)": (r"\bfnmatch\.translate\(", {}),
 }
 """What stands once, on the ground floor: how it looks, and the files that may look like it."""

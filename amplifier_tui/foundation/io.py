@@ -166,6 +166,22 @@ def load_yaml(text: str) -> Any:
     return _load(text)[0]
 
 
+def compose_yaml(text: str) -> Any:
+    """Return the root node of one YAML document; None if it is empty.
+
+    For what needs the places of values, or must not have anything built of aliases.
+
+    Raises:
+        yaml.YAMLError: Not YAML, or beyond the limits of this module.
+    """
+    try:
+        loader, node = _compose(text)
+    except (ValueError, OverflowError, RecursionError, TypeError) as error:
+        raise pyyaml.MarkedYAMLError(problem=str(error)) from error
+    loader.dispose()
+    return node
+
+
 def unreadable(error: OSError | UnicodeDecodeError) -> str:
     """Return what to say of a file that can't be read, without its path, and what to do."""
     reason = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror or error

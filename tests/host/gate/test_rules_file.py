@@ -133,6 +133,12 @@ def test_a_spoiled_file_is_said_and_none_of_its_rules_counts(tmp_path: Path, nam
         add_rules(user_rules_path(), (parse_rule("echo"),))
 
 
+def test_rules_are_read_with_the_limits_of_other_yaml(tmp_path: Path) -> None:
+    write(project_rules_path(tmp_path), "[" * 101 + "]" * 101)
+    rules, (problem,) = read_rules(project_rules_path(tmp_path), None)
+    assert rules == () and "nested deeper than 100 levels" in str(problem)
+
+
 def test_a_name_that_is_there_twice_counts_twice_and_nothing_is_lost_by_a_change(
     tmp_path: Path,
 ) -> None:

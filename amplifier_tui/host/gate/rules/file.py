@@ -19,6 +19,7 @@ import yaml
 
 from amplifier_tui.base.files import locked, read_regular, write_atomic
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.foundation.io import YamlLimitError, compose_yaml
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.modes import VERDICTS, Verdict
 from amplifier_tui.host.gate.rules.rewriting import as_data, rewritten
@@ -181,13 +182,13 @@ def _text(path: Path, links: bool = True) -> str:
 
 def _node(text: str) -> Any:
     try:
-        return yaml.compose(text, Loader=yaml.SafeLoader)
+        return compose_yaml(text)
+    except YamlLimitError as error:
+        raise ValueError(str(error)) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark is not None else ""
         raise ValueError(f"it is no YAML{where}") from error
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
 
 
 def _why(error: Exception) -> str:
