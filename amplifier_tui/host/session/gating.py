@@ -83,7 +83,6 @@ class Gating:
         self._facts = facts
         self._project = project
         self._sandbox = ""
-        self._announcing: asyncio.Task[None] | None = None
         self._broken: set[str] = set()
         self._loop = asyncio.get_running_loop()
         self.main: SessionGate | None = None
@@ -146,12 +145,13 @@ class Gating:
         if self.main is not None:
             self.main.turn_over()
 
-    def announce_soon(self) -> None:
+    def announce_soon(self) -> asyncio.Task[None]:
         """Say which mode is applied; read the rules, and say what is wrong with them.
 
-        What the machine offers is looked up first, and nothing waits for it.
+        What the machine offers is looked up first, and nothing waits for it. The session's end
+        cancels it.
         """
-        self._announcing = asyncio.create_task(self._announce())
+        return asyncio.create_task(self._announce())
 
     async def _announce(self) -> None:
         self._sandbox = await asyncio.to_thread(self.gate.sandbox)

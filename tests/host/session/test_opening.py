@@ -13,6 +13,7 @@ from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
     Failed,
+    ModeChanged,
     ModuleFailed,
     ModuleMounted,
     Notice,
@@ -22,6 +23,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.host.session import gating
 from amplifier_tui.host.session.opening.opening import Opening
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.turns.prompt.commands import PromptCommands
@@ -412,3 +414,21 @@ def test_a_new_session_has_the_id_it_is_given_once_and_what_the_user_adds_to_the
         f"There is a session {wanted} already",
     )
     assert second.open(resume=wanted).session_id == wanted
+
+
+def test_nothing_of_a_session_that_is_left_at_once_goes_on(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gating, "_RULES_AFTER", 3600.0)
+    bundle = project.bundle()
+    left = driver.open(bundle).session_id
+    driver.wait(ModeChanged)
+    driver.client.switch_bundle(bundle, carry=False)
+    driver.wait(SessionClosed, lambda closed: closed.session_id == left)
+
+    async def announcing() -> int:
+        names = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks()]
+        return names.count("Gating._announce")
+
+    # That of the session which is open.
+    assert driver.client._engine.ask(announcing).result(5) == 1

@@ -212,7 +212,7 @@ class Opening:
         self._notices.mended(store)
         if report is not None:
             sender.send(report)
-        parts.gating.announce_soon()
+        live.at_close(parts.gating.announce_soon().cancel)
         if live.has_provider:
             live.models.tell()
         live.spending.tell()
