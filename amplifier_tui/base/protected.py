@@ -109,6 +109,16 @@ def configuring(name: str) -> bool:
     return bool(_found(name, _NARROW))
 
 
+def starts_from_home(path: Path) -> bool:
+    """Return whether programs look for a file there: what begins with a dot, and the like.
+
+    Args:
+        path: Below the user's home folder.
+    """
+    first = path.parts[:1]
+    return bool(first) and (first[0].startswith(".") or first[0] in ("bin", "Library"))
+
+
 def is_obeyed(name: str) -> bool:
     """Return whether a program obeys or starts a file or folder of this name, builds included."""
     return bool(_found(name, _WIDE))

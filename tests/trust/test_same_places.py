@@ -8,7 +8,7 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.host.gate.risk import locate
+from amplifier_tui.host.gate.places import locate
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules._shared.workspace import ToolWorkspace

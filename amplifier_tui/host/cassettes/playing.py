@@ -147,7 +147,7 @@ class Playback:
 
     def attachments(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the images and the files of the workspace among what a prompt had attached."""
-        from amplifier_tui.host.gate.risk import locate
+        from amplifier_tui.host.gate.places import locate
 
         found = []
         for name in map(self.names.put_in, names):
@@ -268,7 +268,7 @@ class Playback:
     def _may_run(self, name: str, tool: Any, arguments: Mapping[str, Any]) -> bool:
         """Whether a call does no more than read and change files of the workspace."""
         from amplifier_tui.host.gate.approvals.subject import read_subject
-        from amplifier_tui.host.gate.risk import locate
+        from amplifier_tui.host.gate.places import locate
 
         subject = read_subject(name, arguments)
         root = self._workspace

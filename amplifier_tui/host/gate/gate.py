@@ -167,7 +167,7 @@ class Gate:
     def ran(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Take note of the files a call has read or written; looks at them."""
         from amplifier_tui.host.gate.approvals.subject import read_subject
-        from amplifier_tui.host.gate.risk import locate
+        from amplifier_tui.host.gate.places import locate
 
         try:
             subject = read_subject(tool, arguments)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.protected import configures, holds_secrets
 from amplifier_tui.base.shell import (
     ROOT_WRAPPERS,
     SHELLS,
@@ -25,77 +24,8 @@ from amplifier_tui.base.shell import (
     read_shell_line,
 )
 from amplifier_tui.host.events import Risk
+from amplifier_tui.host.gate.places import PathPlace, is_root_like, locate, resolved
 from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, judge_program, variables_changed
-
-_SYSTEM_ROOTS: Final = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/boot", "/dev", "/sys", "/proc")
-_HARMLESS_DEVICES: Final = frozenset(
-    {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/stdin"}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class PathPlace:
-    """One path a call names.
-
-    `path` is absolute, links followed as far as they exist; `shown` is relative in the workspace.
-    `secret`: keys are kept there. `configures`: whom what is written there takes effect on; empty
-    for nobody in particular. `system`: the operating system's own.
-    """
-
-    path: Path
-    shown: str
-    outside: bool = False
-    secret: bool = False
-    configures: str = ""
-    system: bool = False
-    exists: bool = False
-
-
-def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
-    """Return where a path leads that a tool was given; relative ones start in `base`.
-
-    `~` is the home folder; without a base, paths start in the workspace.
-    """
-    # A user nobody knows: `os.path.expanduser` leaves the name as it is.
-    written = os.path.expanduser(text.replace("\0", ""))
-    whole = (base or workspace) / written
-    plain = Path(os.path.normpath(whole))
-    root = _resolved(workspace)
-    # As the system does: links before the `..` behind them.
-    path = _resolved(whole)
-    if str(plain) in _HARMLESS_DEVICES:
-        return PathPlace(path=plain, shown=str(plain), exists=True)
-    outside = not path.is_relative_to(root)
-    return PathPlace(
-        path=path,
-        shown=str(path) if outside else (str(path.relative_to(root)) or "."),
-        outside=outside,
-        secret=holds_secrets(path),
-        configures=configures(path, root),
-        system=outside and any(path.is_relative_to(system) for system in _SYSTEM_ROOTS),
-        exists=_exists(path),
-    )
-
-
-def is_root_like(place: PathPlace) -> bool:
-    """Whether a place is so high up that deleting it means losing everything."""
-    home = _resolved(Path.home())
-    return place.path == Path(place.path.anchor) or place.path == home or place.path in home.parents
-
-
-def _resolved(path: Path) -> Path:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError):
-        return path
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
-
 
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
 UNREADABLE: Final = "can't be read in full"
@@ -243,7 +173,7 @@ def _after(command: ShellCommand, here: Whereabouts) -> Whereabouts:
     # Links stay in it, as in the shell's own idea of where it is: `cd ..` leads back out of them.
     folder = Path(os.path.normpath(here.folder / os.path.expanduser(target[0])))
     physical = any(word.startswith("-") and "P" in word for word in words[1:])
-    return Whereabouts(here.workspace, _resolved(folder) if physical else folder, here.known)
+    return Whereabouts(here.workspace, resolved(folder) if physical else folder, here.known)
 
 
 def judge_command(command: ShellCommand, here: Whereabouts, downloaded: bool = False) -> Judgement:

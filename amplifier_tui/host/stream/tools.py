@@ -312,14 +312,14 @@ class Tools:
 
     def _paths(self, call: _Call) -> Iterable[str]:
         from amplifier_tui.host.gate.approvals.subject import read_subject
-        from amplifier_tui.host.gate.risk import locate
+        from amplifier_tui.host.gate.places import locate
 
         subject = read_subject(call.tool, call.arguments)
         return (locate(path, self._workspace).shown for path in subject.paths[:1])
 
     def _look(self, tool: str, arguments: dict[str, Any]) -> dict[Path, tuple[str, Snapshot]]:
         from amplifier_tui.host.gate.approvals.subject import changed_paths, read_subject
-        from amplifier_tui.host.gate.risk import locate
+        from amplifier_tui.host.gate.places import locate
 
         subject = read_subject(tool, arguments)
         found = {}

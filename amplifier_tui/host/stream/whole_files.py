@@ -6,7 +6,7 @@ from dataclasses import field
 from pathlib import Path
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.host.gate.risk import locate
+from amplifier_tui.host.gate.places import locate
 from amplifier_tui.host.stream.diffs import snapshot
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.protected import configuring
+from amplifier_tui.base.protected import configuring, starts_from_home
 
 _DEEPEST: Final = 4
 _MOST_ENTRIES: Final = 4_000
@@ -64,6 +64,7 @@ def _identity(place: Path) -> Identity | None:
 
 def _places(workspace: Path) -> Iterator[Path]:
     seen = found = 0
+    home = Path.home().resolve()
     folders = [(workspace, 0)]
     while folders and seen < _MOST_ENTRIES and found < _MOST_PLACES:
         folder, depth = folders.pop(0)
@@ -78,7 +79,7 @@ def _places(workspace: Path) -> Iterator[Path]:
                 for place in _of_repository(Path(entry)):
                     yield place
                     found += 1
-            elif configuring(entry.name):
+            elif configuring(entry.name) or (folder == home and starts_from_home(Path(entry.name))):
                 yield Path(entry)
                 found += 1
             elif is_folder and depth < _DEEPEST and entry.name not in _PASSED_OVER:

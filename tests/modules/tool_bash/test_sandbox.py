@@ -176,6 +176,16 @@ async def test_nothing_is_put_in_the_place_of_what_configures_programs(
     )
 
 
+async def test_in_the_home_what_programs_look_for_there_is_read_only(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(shell.root))
+    (shell.root / ".local" / "bin").mkdir(parents=True)
+    await run(shell, "echo evil > .local/bin/ls; echo evil > .xrc; echo fine > a.txt")
+    assert not (shell.root / ".local/bin/ls").exists() and not (shell.root / ".xrc").exists()
+    assert (shell.root / "a.txt").exists()
+
+
 async def test_what_would_configure_programs_is_moved_aside_and_said(shell: Shell) -> None:
     output = await run(shell, "echo evil > .envrc; mkdir -p a/.vscode; echo x > a/.vscode/tasks")
     assert not (shell.root / ".envrc").exists()

@@ -20,14 +20,13 @@ from amplifier_tui.host.gate.modes import (
     WRITE_TOOLS,
     Act,
 )
+from amplifier_tui.host.gate.places import PathPlace, locate
 from amplifier_tui.host.gate.programs import NETWORK
 from amplifier_tui.host.gate.risk import (
     Judgement,
-    PathPlace,
     judge_script,
     judge_tool_read,
     judge_write,
-    locate,
     worst,
 )
 from amplifier_tui.host.gate.rules.matching import Part, argument_part, command_parts

@@ -23,11 +23,11 @@ from amplifier_tui.base.shell import (
 from amplifier_tui.base.shell import covers as covers_command
 from amplifier_tui.host.gate.calls.grants import arguments_text
 from amplifier_tui.host.gate.modes import GROUPS
+from amplifier_tui.host.gate.places import PathPlace
 from amplifier_tui.host.gate.programs import variables_changed
 from amplifier_tui.host.gate.risk import (
     MOST_PLACES,
     Judgement,
-    PathPlace,
     Whereabouts,
     severity,
 )

@@ -1,0 +1,104 @@
+"""Where a path leads that a call names, and what is kept or configured there."""
+
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.protected import configures, holds_secrets, starts_from_home
+from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
+
+_SYSTEM_ROOTS: Final = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/boot", "/dev", "/sys", "/proc")
+_HARMLESS_DEVICES: Final = frozenset(
+    {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/stdin"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PathPlace:
+    """One path a call names.
+
+    `path` is absolute, links followed as far as they exist; `shown` is relative in the workspace.
+    `secret`: keys are kept there. `configures`: whom what is written there takes effect on; empty
+    for nobody in particular. `system`: the operating system's own.
+    """
+
+    path: Path
+    shown: str
+    outside: bool = False
+    secret: bool = False
+    configures: str = ""
+    system: bool = False
+    exists: bool = False
+
+
+def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
+    """Return where a path leads that a tool was given; relative ones start in `base`.
+
+    `~` is the home folder; without a base, paths start in the workspace.
+    """
+    # A user nobody knows: `os.path.expanduser` leaves the name as it is.
+    written = os.path.expanduser(text.replace("\0", ""))
+    whole = (base or workspace) / written
+    plain = Path(os.path.normpath(whole))
+    root = resolved(workspace)
+    # As the system does: links before the `..` behind them.
+    path = resolved(whole)
+    if str(plain) in _HARMLESS_DEVICES:
+        return PathPlace(path=plain, shown=str(plain), exists=True)
+    outside = not path.is_relative_to(root)
+    return PathPlace(
+        path=path,
+        shown=str(path) if outside else (str(path.relative_to(root)) or "."),
+        outside=outside,
+        secret=holds_secrets(path),
+        configures=configures(path, root) or _own(path, root),
+        system=outside and any(path.is_relative_to(system) for system in _SYSTEM_ROOTS),
+        exists=_exists(path),
+    )
+
+
+def is_root_like(place: PathPlace) -> bool:
+    """Whether a place is so high up that deleting it means losing everything."""
+    home = resolved(Path.home())
+    return place.path == Path(place.path.anchor) or place.path == home or place.path in home.parents
+
+
+def resolved(path: Path) -> Path:
+    """Return a path without links, as far as it exists; as it is where that can't be told."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+_DECIDING: Final = ("HOME", "AMPLIFIER_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+"""Variables that say where this program keeps what is its own."""
+
+
+def _own(path: Path, root: Path) -> str:
+    """Return whom a file takes effect on by its place in the user's home, whatever its name."""
+    if not path.is_relative_to(root):
+        return ""
+    homes = _homes(*map(os.environ.get, _DECIDING))
+    home, *own = homes
+    # Who works in such a folder means what is there.
+    if any(path.is_relative_to(place) for place in own if root in place.parents):
+        return "this program"
+    inside = home.is_relative_to(root) and path.is_relative_to(home)
+    return "programs of yours" if inside and starts_from_home(path.relative_to(home)) else ""
+
+
+@lru_cache(maxsize=8)
+def _homes(*_: str | None) -> tuple[Path, ...]:
+    """Return the user's home and the folders of this program, without links."""
+    own = (amplifier_home(), user_config_dir(), user_state_dir(), user_log_dir())
+    return tuple(map(resolved, (Path.home(), *own)))

@@ -1,0 +1,51 @@
+"""Where a path leads, and whom what is written there takes effect on."""
+
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.gate.gate import Gate
+from amplifier_tui.host.gate.places import locate
+from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.file import user_rules_path
+from amplifier_tui.paths import amplifier_home, user_state_dir
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("AMPLIFIER_HOME", str(tmp_path / "home" / "amp"))
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+def verdict(workspace: Path, path: Path) -> str:
+    call = {"file_path": str(path), "content": "x"}
+    return Gate(workspace, RuleBook, mode="edits").decide("write_file", call).verdict
+
+
+def test_an_agent_that_works_in_the_home_does_not_change_its_own_rules_unasked(home: Path) -> None:
+    rules = user_rules_path()
+    for workspace in (home, home.parent, rules.parents[1]):
+        assert rules.is_relative_to(workspace)
+        assert verdict(workspace, rules) == "ask"
+    for own in (amplifier_home() / "settings.yaml", user_state_dir() / "x"):
+        assert locate(str(own), home).configures == "this program"
+
+
+@pytest.mark.parametrize(
+    "path", [".config/git/config", ".local/bin/ls", ".config/fish/conf.d/a.fish", "bin/ls", ".xrc"]
+)
+def test_what_programs_look_for_in_the_home_is_asked_about(home: Path, path: str) -> None:
+    assert verdict(home, home / path) == "ask"
+    # Of the same name in a project it is a file like others.
+    assert verdict(home / "project", home / "project" / "home" / path) == "allow"
+
+
+def test_in_the_home_and_below_it_files_are_written_as_anywhere(home: Path) -> None:
+    assert verdict(home, home / "notes.txt") == "allow"
+    assert verdict(home / ".config" / "nvim", home / ".config" / "nvim" / "init.lua") == "allow"
+    inside = amplifier_home() / "worktrees" / "a"
+    assert verdict(inside, inside / "a.py") == "allow"
