@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,3 +67,18 @@ def test_words_are_searched_in_every_directory_or_one(
     assert "\x1b" not in text
     assert run(["sessions", "search", "nowhere"]) == 0
     assert "Nothing was found." in capsys.readouterr().out
+
+
+def test_an_export_ends_without_a_word_when_its_reader_has_enough(tmp_path: Path) -> None:
+    store(tmp_path, "aaaa-1")
+    row = json.dumps({"role": "assistant", "content": "long " * 100_000})
+    with (sessions_dir(tmp_path) / "aaaa-1" / "transcript.jsonl").open("a") as file:
+        file.write(f"{row}\n")
+    command = [sys.executable, "-m", "amplifier_tui", "sessions", "export", "aaaa-1"]
+    with subprocess.Popen(
+        [*command, "--cwd", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.read(2) == b"# "
+        process.stdout.close()
+        assert process.stderr.read() == b""

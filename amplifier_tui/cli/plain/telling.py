@@ -180,6 +180,9 @@ def held_words(event: SessionHeld) -> str:
 
 def _subject(arguments: dict[str, Any]) -> str:
     """Return what a call is about, in a few words."""
+    asked = arguments.get("questions")
+    if isinstance(asked, list) and all(isinstance(each, dict) for each in asked):
+        return one_line(" · ".join(str(each.get("question") or "") for each in asked), 120)
     first = next((arguments[name] for name in _SUBJECTS if arguments.get(name)), arguments)
     text = first if isinstance(first, str) else json.dumps(first, ensure_ascii=False, default=str)
     return one_line(text, 120) if first else ""

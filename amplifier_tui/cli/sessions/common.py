@@ -47,6 +47,9 @@ def done(act: Callable[[], T]) -> T:
 
     try:
         return act()
+    except BrokenPipeError:
+        # Whoever read it has enough, such as `head`: click ends without a word.
+        raise
     except (
         *(OSError, ValueError, SessionBusyError, SessionNotFoundError, NoSuchTurnError),
         *(ExportError, NothingToForkError),

@@ -277,6 +277,15 @@ def test_a_call_that_waited_for_its_answer_runs_from_then_on(
     assert lines == ["Tool bash ls: still runs"]
 
 
+def test_a_call_that_asks_is_told_with_its_questions() -> None:
+    lines = list[str]()
+    teller = telling.EventTeller(lines.append)
+    asked = [{"question": "Which\n[b]one?", "options": ["a", "b"]}, {"question": "Why?"}]
+    teller.tell(tool("c", "ask_user", arguments={"questions": asked}))
+    teller.tell(tool_ended("c", summary="4 lines"))
+    assert lines == ["Tool ask_user Which [b]one? · Why?: 4 lines"]
+
+
 def typed_at_once(text: str) -> Iterator[TypedLine]:
     """Yield what is read of a text that a terminal gets at once."""
     outer, inner = os.openpty()

@@ -201,7 +201,7 @@ async def test_afterwards_the_conversation_has_a_divider_and_can_still_be_read()
             TurnEnded(session_id=SESSION, turn=1, status="success"),
             Compacted(session_id=SESSION, before_tokens=118_000, after_tokens=31_000, rows=3),
         )
-        await drive.until(lambda: "Compacted 118k → 31k · 3 rows shortened" in drive.text())
+        await drive.until(lambda: "Compacted 118k → 31k · 3 messages shortened" in drive.text())
         assert "before it" in drive.text()
 
 

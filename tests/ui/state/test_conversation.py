@@ -162,7 +162,7 @@ CASES: dict[str, tuple[list[HostEvent], list[str]]] = {
     ),
     "a compaction leaves a line": (
         [turn(), make(Compacted, before_tokens=118_000, after_tokens=31_000, rows=14)],
-        ["user fix it", "note Compacted 118k → 31k · 14 rows shortened"],
+        ["user fix it", "note Compacted 118k → 31k · 14 messages shortened"],
     ),
     "the empty session is welcomed": ([opened()], ["welcome coding"]),
     "the welcome goes with the first words": ([opened(), turn()], ["user fix it"]),

@@ -113,9 +113,9 @@ def test_a_prompt_no_provider_answers_is_an_error_like_any_other() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"rows": 14, "strategy": "rule"}, "Compacted 118k → 31k · 14 rows shortened"),
-        ({"rows": 1, "strategy": "level 2"}, "Compacted 118k → 31k · 1 row shortened"),
-        ({"rows": 9, "strategy": "summary"}, "Compacted 118k → 31k · 9 rows in a summary"),
+        ({"rows": 14, "strategy": "rule"}, "Compacted 118k → 31k · 14 messages shortened"),
+        ({"rows": 1, "strategy": "level 2"}, "Compacted 118k → 31k · 1 message shortened"),
+        ({"rows": 9, "strategy": "summary"}, "Compacted 118k → 31k · 9 messages in a summary"),
         ({}, "Compacted 118k → 31k"),
     ],
 )

@@ -334,7 +334,7 @@ def _compaction_words(event: events.Compacted) -> str:
     words = f"Compacted {short_count(event.before_tokens)} → {short_count(event.after_tokens)}"
     if event.rows:
         how = "in a summary" if event.strategy == "summary" else "shortened"
-        words += f" · {plural(event.rows, 'row')} {how}"
+        words += f" · {plural(event.rows, 'message')} {how}"
     return words
 
 
