@@ -6,10 +6,12 @@ is granted.
 """
 
 import os
+import re
 import shutil
+import stat
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -17,6 +19,8 @@ from typing import Final
 from amplifier_tui.base.lazy.dataclass import dataclass
 
 _PROBE_SECONDS: Final = 10.0
+_ADDRESS: Final = re.compile(r"unix:(?:path=|//)?")
+"""What may stand before the path of a socket."""
 _APART: Final = (
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--cap-drop", "ALL"),
@@ -117,6 +121,22 @@ class Sandbox:
 def _in_scratch(place: Path) -> bool:
     """Whether the scratch folder has already taken a place's place."""
     return place.is_relative_to("/tmp")
+
+
+def named_sockets(variables: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the sockets that variables name: of agents that hold keys, of container services.
+
+    Who can connect to one has what serves it do things outside of the sandbox. Blocking.
+    """
+    texts = (_ADDRESS.sub("", value).partition(",")[0] for value in variables.values())
+    return tuple(Path(text) for text in dict.fromkeys(texts) if _is_socket(text))
+
+
+def _is_socket(text: str) -> bool:
+    try:
+        return text.startswith("/") and stat.S_ISSOCK(os.stat(text).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def _emptied(places: Iterable[Path]) -> Iterator[str]:

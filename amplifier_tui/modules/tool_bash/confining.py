@@ -12,7 +12,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.commands.sandbox import Sandbox, sandbox_problem
+from amplifier_tui.base.commands.sandbox import Sandbox, named_sockets, sandbox_problem
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.git import READING_ENVIRONMENT
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -161,12 +161,13 @@ class Confining:
         writing = not grant.reading
         before = configuring_places(workspace) if writing else {}
         repositories = {place for place in before if is_repository(place)}
+        hidden = (*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment))
         sandbox = Sandbox(
             workspace,
             scratch / "tmp",
             writing=writing,
             network=grant.network,
-            hidden=tuple(place.resolve() for place in (*secret_homes(Path.home()), *terms.hidden)),
+            hidden=tuple(place.resolve() for place in hidden),
             # Git itself has to write in its folder.
             pinned=tuple(sorted(repositories)),
             read_only=tuple(sorted(before.keys() - repositories)),

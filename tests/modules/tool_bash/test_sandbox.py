@@ -115,6 +115,24 @@ async def test_there_is_no_network_unless_it_is_granted(shell: Shell) -> None:
         assert "connected" in await run(shell, command, Grant("rule", network=True))
 
 
+@pytest.mark.parametrize("address", ["{}", "unix://{}", "unix:path={},guid=1"])
+async def test_services_that_variables_name_are_out_of_reach(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    path = shell.root.parent / "s"
+    with socket.socket(socket.AF_UNIX) as server:
+        monkeypatch.chdir(path.parent)
+        server.bind("s")
+        server.listen()
+        monkeypatch.setenv("SOME_SERVICE", address.format(path))
+        command = (
+            'python3 -c \'import socket; socket.socket(socket.AF_UNIX).connect("../s"); '
+            'print("connected")\''
+        )
+        assert "connected" in await run(shell, command, Grant("person"))
+        assert "connected" not in await run(shell, command, Grant("rule", network=True))
+
+
 async def test_other_processes_are_out_of_sight(shell: Shell) -> None:
     output = await run(shell, f"ls /proc | grep -x {os.getpid()}; kill -0 {os.getpid()}")
     assert f"\n{os.getpid()}\n" not in f"\n{output}"
