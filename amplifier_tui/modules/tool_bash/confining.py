@@ -69,7 +69,10 @@ class Confined:
         notes = []
         for place in changed_places(self._workspace, self._before):
             kept = Path(tempfile.mkdtemp(dir=self._aside)) / place.name
-            shutil.move(place, kept)
+            try:
+                shutil.move(place, kept)
+            except FileNotFoundError:
+                continue  # The command, which may still run, has removed it.
             notes.append(
                 f"{place.relative_to(self._workspace)} would take effect on other programs, so it "
                 f"was moved to {kept}. To make it, ask with `outside_sandbox`"

@@ -25,6 +25,8 @@ JOBS: Final = "shell.jobs"
 
 _MOST_ENDED: Final = 50
 """Jobs that have ended and are kept with what they printed."""
+_LOOK_EVERY: Final = 2.0
+"""Seconds between two looks at what one in a sandbox has made."""
 _SAY_EVERY: Final = 1.0
 """Seconds between two pieces of progress."""
 
@@ -199,6 +201,8 @@ class Jobs:
                 await self._say(PROGRESS, job, tail=job.tail)
 
         run = CommandRun(process, job.output, None, show)
+        # It may go on for days; what it makes must not take effect until then.
+        looking = asyncio.create_task(_look(job, confined))
         try:
             await run.finish()
             job.exit_code = run.exit_code
@@ -215,12 +219,20 @@ class Jobs:
             job.notes.append(f"It could not be followed: {error}")
             job.exit_code = -1
         finally:
+            looking.cancel()
+            await asyncio.wait([looking])
             job.ended, job.seconds = True, time.time() - job.started
             job.notes += await asyncio.to_thread(confined.finish)
             await self._say(ENDED, job, tail=job.tail)
 
     async def _say(self, event: str, job: Job, **more: Any) -> None:
         await self._coordinator.hooks.emit(event, {**job.facts(), **more})
+
+
+async def _look(job: Job, confined: Confined) -> None:
+    while True:
+        await asyncio.sleep(_LOOK_EVERY)
+        job.notes += await asyncio.to_thread(confined.finish)
 
 
 def _last_line(text: str, output: Output) -> str:

@@ -12,7 +12,7 @@ import pytest
 from amplifier_tui.base.commands.sandbox import sandbox_problem
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms, granted
-from amplifier_tui.modules.tool_bash import confining
+from amplifier_tui.modules.tool_bash import confining, jobs
 from tests.modules.tool_bash.support import Shell, alive, gone
 from tests.sandbox import needs_sandbox
 
@@ -210,6 +210,21 @@ async def test_what_would_configure_programs_is_moved_aside_and_said(shell: Shel
     assert not (shell.root / "a/.vscode").exists()
     assert ".envrc would take effect on other programs" in output
     assert "a/.vscode would take effect" in output
+
+
+async def test_what_a_job_makes_is_moved_aside_while_it_runs(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_LOOK_EVERY", 0.01)
+    command = "mkdir .vscode; touch made; sleep 60"
+    await run(shell, command, run_in_background=True)
+    async with asyncio.timeout(10):
+        while not (shell.root / "made").exists() or (shell.root / ".vscode").exists():
+            await asyncio.sleep(0.01)
+    job_tool = shell.coordinator.get("tools", "bash_job")
+    said = await job_tool.execute({"action": "read", "job_id": "job-1"})
+    assert "running" in str(said.output)
+    await job_tool.execute({"action": "stop", "job_id": "job-1"})
 
 
 async def test_what_a_person_approved_runs_as_without_a_sandbox(shell: Shell) -> None:
