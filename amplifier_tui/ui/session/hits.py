@@ -73,9 +73,9 @@ class HitOpener:
         key = self._key(hit)
         # Said since it was opened, it is not known by its row: then its prompt is.
         places = (key, f"user:{hit.turn}")
-        if facts.session_id == hit.card.session_id and not any(
-            map(self._screen.show_entry, places)
-        ):
+        # What was found may be folded away.
+        show = partial(self._screen.show_entry, unfolded=True)
+        if facts.session_id == hit.card.session_id and not any(map(show, places)):
             self._tab.say("The place was taken back or is not shown.", "warning")
 
     def _key(self, hit: SearchHit) -> str:

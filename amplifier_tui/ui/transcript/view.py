@@ -128,6 +128,12 @@ class TranscriptView(SearchedView):
         self._settle()
         self._start_timers()
 
+    def unfold_entry(self, key: str) -> None:
+        """Show the details of an entry, where it is here and has any."""
+        item = self._document.items.get(key)
+        if item is not None and is_expandable(item):
+            self.unfold(item)
+
     def toggle_all(self) -> None:
         """Show the details of all entries or, when all show them already, hide them."""
         items = [item for item in self._document.items.values() if is_expandable(item)]

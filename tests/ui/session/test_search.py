@@ -119,6 +119,21 @@ async def test_an_answer_of_the_open_session_is_gone_to_without_opening_it_again
         assert "Answer 3." in transcript.cursor.text and len(client.named("open")) == opens
 
 
+async def test_a_long_prompt_in_which_something_was_found_is_shown_unfolded(tmp_path: Path) -> None:
+    prompt = "\n".join(f"pasted {n}" for n in range(20)) + "\nthe parser\n" + "more\n" * 8
+    found = hit(tmp_path, "the parser", "s1", turn=1, row=0)
+    client = FakeClient(found=SearchFound(hits=(found,)))
+    async with running(client, size=(100, 50)) as drive:
+        await drive.push(opened(session_id="s1"), turn(1, prompt))
+        assert "the parser" not in drive.text()
+        await drive.app.run_by_id("session.search", "parser")
+        await drive.dialog(SearchPicker)
+        await drive.until(lambda: "the parser" in drive.text())
+        await drive.press("enter")
+        await drive.closed()
+        await drive.until(lambda: "the parser" in drive.text())
+
+
 async def test_a_hit_in_a_folder_that_cannot_be_looked_at_is_not_opened(tmp_path: Path) -> None:
     client = FakeClient()
     client.found = SearchFound(hits=(hit(tmp_path / ("x" * 300), "parser", "s8"),))

@@ -260,8 +260,12 @@ class MainScreen(SessionScreen):
         at = stops.index(here) if here in stops else 0
         stops[(at + step) % len(stops)].focus()
 
-    def show_entry(self, key: str) -> bool:
-        """Show an entry of the conversation, and let it hear the keys; False when it is gone."""
+    def show_entry(self, key: str, *, unfolded: bool = False) -> bool:
+        """Show an entry of the conversation, and let it hear the keys; False when it is gone.
+
+        Args:
+            unfolded: Show its details too.
+        """
         if self.transcript is None:
             return False
         if self.narrow and self._drawer is not None:
@@ -269,6 +273,8 @@ class MainScreen(SessionScreen):
         if self.agent_view is not None:
             self.action_main()
         self.transcript.focus()
+        if unfolded:
+            self.transcript.unfold_entry(key)
         return self.transcript.show_entry(key)
 
     def show_pane(self, name: str) -> Widget:
