@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +29,8 @@ _MOST_OF_ONE: Final = 5
 _BEFORE: Final = 12
 """Characters in front of the first word found: it is to be seen in a narrow list, too."""
 _AROUND: Final = 240
+_MOST_PLACES: Final = 300
+"""Places of words in one text that are compared."""
 _TIME: Final = 1.0
 """Seconds a search takes at most."""
 _ENOUGH: Final = 0.1
@@ -209,9 +212,24 @@ def _read_card(folder: Path) -> SessionCard | None:
         return None
 
 
+def _closest(text: str, typed: str) -> int:
+    """Return where the most of the words stand closest together; of several places the first."""
+    found = list(islice(places(text, typed), _MOST_PLACES))
+    best, at = (0, 0), 0
+    for number, (start, _) in enumerate(found):
+        seen: set[str] = set()
+        for begin, end in found[number:]:
+            if end - start > _AROUND - _BEFORE:
+                break
+            seen.add(text[begin:end].lower())
+            if (len(seen), start - end) > best:
+                best, at = (len(seen), start - end), start
+    return at
+
+
 def _around(text: str, typed: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return what stands around the words in a text as one line, and where in it they are."""
-    first = next(places(text, typed), (0, 0))[0]
+    first = _closest(text, typed)
     start = max(0, first - _BEFORE) if first > 2 * _BEFORE else 0
     line = one_line(text[start : start + 2 * _AROUND], _AROUND)
     shown = f"…{line}" if start else line

@@ -106,6 +106,15 @@ def test_whatever_is_typed_is_no_error(tmp_path: Path, typed: str) -> None:
     assert search_now(typed).problem == ""
 
 
+def test_of_a_long_text_the_place_is_shown_where_the_words_stand_together(tmp_path: Path) -> None:
+    pasted = " ".join(f"pasted line {n} with content" for n in range(200))
+    say(tmp_path, "s1", prompt(pasted))
+    (shown,) = texts("pasted line 77")
+    assert shown.startswith("…") and "pasted line 77 with" in shown[:40]
+    (shown,) = texts("content pasted")
+    assert "content pasted line 1" in shown[:50]
+
+
 def test_only_what_was_added_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
     reading = indexing.SessionReader.row
