@@ -7,6 +7,7 @@ The word colours the dialog, decides what may be remembered, and whether silence
 import os
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from glob import iglob
 from itertools import islice
 from pathlib import Path
@@ -126,6 +127,7 @@ MOST_PLACES: Final = 1_000
 """Files of one command that are looked at; what names more is neither harmless nor covered."""
 _MANY: Final = "names more files than are looked at"
 _PATTERN: Final = frozenset("*?[")
+_PLAIN_SET: Final = re.compile(r"\[\w+\]", re.ASCII)
 _MOST_MATCHES: Final = 200
 
 
@@ -148,7 +150,12 @@ class Whereabouts:
         """Whether a place, or all that a pattern stands for, is in the workspace and no secret."""
         found = [self.locate(text)]
         if not _PATTERN.isdisjoint(text):
-            matches = list(islice(iglob(text, root_dir=self.folder), _MOST_MATCHES + 1))
+            parts = [_widened(part) for part in text.split("/")]
+            # To older shells `.*` is `..` too.
+            dotted = (part for part in parts if part.startswith(".") and part != "..")
+            if any(fnmatchcase("..", part) for part in dotted):
+                return False
+            matches = list(islice(iglob("/".join(parts), root_dir=self.folder), _MOST_MATCHES + 1))
             if len(matches) > _MOST_MATCHES:
                 return False
             found += map(self.locate, matches)
@@ -158,6 +165,15 @@ class Whereabouts:
     def elsewhere(self) -> bool:
         """Whether it may be outside the workspace."""
         return not self.known or self.locate(".").outside
+
+
+def _widened(part: str) -> str:
+    """Return a pattern for a name that fits at least what a shell's pattern fits.
+
+    Only sets of plain letters are read alike by all, not `[^a]`, `[[:lower:]]` or `[a-z]`.
+    """
+    before, bracket, _ = part.partition("[")
+    return f"{before}*" if bracket and "[" in _PLAIN_SET.sub("?", part) else part
 
 
 def _after(command: ShellCommand, here: Whereabouts) -> Whereabouts:

@@ -147,6 +147,7 @@ def places(tmp_path: Path) -> Path:
     (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
     (tmp_path / "elsewhere" / "secret").write_text("x")
     (workspace / "a").write_text("a")
+    (workspace / ".env").write_text("KEY=x")
     (workspace / "docs" / "link").symlink_to(tmp_path / "elsewhere" / "secret")
     (workspace / "out").symlink_to(tmp_path / "elsewhere" / "deep")
     return workspace
@@ -158,7 +159,17 @@ def reads(line: str, workspace: Path) -> bool:
 
 @pytest.mark.parametrize(
     "line",
-    ["cat a", "cat a*", "cd docs && ls", "ls d*", "git log -- a", "cd docs && git diff | wc -l"],
+    [
+        *(
+            "cat a",
+            "cat a*",
+            "cd docs && ls",
+            "ls d*",
+            "git log -- a",
+            "cd docs && git diff | wc -l",
+        ),
+        *("cat [ab]", "cat .n*", "ls ../workspace/d*"),
+    ],
 )
 def test_reading_inside_the_workspace_only_reads(places: Path, line: str) -> None:
     assert reads(line, places)
@@ -185,6 +196,14 @@ def test_reading_inside_the_workspace_only_reads(places: Path, line: str) -> Non
         "git diff --no-index /etc/passwd a",
         "sort -o a a",
         "cat .env",
+        "cat .[^z]nv",
+        "cat .[[:lower:]]nv",
+        "cat .[e]nv",
+        "cat docs/[^z]ink",
+        "cat docs/[[:alpha:]]*",
+        "ls o[^z]t",
+        "ls .*",
+        "ls docs/.?",
     ],
 )
 def test_what_may_lead_out_of_the_workspace_or_to_secrets_does_not(places: Path, line: str) -> None:
