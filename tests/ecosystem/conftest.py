@@ -1,7 +1,6 @@
 """What is published is made, fetched and installed once a run, by whoever needs it first."""
 
 import asyncio
-import fcntl
 import json
 import os
 import shutil
@@ -18,22 +17,10 @@ from amplifier_tui.foundation.workspace import Workspace
 from tests.e2e.conftest import machine
 from tests.ecosystem.world import SCRIPT, World, bundle_text, publish
 from tests.foundation.helpers import write
+from tests.once import once_a_run
 from tests.trust.conftest import process
 
 __all__ = ["machine", "process"]
-
-
-@contextmanager
-def once_a_run(factory: pytest.TempPathFactory, name: str) -> Iterator[tuple[Path, bool]]:
-    """Yield a folder that the workers share, and whether it is still to be filled."""
-    base = factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with (shared / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        folder, done = shared / name, shared / f"{name}.done"
-        folder.mkdir(exist_ok=True)
-        yield folder, not done.exists()
-        done.touch()
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 from textual import events
 from textual._compositor import LayoutUpdate
@@ -13,6 +14,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.app import AmplifierApp
 from amplifier_tui.ui.terminal.input import key_name
 from tests.ui.fake_client import FakeClient
@@ -145,13 +147,15 @@ async def running(
     cwd = values.pop("cwd", Path.cwd())
     request = values.pop("request", OpenRequest(cwd=cwd))
     app = AmplifierApp(lambda: (client, request), cwd=cwd, **values)
-    async with app.run_test(size=size) as pilot:
-        async with asyncio.timeout(20):
-            await app.ready.wait()
-        driver = Driver(app, pilot, client)
-        if opened:
-            await driver.until(lambda: app.state is not None and app.state.facts.opened)
-        yield driver
+    # All that the tests before have imported would be looked at, which takes some seconds.
+    with patch.object(pace, "session_changed", lambda: None):
+        async with app.run_test(size=size) as pilot:
+            async with asyncio.timeout(20):
+                await app.ready.wait()
+            driver = Driver(app, pilot, client)
+            if opened:
+                await driver.until(lambda: app.state is not None and app.state.facts.opened)
+            yield driver
 
 
 def _watch_threads() -> set[asyncio.Future[Any]]:

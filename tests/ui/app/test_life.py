@@ -163,6 +163,29 @@ async def test_the_collector_is_on_again_with_its_own_thresholds_once_everything
         gc.enable()
 
 
+def test_what_the_session_before_held_is_collected_though_it_was_left_out_of_passes() -> None:
+    code = """
+        import gc, weakref
+        from amplifier_tui.ui.app import pace
+
+        class Session:
+            def __init__(self):
+                self.itself = self
+
+        session = Session()
+        held = weakref.ref(session)
+        pace.turn_ended()
+        del session
+        pace.turn_ended()
+        assert held() is not None
+        pace.session_changed()
+        assert held() is None
+        assert gc.get_freeze_count()
+    """
+    # In a process of its own: here, all that the tests before have imported would be looked at.
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
+
+
 # --- the end ---------------------------------------------------------------------------------
 
 
