@@ -65,6 +65,8 @@ class BlockEnded(HostEvent):
     interrupted: bool = False
     discarded: bool = False
     """The stream was aborted and will be retried: what streamed so far is void."""
+    duration_ms: float = 0.0
+    """How long thinking took; 0 where that is not known, and of other kinds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -203,13 +203,16 @@ class Replay:
 
     def _answer(self, index: int, row: Row, at: float, rows: dict[int, Row]) -> Iterator[HostEvent]:
         interrupted = metadata_of(row).get(INTERRUPTED) is True
-        for number, (kind, text) in enumerate(_blocks(row.get("content"))):
+        blocks = list(_blocks(row.get("content")))
+        times = self._thinking_times(index, sum(kind == "thinking" for kind, _ in blocks))
+        for number, (kind, text) in enumerate(blocks):
             yield BlockEnded(
                 **self._stamp(at),
                 block_id=f"r{index}.{number}",
                 kind=kind,
                 text=text,
                 interrupted=interrupted,
+                duration_ms=next(times, 0.0) if kind == "thinking" else 0.0,
             )
         calls = [call for call in calls_of(row) if call.call_id and call.name]
         results = self._results(index, rows) if calls else {}
@@ -225,6 +228,13 @@ class Replay:
             if result is not None:
                 yield self._ended(index, call, result)
                 yield from self._images(result, at, call.call_id)
+
+    def _thinking_times(self, index: int, blocks: int) -> Iterator[float]:
+        """Yield how long each block of thinking in a row took, as far as that was noted."""
+        # Only of the session's own rows; where one was not noted, nobody knows which.
+        noted = self._outcomes.thinking.get(index + 1, ()) if self._place.row is None else ()
+        if len(noted) == blocks:
+            yield from (event.duration_ms for event in noted)
 
     def _decided(self, index: int, call: RecordedCall) -> Iterator[HostEvent]:
         """Tell which rule or mode let a call through, or that nobody answered about it."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from itertools import count
 from json import dumps
+from time import monotonic
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -40,6 +41,10 @@ class _Block:
     """The durable copy has come."""
     stored: bool = False
     """A row holds it."""
+    began: float | None = None
+    """When thinking began to stream, in monotonic seconds."""
+    duration_ms: float = 0.0
+    """How long thinking streamed, once it has ended."""
 
     @property
     def text(self) -> str:
@@ -128,7 +133,20 @@ class Blocks:
         for block in self._lanes[MAIN_LANE].blocks:
             if interrupted and block.kind == "text" and not block.stored:
                 self._end(MAIN_LANE, block, _text_of(block), interrupted=True)
+            if block.duration_ms and not block.stored:
+                self._note_time(block)
             block.stored = True
+
+    def _note_time(self, block: _Block) -> None:
+        """Keep how long a block of the newest row took; its text is in the row."""
+        ended = BlockEnded(
+            **self._sender.stamp(MAIN_LANE),
+            block_id=block.block_id,
+            kind=block.kind,
+            text="",
+            duration_ms=block.duration_ms,
+        )
+        self._sender.store.add_outcome(self._sender.store.rows, ended)
 
     def unsaved_texts(self) -> list[str]:
         """Return the blocks of text of the main lane that are in no row yet."""
@@ -162,6 +180,8 @@ class Blocks:
         kind = _KINDS.get(str(data.get("block_type") or "text"), "text")
         index = int(data.get("block_index") or 0)
         block = self._new(lane, kind, str(data.get("request_id") or ""), index)
+        if kind == "thinking":
+            block.began = monotonic()
         stamp, name = self._sender.stamp(lane), str(data.get("name") or "")
         self._sender.send(BlockStarted(**stamp, block_id=block.block_id, kind=kind, name=name))
         return block
@@ -176,6 +196,9 @@ class Blocks:
         if block.sent == text and not interrupted:
             return
         block.sent = text
+        if block.began is not None:
+            block.duration_ms = (monotonic() - block.began) * 1000
+            block.began = None
         self._sender.send(
             BlockEnded(
                 **self._sender.stamp(lane),
@@ -183,6 +206,7 @@ class Blocks:
                 kind=block.kind,
                 text=text,
                 interrupted=interrupted,
+                duration_ms=block.duration_ms,
             )
         )
 

@@ -175,8 +175,6 @@ class Arrivals:
             if folded is not None and len(folded.text) - len(change.text) > PEEK:
                 return False  # Its one line does not show what was appended.
         item.entry = entry
-        if not item.streaming and item.since and not item.took:
-            item.took = self._clock() - item.since
         self._document.renderer.watch(item)
         self._draw(item)
         return True

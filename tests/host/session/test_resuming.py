@@ -26,7 +26,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.turns.queue import WaitingPrompts
-from tests.host.driving import MODULES, Driver, Project, calling
+from tests.host.driving import MODULES, Driver, Project, calling, saying
 
 Make = Callable[..., Driver]
 
@@ -339,3 +339,28 @@ def test_a_session_is_said_to_be_open_only_when_it_can_be_asked(
     until.set()
     again.wait(SessionOpened)
     assert again.client.history(1).result(5) != ()
+
+
+def test_a_resumed_or_forked_session_says_how_long_thinking_took(
+    project: Project, drive: Make
+) -> None:
+    first = drive()
+    name = project.bundle(script=saying("Yes.", thinking="Is it so?"), speed=400)
+    opened = first.open(name)
+    first.turn("one")
+    first.turn("two")
+    live = thinking_times(first)
+    assert len(live) == 2 and all(took > 0 for took in live)
+    first.close()
+    second = drive()
+    second.open(resume=opened.session_id)
+    assert thinking_times(second) == live
+    second.client.fork(2)
+    second.wait(SessionOpened, lambda told: told.session_id != opened.session_id)
+    forked = [event for event in second.of(BlockEnded) if event.session_id != opened.session_id]
+    assert [event.duration_ms for event in forked if event.kind == "thinking"] == live[:1]
+
+
+def thinking_times(driver: Driver) -> list[float]:
+    ended = [event for event in driver.of(BlockEnded) if event.kind == "thinking"]
+    return list({event.block_id: event.duration_ms for event in ended}.values())

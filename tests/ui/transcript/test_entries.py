@@ -239,7 +239,7 @@ def test_thinking_that_was_watched_says_how_long_it_took() -> None:
     item: DrawnEntry = made.add(ThinkingEntry(key="k", text="hm", streaming=True))
     item.since, made.renderer.now = 100.0, 103.5
     assert texts_of(made)[-1].endswith(" 3 s")
-    item.entry.streaming, item.took = False, 3.24
+    item.entry.streaming, item.entry.duration_ms = False, 3240
     made.refresh(item)
     assert texts_of(made)[-1].endswith(" 3.2 s")
 

@@ -227,7 +227,7 @@ async def test_thinking_can_be_opened_while_it_streams() -> None:
         entry.text += " third"
         app.view.apply([EntryChange(op="stream", entry=entry, text=" third")])
         await until(pilot, lambda: "    first second third" in app.rows)
-        entry.streaming = False
+        entry.streaming, entry.duration_ms = False, 7_000
         app.view.apply([EntryChange(op="update", entry=entry)])
         await until(pilot, lambda: not app.view.is_streaming)
         assert "7.0 s" in app.rows[1]

@@ -10,6 +10,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.tool_calls import RecordedCall
 from amplifier_tui.host.events import (
     ApprovalResolved,
+    BlockEnded,
     Compacted,
     Failed,
     HostEvent,
@@ -27,10 +28,10 @@ from amplifier_tui.host.events import (
 logger = logging.getLogger(__name__)
 
 DISPLAY: Final = "display.jsonl"
-"""What the screen knew of rows and turns that the rows do not say: how long a tool took, what it
-changed, how a turn ended, so that a resumed session shows it again. Who allowed or refused what is
-noted beside it (older sessions have that in `approvals.jsonl`), and each time the session went back
-to an earlier turn. Losing the file loses nothing of the conversation.
+"""What the screen knew of rows and turns that the rows do not say: how long thinking or a tool
+took, what that changed, how a turn ended, so that a resumed session shows it again. Who allowed or
+refused what is noted beside it (older sessions have that in `approvals.jsonl`), and each time the
+session went back to an earlier turn. Losing the file loses nothing of the conversation.
 """
 KEPT: Final = (
     *(ToolEnded, TurnEnded, Failed, Compacted, ItemChosen, LaneOpened, LaneClosed),
@@ -53,6 +54,7 @@ class Outcomes:
         decisions: The same, of calls that a rule, a mode or the clock decided about.
         changed: Of calls that ran with other arguments than the model gave; in the same way.
         lanes: What began and ended sub-agents, in order.
+        thinking: By the number of rows, how long each block of thinking in the last one took.
         spent: What each turn used, also those that were taken back.
         taken: Ids of the rewinds that stand.
     """
@@ -63,6 +65,7 @@ class Outcomes:
     )
     changed: dict[tuple[str, str], list[tuple[int, ToolStarted]]] = field(default_factory=dict)
     lanes: list[Item] = field(default_factory=list)
+    thinking: dict[int, list[BlockEnded]] = field(default_factory=dict)
     others: list[Item] = field(default_factory=list)
     spent: list[Usage] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
@@ -72,7 +75,8 @@ class Outcomes:
         tools = [item for items in self.tools.values() for item in items]
         decisions = [item for items in self.decisions.values() for item in items]
         changed = [item for items in self.changed.values() for item in items]
-        return [*decisions, *tools, *changed, *self.lanes, *self.others]
+        thinking = [(rows, event) for rows, events in self.thinking.items() for event in events]
+        return [*decisions, *tools, *changed, *thinking, *self.lanes, *self.others]
 
     def arguments(self, lane: str, call: RecordedCall, row: int) -> dict[str, Any]:
         """Return what a call in a row ran with. Its id may be used again in later rows."""
@@ -124,6 +128,8 @@ def read_outcomes(path: Path) -> Outcomes:
                 calls.append((rows, event))
         elif isinstance(event, ToolStarted) and isinstance(event.arguments, dict):
             found.changed.setdefault((event.agent, event.call_id), []).append((rows, event))
+        elif isinstance(event, BlockEnded):
+            found.thinking.setdefault(rows, []).append(event)
         elif isinstance(event, LaneOpened | LaneClosed):
             found.lanes.append((rows, event))
         else:

@@ -80,9 +80,18 @@ class BlockEntries(Handlers):
                 block.entry = None
             return
         if not isinstance(entry, TextEntry | ThinkingEntry):
-            self._show(block, event.text, streaming=False, interrupted=event.interrupted)
+            self._show(
+                block,
+                event.text,
+                streaming=False,
+                interrupted=event.interrupted,
+                duration_ms=event.duration_ms,
+            )
             return
-        if assign(entry, text=event.text, streaming=False, interrupted=event.interrupted):
+        changed = assign(entry, text=event.text, streaming=False, interrupted=event.interrupted)
+        if isinstance(entry, ThinkingEntry):
+            changed = assign(entry, duration_ms=event.duration_ms) or changed
+        if changed:
             self._entries.update(entry)
 
     def settle(self, agent: str | None = None, interrupted: bool = True) -> bool:
@@ -118,14 +127,26 @@ class BlockEntries(Handlers):
         return block
 
     def _show(
-        self, block: _Block, text: str, *, streaming: bool = True, interrupted: bool = False
+        self,
+        block: _Block,
+        text: str,
+        *,
+        streaming: bool = True,
+        interrupted: bool = False,
+        duration_ms: float = 0.0,
     ) -> None:
-        make = ThinkingEntry if block.kind == "thinking" else TextEntry
-        block.entry = make(
-            key=f"block:{block.block_id}",
-            agent=block.agent,
-            text=text,
-            streaming=streaming,
-            interrupted=interrupted,
-        )
+        key, agent = f"block:{block.block_id}", block.agent
+        if block.kind == "thinking":
+            block.entry = ThinkingEntry(
+                key=key,
+                agent=agent,
+                text=text,
+                streaming=streaming,
+                interrupted=interrupted,
+                duration_ms=duration_ms,
+            )
+        else:
+            block.entry = TextEntry(
+                key=key, agent=agent, text=text, streaming=streaming, interrupted=interrupted
+            )
         self._entries.add(block.entry)

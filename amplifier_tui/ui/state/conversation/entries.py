@@ -81,6 +81,7 @@ class ThinkingEntry(ConversationEntry):
     text: str
     streaming: bool = False
     interrupted: bool = False
+    duration_ms: float = 0.0
 
 
 @dataclass(slots=True, kw_only=True)

@@ -186,7 +186,6 @@ class Renderer:
             item.expanded,
             item is self.selected,
             item.since,
-            item.took,
             self.keys,
             partial(self.colours.of, item),
             self.pictures,

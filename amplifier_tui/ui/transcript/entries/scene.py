@@ -85,8 +85,7 @@ class Scene:
     """What an entry is rendered for; times are in seconds on the clock of the entries' `started`.
 
     `paint` gives the colours of code, as far as they are known, `pictures` the images. `spinner` is
-    empty for all entries but one, `since` when it began to stream before our eyes and `took` how
-    long it did; both are 0 otherwise.
+    empty for all entries but one, `since` when it began to stream before our eyes, 0 otherwise.
     """
 
     column: Column
@@ -95,7 +94,6 @@ class Scene:
     expanded: bool = False
     selected: bool = False
     since: float = 0.0
-    took: float = 0.0
     keys: WayTo = KEYS
     paint: PaintOf = unpainted
     pictures: Pictures = field(default_factory=Pictures)

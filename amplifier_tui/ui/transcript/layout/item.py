@@ -56,7 +56,7 @@ class DrawnEntry:
     `gap` blank rows and the name of a sub-agent (`lane`) precede it. Its text is cut into pieces
     (`split`) when it is first looked at. `opened` is what the user chose about its details. It
     is `hidden` where its agent's line is folded. It
-    began to stream at `since` on the view's clock (0: it came whole), for `took` seconds.
+    began to stream at `since` on the view's clock (0: it came whole).
     """
 
     entry: ConversationEntry
@@ -69,7 +69,6 @@ class DrawnEntry:
     opened: bool | None = None
     references: References = field(default_factory=dict)
     since: float = 0.0
-    took: float = 0.0
 
     @property
     def expanded(self) -> bool:
