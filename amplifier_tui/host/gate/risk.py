@@ -32,6 +32,7 @@ _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
 UNREADABLE: Final = "can't be read in full"
 OUTSIDE: Final = "writes outside the workspace"
 SECRETS: Final = "touches keys or passwords"
+MAKES_FILE: Final = "makes a file"
 
 _DOWNLOADERS: Final = frozenset({"curl", "wget", "fetch", "aria2c"})
 _INTERPRETERS: Final = SHELLS | {"python", "python3", "node", "perl", "ruby", "php", "deno"}
@@ -233,7 +234,7 @@ def judge_write(place: PathPlace) -> Judgement:
         return Judgement("critical", ("changes the operating system",), places)
     if place.outside:
         return Judgement("high", (OUTSIDE,), places)
-    return Judgement("medium", ("changes a file" if place.exists else "makes a file",), places)
+    return Judgement("medium", ("changes a file" if place.exists else MAKES_FILE,), places)
 
 
 def judge_tool_read(place: PathPlace) -> Judgement:
@@ -313,7 +314,7 @@ def _judge_change(run: ProgramRun, place: PathPlace, known: bool, word: str) -> 
         return Judgement("critical", ("deletes the whole workspace",), (place,))
     judgement = judge_write(place)
     # The file a command names itself is told by the program's own reason.
-    reasons = tuple(r for r in judgement.reasons if r not in ("changes a file", "makes a file"))
+    reasons = tuple(r for r in judgement.reasons if r not in ("changes a file", MAKES_FILE))
     risk: Risk = judgement.risk if reasons else "low"
     return Judgement(risk, reasons, judgement.places)
 

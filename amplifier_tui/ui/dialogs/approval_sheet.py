@@ -171,9 +171,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         if self._confirming:
             allow = KeyChoice("enter", "Allow this, once", "confirm", strong=True)
             return [allow, choice("deny", "Deny")]
-        found = [choice("deny", "Deny")]
-        if not self._full:
-            found.append(choice("reason", "Deny and say why"))
+        found = [choice("deny", "Deny"), choice("reason", "Deny and say why")]
         found.append(choice("allow", "Allow"))
         if self._place.same > 1 and self.request.risk != "critical":
             found.append(choice("all", f"Allow all {self._place.same}", "allow_all"))

@@ -88,7 +88,7 @@ class PromptArea(Horizontal):
         """It takes another number of rows."""
 
     class LookChanged(Message):
-        """The draft became a command for the shell, or another one, or ceased to be one."""
+        """There is a draft or none, for the shell or not: the rows above it say other things."""
 
     def __init__(self, history: History) -> None:
         super().__init__(id="prompt")
@@ -97,6 +97,7 @@ class PromptArea(Horizontal):
         self._behind = False
         self._elsewhere = ""
         self._completer: Completer | None = None
+        self._has_draft = False
         self._tells: bool | None = None
         """Of a draft for the shell, whether the agent is told."""
 
@@ -211,8 +212,8 @@ class PromptArea(Horizontal):
     def _look_shell(self) -> None:
         draft = shell_draft(self.input.text)
         tell = draft.tell if draft is not None else None
-        if tell is not self._tells:
-            self._tells = tell
+        if tell is not self._tells or bool(self.input.text) is not self._has_draft:
+            self._tells, self._has_draft = tell, bool(self.input.text)
             self.set_class(draft is not None, "-shell")
             self.query_one("#prompt-glyph", Static).update("›" if draft is None else "$")
             self.post_message(self.LookChanged())

@@ -329,7 +329,8 @@ class Chips:
         for label, known in self.texts.items():
             if known == text:
                 return label
-        lines = text.count("\n") + 1
+        # A newline at the end ends the last line and begins none.
+        lines = text.removesuffix("\n").count("\n") + 1
         size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
         label, number = f"[Pasted {size}]", 1
         while label in self.texts:

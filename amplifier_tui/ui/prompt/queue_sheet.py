@@ -15,13 +15,14 @@ from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.pick_list import PickList, PickRow
 
+_CLOSE = KeyChoice("esc", "Close", "close")
 _NEWLINE = ("ctrl+j", "alt+enter", "shift+enter")
 _LISTING = (
     KeyChoice("enter", "Edit", "edit"),
     KeyChoice("s", "Send now", "send"),
     KeyChoice("J K", "Move", "shift(1)"),
     KeyChoice("d", "Drop", "drop"),
-    KeyChoice("esc", "Close", "close"),
+    _CLOSE,
 )
 _EDITING = (KeyChoice("enter", "Save", "save"), KeyChoice("esc", "Leave as it was", "close"))
 
@@ -109,6 +110,8 @@ class QueueSheet(Sheet[None]):
         listed = [*steering, *(_row(at, *prompt) for at, prompt in enumerate(prompts, 1))]
         here = rows.row.id if rows.row is not None else ""
         rows.set_rows(listed, here, "Nothing waits. Tab sends a prompt after the running turn.")
+        if not self._edited:
+            self._show_keys()
         self.query_one("#queue-title", Static).update(f"Queue  {len(queue.ids) or ''}".rstrip())
         if self._edited and self._edited not in queue.ids:
             text = self.query_one(QueuedText).text
@@ -173,8 +176,12 @@ class QueueSheet(Sheet[None]):
     def _show_list(self) -> None:
         self._edited = ""
         self.remove_class("-editing")
-        self.query_one(KeyRow).set_choices(_LISTING)
+        self._show_keys()
         self.set_focus(None)
+
+    def _show_keys(self) -> None:
+        """Offer what can be done with what waits."""
+        self.query_one(KeyRow).set_choices(_LISTING if self._state.queue.ids else (_CLOSE,))
 
 
 def _row(at: int, prompt_id: str, text: str) -> PickRow:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from rich.cells import cell_len
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -59,10 +60,11 @@ class FindBar(Horizontal):
         self._view = view
         self._words = words
         self._keys = keys
+        self._place: FoundPlace | None = None
 
     def compose(self) -> ComposeResult:
         """Make the field, and what says how much was found."""
-        yield Static("find ", id="find-mark")
+        yield Static(_MARK, id="find-mark")
         yield FindInput(self._words, "words of the conversation", compact=True)
         yield Static(id="find-place")
 
@@ -90,16 +92,26 @@ class FindBar(Horizontal):
             words = Content(f"  {place.number} of {place.total:,}{more}")
             if not place.total and not place.searching:
                 words = Content.styled("  not found", "$text-warning")
-        if self.app.size.width >= _ROOM:
-            way = self._keys
-            says = f"   {way('find.next')} next  {way('find.previous')} previous"
-            words = Content.assemble(words, f"{says}  {way('turn.back')} close")
+        way = self._keys
+        says = f"   {way('find.next')} next  {way('find.previous')} previous"
+        keys = Content(f"{says}  {way('turn.back')} close")
+        # What is looked for is read to its end before the keys are.
+        typed = max(_LEAST, cell_len(self.query_one(FindInput).value) + 1)
+        left = self.size.width - cell_len(_MARK) - typed - words.cell_length
+        if left >= keys.cell_length:
+            words = words.append(keys)
+        self._place = place
         self.query_one("#find-place", Static).update(words)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self._view.find(event.value)
+        self._show(self._place)
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        self._show(self._place)
 
     @on(FindInput.Stepped)
     def _step(self, event: FindInput.Stepped) -> None:
@@ -111,5 +123,6 @@ class FindBar(Horizontal):
         self._view.end_find()
 
 
-_ROOM = 70
-"""Columns of the screen from which the keys are named."""
+_MARK = "find "
+_LEAST = 12
+"""Columns that are kept for what is typed."""

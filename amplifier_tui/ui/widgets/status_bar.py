@@ -42,6 +42,8 @@ CLICKED: Final[dict[SegmentName, str]] = {
 """What a click on a segment does, by ids of actions."""
 
 _HELP = StatusSegment("help", (("F1 ", "muted"), ("keys", "muted")), (("F1", "muted"),))
+_NO_HELP = StatusSegment("help", (("       ", "muted"),), (("  ", "muted"),))
+"""As wide, so that nothing moves when a dialog opens."""
 
 
 class StatusBar(RowWidget):
@@ -63,6 +65,7 @@ class StatusBar(RowWidget):
         self._state: SessionState | None = None
         self._versions: tuple[int, ...] = ()
         self._placed: list[Placed] = []
+        self._behind = False
         self._spin: Timer | None = None
         self._expiry: Timer | None = None
         self._expires: ShownNotice | None = None
@@ -88,6 +91,11 @@ class StatusBar(RowWidget):
         self._state = state
         self._versions = versions
         self._wind()
+        self._repaint()
+
+    def stand_behind(self, behind: bool) -> None:
+        """A dialog is in front, or is gone: it has the keys, and the help's does nothing."""
+        self._behind = behind
         self._repaint()
 
     @on(events.Mount)
@@ -144,7 +152,8 @@ class StatusBar(RowWidget):
         segments = status_segments(state, now, glyph, self._home)
         # A retry's clock and the silence are no notices.
         key = self.notices_key if state.notices.current(now) is not None else ""
-        placed = place(segments, notice_segment(state, now), _HELP, width, key)
+        help_ = _NO_HELP if self._behind else _HELP
+        placed = place(segments, notice_segment(state, now), help_, width, key)
         self._placed = placed
         row: Row = []
         for each in placed:

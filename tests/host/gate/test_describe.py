@@ -74,6 +74,7 @@ def test_an_edit_that_does_not_fit_the_file_says_so_and_invents_no_diff(
     found = describe_call("edit_file", call, tmp_path)
     assert not found.diff and json.loads(found.payload) == call
     assert problem in found.problem
+    assert "makes a file" not in found.judgement.reasons
 
 
 def test_line_ends_of_another_system_are_no_difference(tmp_path: Path) -> None:

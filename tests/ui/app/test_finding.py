@@ -93,3 +93,13 @@ async def test_a_block_of_code_is_copied_by_its_number() -> None:
         assert drive.app.clipboard == "make one\n"
         await drive.app.run_by_id("view.code", "9")
         assert drive.app.clipboard == "make one\n"
+
+
+async def test_what_is_looked_for_is_read_whole_before_the_keys_are() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.press("ctrl+f")
+        assert "previous" in said(drive)
+        words = "a question of many words to be found"
+        await drive.press(*("space" if char == " " else char for char in words))
+        await drive.until(lambda: words in drive.text())
+        assert "previous" not in said(drive)

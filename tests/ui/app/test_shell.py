@@ -61,7 +61,7 @@ async def test_a_paste_runs_nothing_by_itself_and_nothing_at_all_from_behind_a_l
         await drive.press("ctrl+c")
         drive.app.post_message(events.Paste("!touch hidden\n" * 20))
         await drive.settle()
-        assert "[Pasted 21 lines]" in drive.text() and HINT not in drive.text()
+        assert "[Pasted 20 lines]" in drive.text() and HINT not in drive.text()
         await drive.press("enter")
         assert drive.client.named("shell") == []
         ((sent,),) = drive.client.named("submit")

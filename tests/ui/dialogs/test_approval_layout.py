@@ -156,11 +156,13 @@ async def test_all_keys_and_the_clock_stand_on_one_row_and_apart(size: tuple[int
         await drive.push(ask(timeout=300.0, diff=DIFF, editable=True))
         dialog = await drive.dialog(ApprovalDialog)
         assert dialog.query_one(KeyRow).region.height == 1
+        assert "F1" not in drive.text().splitlines()[-1], "the dialog has the keys"
         row = next(line for line in drive.text().splitlines() if "Deny and say why" in line)
         assert "Later " in row and "then deny" in row
         await drive.press("z")
         foot = "".join(drive.text().splitlines()[-2:])
         assert "Remember" in foot, "also where it has the whole screen"
+        assert "Deny and say why" in foot
 
 
 async def test_a_choice_that_does_nothing_is_not_offered() -> None:

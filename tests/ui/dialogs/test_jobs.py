@@ -81,3 +81,13 @@ async def test_what_can_not_be_read_says_why() -> None:
         await drive.press("enter")
         await drive.dialog(JobSheet)
         await drive.until(lambda: "No command runs in the background here" in drive.text())
+
+
+async def test_an_empty_list_offers_no_key_that_needs_a_row() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.app.run_by_id("jobs.show")
+        await drive.dialog(JobPicker)
+        assert "No command was run" in drive.text() and "Close" in drive.text()
+        assert "Look" not in drive.text() and "ctrl+s" not in drive.text()
+        await drive.push(job(1, "make watch"))
+        await drive.until(lambda: "Look" in drive.text() and "ctrl+s" in drive.text())

@@ -370,3 +370,13 @@ async def test_the_pane_names_its_keys_while_it_hears_them(size: tuple[int, int]
         assert keys in driver.text()
         await driver.press("escape")
         assert keys not in driver.text()
+
+
+async def test_enter_opens_the_newest_event_where_none_was_chosen() -> None:
+    app = Rail(*SOME)
+    async with app.run_test(size=(46, 12)) as pilot:
+        app.pane.focus()
+        await pilot.press("enter")
+        (inspect,) = app.posted
+        assert isinstance(inspect, InspectRequested)
+        assert inspect.seq == app.pane.view.cursor_seq == 53

@@ -159,3 +159,13 @@ async def test_a_request_that_is_tried_again_is_no_notice_to_be_looked_up() -> N
         assert "trying" in app.line and "ctrl+x i" not in app.line
         app.feed(make(Notice, level="info", source="host", text="Written to /src/app " * 5))
         assert app.line.endswith("…  ctrl+x i")
+
+
+async def test_behind_a_dialog_it_offers_no_key_and_nothing_moves() -> None:
+    app = Bar()
+    async with app.run_test(size=(100, 3)):
+        before = app.line
+        app.bar.stand_behind(True)
+        assert "F1" not in app.line and app.line.rstrip() == before.removesuffix("F1 keys").rstrip()
+        app.bar.stand_behind(False)
+        assert app.line == before

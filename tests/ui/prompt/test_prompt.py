@@ -96,6 +96,10 @@ async def test_a_large_paste_becomes_a_chip_and_is_sent_in_full() -> None:
         paste(drive, text)
         await drive.settle()
         assert drive.draft == "look: [Pasted 2,031 lines]"
+        paste(drive, text + " and its end\n")
+        await drive.settle()
+        assert drive.draft.endswith("[Pasted 2,031 lines #2]"), "a newline at the end is no line"
+        await drive.press("backspace")
         await drive.write(" please")
         await drive.press("enter")
         assert drive.client.named("submit") == [(f"look: {text} please",)]

@@ -91,5 +91,19 @@ async def test_what_is_left_after_a_stop_is_sent_by_enter_on_an_empty_prompt() -
         assert drive.client.named("send_queued") == []
         await drive.push(END)
         assert "+2 queued  first" in drive.text() and "enter sends it" in drive.text()
+        await drive.write("a draft")
+        await drive.until(lambda: "enter sends it" not in drive.text())
+        await drive.press("ctrl+c")
+        await drive.until(lambda: "enter sends it" in drive.text())
         await drive.press("enter")
         assert drive.client.named("send_queued") == [("id-first",)]
+
+
+async def test_a_queue_without_prompts_offers_no_key_that_does_nothing() -> None:
+    async with running(size=(80, 24)) as drive:
+        await opened(drive, "first")
+        assert "Send now" in drive.text() and "Drop" in drive.text()
+        await drive.push(queue())
+        await drive.until(lambda: "Nothing waits" in drive.text())
+        assert "Send now" not in drive.text() and "Drop" not in drive.text()
+        assert "Close" in drive.text()

@@ -6,7 +6,7 @@ A tool whose arguments say nothing that is known is shown with them as JSON.
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -23,6 +23,7 @@ from amplifier_tui.host.gate.modes import (
 from amplifier_tui.host.gate.places import PathPlace, locate
 from amplifier_tui.host.gate.programs import NETWORK
 from amplifier_tui.host.gate.risk import (
+    MAKES_FILE,
     Judgement,
     judge_script,
     judge_tool_read,
@@ -127,6 +128,10 @@ def _described(
             whole = Judgement("medium", (), places)
             if whole.outside:
                 whole = whole.joined(Judgement("high", ("names paths outside the workspace",)))
+    if change.problem and not change.diff:
+        # A call that fails makes nothing: beside "there is no file" it would be another story.
+        reasons = tuple(reason for reason in whole.reasons if reason != MAKES_FILE)
+        whole = replace(whole, reasons=reasons)
     if subject.unclear:
         whole = whole.joined(_UNCLEAR)
     diff = change.diff

@@ -173,11 +173,16 @@ class MainScreen(SessionScreen):
 
     def on_screen_suspend(self) -> None:
         """A dialog opens over it."""
-        self.prompt.stand_behind(True)
+        self._stand_behind(True)
 
     def on_screen_resume(self) -> None:
         """It is in front again."""
-        self.prompt.stand_behind(False)
+        self._stand_behind(False)
+
+    def _stand_behind(self, behind: bool) -> None:
+        self.prompt.stand_behind(behind)
+        if self.status is not None:
+            self.status.stand_behind(behind)
 
     async def on_resize(self) -> None:
         """Give panes their own column where there are three, or take it back.

@@ -90,7 +90,9 @@ class SessionScreen(ConversationScreen):
             read_only=held is not None and not held.free,
         )
         self.prompt.input.queued = len(state.queue.items)
-        left = "" if activity.running else "enter sends it   "
+        # With a draft enter sends that one.
+        sends = not activity.running and not self.prompt.input.text
+        left = "enter sends it   " if sends else ""
         hint = f"{left}{self.queue_way} lists"
         waiting = waiting_rows(state.queue.items, state.queue.steering, hint)
         jobs = job_rows(state.jobs.running, self.keymap.way_to("jobs.show"))

@@ -24,6 +24,7 @@ class JobPicker(Picker):
     CHOOSE = "Look"
     EMPTY = ("No command was run in the background.", "No command matches.")
     ROWS = (4, 12)
+    ON_ROW = frozenset({"choose", "halt"})
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "halt", show=False)]
 
     def __init__(self, client: SessionClient, state: SessionState) -> None:

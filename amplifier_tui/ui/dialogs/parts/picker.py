@@ -48,6 +48,8 @@ class Picker(Sheet[str]):
     """Said in place of rows: where there are none at all, and where none matches."""
     ROWS: ClassVar[tuple[int, int]] = (6, 20)
     """Rows the list has at least, and at most when there are as many."""
+    ON_ROW: ClassVar[frozenset[str]] = frozenset({"choose"})
+    """Actions that are done with a row: not offered where there is none at all."""
     BELOW: ClassVar[int] = 0
     """Rows that stand between the list and the keys."""
     DEFAULT_CSS = """
@@ -153,6 +155,9 @@ class Picker(Sheet[str]):
             self._most = len(rows)
             self._fit(self.room())
         self._name_keys()
+        # While a filter is typed the keys stay, so that nothing jumps under the eyes.
+        bare = not query and not any(row_ids(rows))
+        self.query_one(KeyRow).hide(self.ON_ROW if bare else frozenset())
         # At once: a message would come after the frame, and what it changes would take another.
         self._highlighted(self.rows.row)
 

@@ -68,6 +68,7 @@ class KeyRow(Widget):
         super().__init__(id=id)
         self._given = self._choices = tuple(choices)
         self._renamed: dict[str, str] = {}
+        self._hidden: frozenset[str] = frozenset()
         self._reserve = 0
         self._right = Content()
 
@@ -79,6 +80,7 @@ class KeyRow(Widget):
                 each.key, self._renamed.get(each.action) or each.words, each.action, each.strong
             )
             for each in choices
+            if each.action not in self._hidden
         )
         if named != self._choices:
             self._choices = named
@@ -88,6 +90,12 @@ class KeyRow(Widget):
         """Say other words for what an action does next; empty ones for its own."""
         self._renamed[action] = words
         self.set_choices(self._given)
+
+    def hide(self, actions: frozenset[str]) -> None:
+        """Leave these actions out, and no others."""
+        if actions != self._hidden:
+            self._hidden = actions
+            self.set_choices(self._given)
 
     def set_reserve(self, cells: int) -> None:
         """Keep so many cells free at the right of the last row."""

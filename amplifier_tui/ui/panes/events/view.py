@@ -300,10 +300,23 @@ class EventLogView(LineView[int]):
         if not self.rows:
             return
         if self.cursor_seq is None or self._cursor is None:
-            self.put_cursor(min(len(self.rows), self.scroll_offset.y + self.size.height) - 1)
+            self._begin()
             return
         self.cursor_row = self._index.place_of(self._cursor)
         super().action_move(by)
+
+    def _begin(self) -> None:
+        """Put the cursor on the last event in sight."""
+        self.put_cursor(min(len(self.rows), self.scroll_offset.y + self.size.height) - 1)
+
+    def _chosen(self) -> int | None:
+        """Return what a key is about: the event under the cursor, which is put down when it is not.
+
+        A pane that follows shows no cursor at first, and names its keys.
+        """
+        if self.cursor_seq is None and self.rows:
+            self._begin()
+        return self.cursor_seq
 
     def action_move_to(self, place: int) -> None:
         """Go to the oldest (0) or newest (-1) event; the newest one is followed."""
@@ -326,13 +339,12 @@ class EventLogView(LineView[int]):
 
     def action_inspect(self) -> None:
         """Ask for the inspector."""
-        seq = self.cursor_seq
-        if seq is not None:
+        if (seq := self._chosen()) is not None:
             self.post_message(InspectRequested(seq))
 
     def action_moment(self, past: bool = False) -> None:
         """Go to the moment of the event under the cursor."""
-        if (seq := self.cursor_seq) is not None:
+        if (seq := self._chosen()) is not None:
             self.post_message(MomentRequested(seq, past))
 
     def action_export(self) -> None:
@@ -346,6 +358,7 @@ class EventLogView(LineView[int]):
 
     def action_copy(self) -> None:
         """Ask for a copy of the event's payload, or of its line when that left memory."""
+        self._chosen()
         row = self._log.get(self._cursor) if self._cursor is not None else None
         if row is None or self._cursor is None:
             return
