@@ -336,6 +336,6 @@ def time_of(row: Row) -> float:
     stamp = row.get("timestamp")
     try:
         known = datetime.fromisoformat(stamp).timestamp() if isinstance(stamp, str) else stamp
-    except ValueError:
+        return float(known) if isinstance(known, int | float) else 0.0
+    except (ValueError, OverflowError):
         return 0.0
-    return float(known) if isinstance(known, int | float) else 0.0

@@ -18,7 +18,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.listing.listing import list_sessions
-from amplifier_tui.host.store.replay import messages_of
+from amplifier_tui.host.store.replay import messages_of, time_of
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.sessions import find_session
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
@@ -283,3 +283,8 @@ def test_what_was_noted_with_odd_ids_is_left_out(store: SessionStore) -> None:
             append_rows(store.folder / DISPLAY, [line])
     assert [type(event).__name__ for event in told(store)] == ["TurnStarted"]
     assert store.replay().unsent_commands() == ()
+
+
+@pytest.mark.parametrize("stamp", [10**400, "9999-99-99T00:00:00", [], None])
+def test_a_time_that_is_none_is_not_known(stamp: Any) -> None:
+    assert time_of({"timestamp": stamp}) == 0.0
