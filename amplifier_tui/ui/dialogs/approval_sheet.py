@@ -121,8 +121,9 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         yield Reader(self._rows, self._text, self._lead, id="payload")
         yield CallEditor()
         yield Static(id="facts")
-        yield self._scopes
+        # In the place of the facts: it begins with them, and what is below them stays there.
         yield LongForm(id="why")
+        yield self._scopes
         why = "Why not? The model is told."
         yield Input(id="reason", placeholder=why, max_length=REASON_LENGTH)
         yield KeyRow(id="choices")

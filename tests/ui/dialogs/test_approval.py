@@ -367,6 +367,24 @@ async def test_why_shows_the_askers_options_and_the_rule() -> None:
         assert "Proceed, Cancel" not in drive.text() and "Later" in drive.text()
 
 
+async def test_what_is_remembered_stays_in_its_rows_while_the_reasons_are_shown() -> None:
+    async with running(size=(120, 36)) as drive:
+        scopes = ("once", "session", "project", "always")
+        await drive.push(ask(rule="bash(make *)", scopes=scopes))
+        await drive.dialog(ApprovalDialog)
+        await drive.until(lambda: "everywhere" in drive.text())
+
+        def row(words: str) -> int:
+            lines = drive.text().splitlines()
+            return next(place for place, line in enumerate(lines) if words in line)
+
+        before = row("○ everywhere")
+        assert row("asked by") < before
+        await drive.press("question_mark")
+        await drive.until(lambda: "Back" in drive.text())
+        assert row("○ everywhere") == before and row("asked by") < before
+
+
 async def test_a_path_outside_is_flagged() -> None:
     async with running() as drive:
         await drive.push(ask(outside=True, paths=("/etc/hosts",)))
