@@ -179,7 +179,9 @@ class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the number of rows at `width`, for `height: auto`."""
-        rows = len(self._make_rows(width)) if width > 0 else 0
+        # As wide as they will be drawn: what wraps there needs its rows.
+        inner = width - self.scrollbar_gutter.width - MARGIN
+        rows = len(self._make_rows(inner)) if inner > 0 else 0
         return self.PINNED + rows + self.foot
 
     def render_line(self, y: int) -> Strip:

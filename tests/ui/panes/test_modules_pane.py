@@ -219,6 +219,19 @@ async def test_the_pane_is_as_high_as_its_list() -> None:
         assert pane.size.height > 8
 
 
+async def test_the_pane_has_room_for_details_that_wrap_at_any_width() -> None:
+    app = Stage(Vertical(ModulesPane()), events=MODULES)
+    async with app.run_test(size=(44, 40)) as pilot:
+        pane = app.query_one(ModulesPane)
+        pane.update_from(app.state)
+        pane.focus()
+        await pilot.press("j", "j", "j", "j", "enter")
+        for width in range(34, 48):
+            await pilot.resize_terminal(width, 40)
+            await pilot.pause()
+            assert pane.size.height == 1 + len(pane.rows) + 1, width
+
+
 @pytest.mark.parametrize(
     ("error", "missing", "word"),
     [
