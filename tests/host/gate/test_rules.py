@@ -144,6 +144,7 @@ def test_a_rule_can_be_taken_back(tmp_path: Path) -> None:
 def places(tmp_path: Path) -> Path:
     workspace = tmp_path / "workspace"
     (workspace / "docs").mkdir(parents=True)
+    (workspace / "more").mkdir()
     (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
     (tmp_path / "elsewhere" / "secret").write_text("x")
     (workspace / "a").write_text("a")
@@ -168,7 +169,8 @@ def reads(line: str, workspace: Path) -> bool:
             "git log -- a",
             "cd docs && git diff | wc -l",
         ),
-        *("cat [ab]", "cat .n*", "ls ../workspace/d*"),
+        *("cat [ab]", "cat .n*", "ls ../workspace/d*", "diff a a", "git diff --no-index a a"),
+        *("md5sum a", "git config --list"),
     ],
 )
 def test_reading_inside_the_workspace_only_reads(places: Path, line: str) -> None:
@@ -204,6 +206,12 @@ def test_reading_inside_the_workspace_only_reads(places: Path, line: str) -> Non
         "ls o[^z]t",
         "ls .*",
         "ls docs/.?",
+        "diff docs more",
+        "diff -q docs a",
+        "git diff --no-index more docs",
+        "md5sum -c a",
+        "sha256sum --check a",
+        "git config -f a --includes --list",
     ],
 )
 def test_what_may_lead_out_of_the_workspace_or_to_secrets_does_not(places: Path, line: str) -> None:

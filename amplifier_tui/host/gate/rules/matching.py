@@ -94,7 +94,14 @@ def _only_reads(command: ShellCommand, line: ShellLine, heres: Sequence[Whereabo
     places = read_places(replace(line, commands=(command,)))
     if places is None or len(places) > MOST_PLACES or any(here.elsewhere for here in heres):
         return False
+    if _compares(command) and any(here.locate(p).path.is_dir() for here in heres for p in places):
+        # It looks at all files of a folder, and behind the links among them.
+        return False
     return all(here.holds(place) for here in heres for place in places)
+
+
+def _compares(command: ShellCommand) -> bool:
+    return command.written[:1] == ("diff",) or "--no-index" in command.written
 
 
 def _wraps(command: ShellCommand) -> bool:
