@@ -1,7 +1,9 @@
+import inspect
 from pathlib import Path
 
 import pytest
 
+from amplifier_tui.kernel.mounting.callbacks import MANY, missing_keywords, positional_parameters
 from amplifier_tui.kernel.mounting.sources import (
     FileSystemModuleSource,
     ModuleLoadError,
@@ -36,3 +38,15 @@ def test_a_file_system_source_gives_out_copies(tmp_path: Path) -> None:
     assert source.get_module_paths() == [tmp_path]
     assert source.get_mention_mappings() == {"docs": tmp_path}
     assert FileSystemModuleSource().get_module_paths() == []
+
+
+def test_a_function_whose_signature_can_not_be_read_takes_anything() -> None:
+    class Mount:
+        @property
+        def __signature__(self) -> inspect.Signature:
+            raise NameError("name 'OnlyForTheTypeChecker' is not defined")
+
+        def __call__(self) -> None: ...
+
+    assert positional_parameters(Mount()) == MANY
+    assert missing_keywords(Mount(), ("coordinator",)) == []
