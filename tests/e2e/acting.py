@@ -7,6 +7,8 @@ from tests.e2e.terminal import Terminal
 
 READY = "Ask for anything"
 """What the prompt says while nothing runs."""
+ELSEWHERE = "esc back here"
+"""What it says while the keys go to a pane or to the conversation, whatever runs."""
 RUNNING = "enter steers"
 GRACE = 0.6
 """Seconds a person needs to see that a dialog has opened; before 0.4 s it takes no decision."""
@@ -79,7 +81,7 @@ def switch_bundle(terminal: Terminal, name: str) -> None:
 
 def quit_program(terminal: Terminal) -> str:
     """Leave in order when nothing runs any more, and return what stays in the terminal."""
-    terminal.wait_for(READY)
+    terminal.wait_for(re.compile(f"{READY}|{ELSEWHERE}"))
     terminal.press("ctrl+c")
     terminal.wait_for("The same key again quits.")
     terminal.press("ctrl+c")
