@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
+from amplifier_tui.ui.terminal.asking import ask_tmux
 from amplifier_tui.ui.terminal.guard import through_screen, through_tmux
 
 _log = logging.getLogger(__name__)
@@ -52,6 +53,8 @@ def copy_to_tmux(text: str) -> None:
     As tmux is set up at first (`set-clipboard external`), it takes no copy (OSC 52) that a program
     writes. Blocks like `copy_natively`.
     """
+    if ask_tmux("show-options", "-sv", "set-clipboard") == "on":
+        return  # It has taken the terminal's way: a second buffer would hold the same.
     # Versions before 3.2 don't know the option that tells the terminal outside.
     for options in (["-w"], []):
         if copy_natively(["tmux", "load-buffer", *options, "-"], text):

@@ -28,10 +28,13 @@ def test_a_copy_goes_through_tmux_and_to_the_desktop(
     assert native_command({"WAYLAND_DISPLAY": "w", "SSH_CONNECTION": "x"}) is None
 
 
-def tmux_that_takes(folder: Path, monkeypatch: pytest.MonkeyPatch, options: str) -> Path:
+def tmux_that_takes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, options: str, clipboard: str = "external"
+) -> Path:
     """Put a tmux on the PATH that writes what it takes into the file that is returned."""
     taken = folder / "taken"
     script = f"""#!/bin/sh
+[ "$1" = show-options ] && echo {clipboard} && exit
 [ "$*" = "load-buffer {options}" ] || exit 1
 /bin/cat > {taken}
 """
@@ -48,6 +51,14 @@ def test_a_copy_goes_to_tmux_itself_which_takes_none_from_programs(
     taken = tmux_that_takes(tmp_path, monkeypatch, options)
     copy_to_tmux("hé\n" * 40_000)
     assert taken.read_text() == "hé\n" * 40_000
+
+
+def test_a_tmux_that_takes_copies_from_programs_gets_no_second_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = tmux_that_takes(tmp_path, monkeypatch, "-w -", clipboard="on")
+    copy_to_tmux("text")
+    assert not taken.exists()
 
 
 def test_a_tmux_that_is_not_there_hinders_nothing(
