@@ -42,6 +42,7 @@ class Sandbox:
         writing: Whether it may write in the workspace.
         network: Whether it has the network.
         hidden: Files and folders that are empty to it.
+        empty: A file that takes the place of hidden ones; with the default they can't be opened.
         pinned: Folders of the workspace that it can't move away or replace as a whole.
         read_only: Files and folders of the workspace that it can't change.
     """
@@ -51,6 +52,7 @@ class Sandbox:
     writing: bool = True
     network: bool = False
     hidden: tuple[Path, ...] = ()
+    empty: Path = Path(os.devnull)
     pinned: tuple[Path, ...] = ()
     read_only: tuple[Path, ...] = ()
 
@@ -82,7 +84,7 @@ class Sandbox:
         # What holds the workspace is hidden first, and what it holds, last.
         around = [place for place in self.hidden if self.workspace.is_relative_to(place)]
         inside = [place for place in self.hidden if place.is_relative_to(self.workspace)]
-        yield from _emptied(place for place in self.hidden if not _in_scratch(place))
+        yield from self._emptied(place for place in self.hidden if not _in_scratch(place))
         if self.workspace != self.workspace.parent:
             bind = "--bind" if self.writing else "--ro-bind"
             yield from (bind, str(self.workspace), str(self.workspace))
@@ -92,7 +94,14 @@ class Sandbox:
         for place in self.read_only:
             if place.exists():
                 yield from ("--ro-bind", str(place), str(place))
-        yield from _emptied(place for place in inside if place not in around)
+        yield from self._emptied(place for place in inside if place not in around)
+
+    def _emptied(self, places: Iterable[Path]) -> Iterator[str]:
+        for place in places:
+            if place.is_dir():
+                yield from ("--tmpfs", str(place))
+            elif place.exists():
+                yield from ("--ro-bind", str(self.empty), str(place))
 
     def profile(self) -> str:
         """Return the rules for ``sandbox-exec``; the last one that fits counts."""
@@ -137,14 +146,6 @@ def _is_socket(text: str) -> bool:
         return text.startswith("/") and stat.S_ISSOCK(os.stat(text).st_mode)
     except (OSError, ValueError):
         return False
-
-
-def _emptied(places: Iterable[Path]) -> Iterator[str]:
-    for place in places:
-        if place.is_dir():
-            yield from ("--tmpfs", str(place))
-        elif place.exists():
-            yield from ("--ro-bind", os.devnull, str(place))
 
 
 def _quoted(path: Path) -> str:

@@ -5,6 +5,7 @@ approved one by one is confined; without such a host nothing is.
 """
 
 import asyncio
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ from amplifier_tui.modules.tool_bash.configuring import (
     changed_places,
     configuring_places,
     is_repository,
+    secret_places,
 )
 
 OUTSIDE_SANDBOX: Final = {
@@ -37,6 +39,9 @@ OUTSIDE_SANDBOX: Final = {
         "to write outside of the workspace. Use it after a command failed for lack of that."
     ),
 }
+
+
+_GIT: Final = re.compile(r"(?:^|[\s;|&(])git\s")
 
 
 class SandboxMissingError(Exception):
@@ -159,18 +164,24 @@ class Confining:
             self._scratch = ScratchFolder()
             (self._scratch.path / "tmp").mkdir()
             (self._scratch.path / "aside").mkdir()
+            (self._scratch.path / "empty").touch()
         scratch = self._scratch.path
         workspace = workspace.resolve()
         writing = not grant.reading
         before = configuring_places(workspace) if writing else {}
         repositories = {place for place in before if is_repository(place)}
-        hidden = (*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment))
+        hidden = [*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment)]
+        if grant.reading and not _GIT.search(command[-1]):
+            # What it names of these was asked about; what it comes across was not. To git they
+            # would be changed.
+            hidden += secret_places(workspace)
         sandbox = Sandbox(
             workspace,
             scratch / "tmp",
             writing=writing,
             network=grant.network,
             hidden=tuple(place.resolve() for place in hidden),
+            empty=scratch / "empty",
             # Git itself has to write in its folder.
             pinned=tuple(sorted(repositories)),
             read_only=tuple(sorted(before.keys() - repositories)),

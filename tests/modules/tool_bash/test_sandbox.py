@@ -73,6 +73,21 @@ async def test_a_command_that_only_reads_can_write_nowhere_in_the_workspace(shel
     assert not (shell.root / "made").exists()
 
 
+async def test_a_command_that_only_reads_comes_across_no_keys(shell: Shell) -> None:
+    setup = (
+        "git init -q . && mkdir -p sub/.aws && echo needle | tee .env .env.example sub/id_rsa "
+        "sub/.aws/credentials plain && git add -f . && git config user.email a@b && "
+        "git config user.name a && git commit -qm first"
+    )
+    assert "exit code 0" in await run(shell, setup, None)
+    found = await run(shell, "grep -r needle . --exclude-dir=.git", READING)
+    assert "./plain:needle" in found and ".env" not in found and "sub/" not in found
+    # To git nothing has changed, and tests may need what is there.
+    assert (await run(shell, "git status --short", READING)).startswith("[exit code 0")
+    assert "needle" in await run(shell, "cat .env", BY_RULE)
+    assert "needle" in await run(shell, "cat .env", Grant("person", reading=True))
+
+
 async def test_the_scratch_folder_lasts_from_call_to_call_and_not_longer(shell: Shell) -> None:
     await run(shell, "echo kept > /tmp/note; echo more > $TMPDIR/other", READING)
     assert "kept\nmore" in await run(shell, "cat /tmp/note /tmp/other")
