@@ -244,7 +244,8 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         long_form = self.query_one(LongForm)
         long_form.display = self._explaining
         if self._explaining:
-            why = words.why(self.request, self._changed, self._held)
+            scope = self._scopes.scope
+            why = words.why(self.request, self._changed, self._held, scope=scope)
             left -= long_form.show(why, self._rows_of(why), left)
         self._scopes.styles.height = max(1, needs["#remember"])
         self.reader.display = left > 0 and not (self.reader.is_empty or self._editor.is_open)

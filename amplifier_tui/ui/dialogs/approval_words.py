@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ApprovalResolved,
         Level,
         Risk,
+        Scope,
         Segment,
     )
     from amplifier_tui.ui.state.waiting import QueuePlace
@@ -131,8 +132,14 @@ def facts(
     return Content("\n").join(rows)
 
 
-def why(request: ApprovalRequested, changed: tuple[int, int], held: bool) -> Content:
-    """Return the long form: the asker's own words, rule, options, and the clock unless `held`."""
+def why(
+    request: ApprovalRequested, changed: tuple[int, int], held: bool, *, scope: Scope = "once"
+) -> Content:
+    """Return the long form: the asker's own words, rule, options, and the clock unless `held`.
+
+    Args:
+        scope: How long a grant is to hold: only one for the session is kept in no file.
+    """
     rows: list[Content] = [facts(request, changed)]
     if request.prompt:
         rows.append(_pair("it says", one_line(request.prompt, 1_000)))
@@ -147,7 +154,9 @@ def why(request: ApprovalRequested, changed: tuple[int, int], held: bool) -> Con
         rows.append(_pair("remembering stores", stored))
     if request.meaning:
         rows.append(_pair("that is", one_line(request.meaning, 400)))
-    if request.kept_in:
+    if request.rule and scope == "session":
+        rows.append(_pair("until", "the session ends; in no file"))
+    elif request.kept_in:
         rows.append(_pair("in", short_path(one_line(request.kept_in), str(Path.home()))))
     if request.options:
         words = ", ".join(one_line(option, 60) for option in request.options)

@@ -261,3 +261,16 @@ async def _shown(drive: Driver, request: ApprovalRequested) -> str:
 def _sheet(drive: Driver) -> str:
     region = drive.app.screen.query_one("#sheet").region
     return "\n".join(drive.text().splitlines()[region.y : region.bottom])
+
+
+async def test_the_long_form_names_a_file_only_for_what_outlives_the_session() -> None:
+    async with running(size=(120, 36)) as drive:
+        scopes = ("once", "session", "always")
+        kept_in = "/home/u/.config/amplifier-tui/rules.yaml"
+        await drive.push(ask(rule="bash(npm test *)", scopes=scopes, kept_in=kept_in))
+        await drive.dialog(ApprovalDialog)
+        await drive.press("question_mark", "r")
+        assert "until the session ends; in no file" in drive.text()
+        assert "rules.yaml" not in drive.text()
+        await drive.press("r")
+        assert "rules.yaml" in drive.text() and "in no file" not in drive.text()
