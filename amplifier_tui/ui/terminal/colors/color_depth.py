@@ -1,12 +1,15 @@
 """Colours on terminals with a palette of 256: the nearest one, greys included.
 
 Rich's own conversion rounds to the colour cube, in which every dark surface is black or navy;
-here the surfaces of a theme stay apart. The palette is xterm's: a cube of 6 levels a channel from
+here the surfaces of a theme stay apart. A plain colour is no grey: a dark green, between two levels
+of the cube, would lose what it says. The palette is xterm's: a cube of 6 levels a channel from
 16 on, and 24 greys from 232 on.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import product
 
 from rich.color import Color as RichColor
 from rich.color import ColorType
@@ -16,18 +19,31 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 _LEVELS = (0, 95, 135, 175, 215, 255)
+# From this difference between its channels on, a colour is never shown as a grey.
+_PLAIN = 64
 
 RGB = tuple[int, int, int]
 
 
 @lru_cache(4096)
 def nearest(red: int, green: int, blue: int) -> int:
-    """Return the number, 16 to 255, of the palette colour nearest to the channels (0 to 255)."""
+    """Return the number, 16 to 255, of the palette colour nearest to the channels (0 to 255).
+
+    Where a grey is nearest to a plain colour, it is the cube's colour nearest in its tint.
+    """
     wanted = (red, green, blue)
     cube = [_level(channel) for channel in wanted]
     grey = min(23, max(0, (sum(wanted) // 3 - 3) // 10))
     candidates = (16 + 36 * cube[0] + 6 * cube[1] + cube[2], 232 + grey, 232 + min(23, grey + 1))
-    return min(candidates, key=lambda number: _distance(channels(number), wanted))
+    found = min(candidates, key=lambda number: _distance(channels(number), wanted))
+    if max(wanted) - min(wanted) < _PLAIN or len(set(channels(found))) > 1:
+        return found
+    around = product(*(_around(channel) for channel in wanted))
+    numbers = [16 + 36 * red + 6 * green + blue for red, green, blue in around]
+    return min(
+        (number for number in numbers if len(set(channels(number))) > 1),
+        key=lambda number: _distance(_tint(channels(number)), _tint(wanted)),
+    )
 
 
 def channels(number: int) -> RGB:
@@ -66,6 +82,18 @@ def _palette_color(color: RichColor | None) -> RichColor | None:
 
 def _level(channel: int) -> int:
     return min(range(6), key=lambda level: abs(_LEVELS[level] - channel))
+
+
+def _around(channel: int) -> set[int]:
+    """Return the levels of the cube below and above a channel."""
+    above = bisect_left(_LEVELS, channel)
+    return {max(0, above - 1), above}
+
+
+def _tint(color: RGB) -> RGB:
+    """Return the differences between the channels, by which a colour differs from a grey."""
+    red, green, blue = color
+    return red - green, green - blue, blue - red
 
 
 def _distance(one: RGB, other: RGB) -> int:

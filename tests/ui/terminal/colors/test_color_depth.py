@@ -18,12 +18,35 @@ CHANNEL = st.integers(0, 255)
 THEMES = sorted(shipped_themes_dir().glob("*.yaml"))
 
 
+def is_grey(number: int) -> bool:
+    return len(set(channels(number))) == 1
+
+
 @given(CHANNEL, CHANNEL, CHANNEL)
 def test_no_palette_colour_is_nearer_than_the_one_chosen(red: int, green: int, blue: int) -> None:
     def distance(number: int) -> int:
         return sum((a - b) ** 2 for a, b in zip(channels(number), (red, green, blue), strict=True))
 
-    assert distance(nearest(red, green, blue)) == min(map(distance, range(16, 256)))
+    least = min(map(distance, range(16, 256)))
+    chosen = nearest(red, green, blue)
+    greys = [number for number in range(16, 256) if distance(number) == least and is_grey(number)]
+    plain = max(red, green, blue) - min(red, green, blue) >= 64
+    assert distance(chosen) == least or (plain and greys)
+
+
+@given(CHANNEL, CHANNEL, CHANNEL)
+def test_a_plain_colour_is_never_shown_as_a_grey(red: int, green: int, blue: int) -> None:
+    if max(red, green, blue) - min(red, green, blue) >= 64:
+        assert not is_grey(nearest(red, green, blue))
+
+
+@pytest.mark.parametrize("path", THEMES, ids=lambda path: path.stem)
+def test_green_and_red_stay_what_they_are_in_256_colours(path: Path) -> None:
+    roles = yaml.safe_load(path.read_text())
+    shown = [channels(nearest(*Color.parse(roles[name]).rgb)) for name in ("success", "error")]
+
+    assert shown[0][1] == max(shown[0]) and len(set(shown[0])) > 1
+    assert shown[1][0] == max(shown[1]) > shown[1][1]
 
 
 @pytest.mark.parametrize("path", THEMES, ids=lambda path: path.stem)
