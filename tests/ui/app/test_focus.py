@@ -5,6 +5,7 @@ from textual.widgets import Input
 from amplifier_tui.ui.app.app import AmplifierApp
 from amplifier_tui.ui.dialogs.pickers import ThemePicker
 from tests.ui.driving import running
+from tests.ui.state.make import turn
 
 
 def in_the_background(app: AmplifierApp) -> None:
@@ -31,3 +32,13 @@ async def test_a_dialog_that_opens_behind_another_window_takes_keys_once_it_is_i
         drive.app.post_message(events.AppFocus())
         await drive.write("li")
         assert dialog.query_one("#filter", Input).value == "li"
+
+
+async def test_who_stops_a_turn_from_a_row_of_the_conversation_writes_next() -> None:
+    async with running() as drive:
+        await drive.push(turn(1, "Roll"))
+        await drive.press("alt+up")
+        await drive.press("escape")
+        assert drive.client.named("interrupt") == [(False,)]
+        await drive.write("not that")
+        assert drive.draft == "not that"

@@ -323,6 +323,8 @@ class MainScreen(SessionScreen):
             self.action_main()
         elif self._state.activity.running or self._state.activity.commands:
             self.post_message(StopRequested())
+            # Who stops it from a row of the conversation writes next.
+            self.prompt.input.focus()
         elif self.focused is self.prompt.input:
             self._state.notices.dismiss()
             self.show([])
