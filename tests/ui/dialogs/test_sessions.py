@@ -123,6 +123,15 @@ async def test_a_session_is_looked_at_named_tagged_pinned_copied_deleted_and_tak
         assert client.named("copy_session") == [("-work-app/s2", None)]
 
 
+async def test_a_list_on_a_narrow_screen_leaves_rows_to_the_conversation() -> None:
+    async with running(Store(stored=(card(1), card(2))), size=(70, 40)) as drive:
+        picker = await listed(drive)
+        assert picker.sheet.region.bottom == 40 and picker.sheet.region.height < 30
+        assert picker.rows.region.height >= 6 and "Close" in drive.text()
+        await drive.pilot.resize_terminal(70, 16)
+        await drive.until(lambda: picker.sheet.region.height == 16)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_where_no_session_matches_the_preview_is_gone_and_no_key_acts(
     size: tuple[int, int],

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.sheet import SMALL, KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.fuzzy import match
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked, row_ids
@@ -124,7 +124,8 @@ class Picker(Sheet[str]):
         """Take the rows the list wants, when there are as many."""
         least, most = self.ROWS
         wanted = min(most, max(least, self._most)) + 6 + self.BELOW
-        self.sheet.styles.height = rows if self.has_class("-small") else min(rows, wanted)
+        low = self.has_class("-small") and rows < SMALL[1]
+        self.sheet.styles.height = rows if low else min(rows, wanted)
         # How wide the list and what stands beside it are is known after the layout.
         self.call_after_refresh(self._lay_anew)
 

@@ -50,6 +50,7 @@ class SessionPicker(LookingPicker[SessionList]):
     FAILS = "The sessions cannot be listed"
     EMPTY = ("No session was stored here.", "No session matches.")
     BELOW = 2
+    ROWS = (20, 20)  # the preview needs them, too
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", show=False, priority=True),
         *bindings("sessions", priority=True),
@@ -84,7 +85,7 @@ class SessionPicker(LookingPicker[SessionList]):
         self._open_now = open_now
         self._keymap = keymap
         self._copied = copied
-        self._most = _PAGE
+        self._cards_wanted = _PAGE
         self._cards: dict[str, SessionCard] = {}
         self._details: dict[str, SessionDetails] = {}
         self._deleted: list[tuple[str, str]] = []
@@ -134,7 +135,7 @@ class SessionPicker(LookingPicker[SessionList]):
     def _ask(self, query: str) -> Future[SessionList]:
         if query != self._asked:
             self._asked, self._note = query, ""
-        return self._client.sessions(query, here=self.here, most=self._most)
+        return self._client.sessions(query, here=self.here, most=self._cards_wanted)
 
     def _came(self) -> None:
         cards = self.found.cards
@@ -182,9 +183,9 @@ class SessionPicker(LookingPicker[SessionList]):
         self.query_one("#session-facts", Static).update(facts_line(card) if card else "")
         self._show_details()
         last = self.rows.cursor_row >= len(self._cards) - 1
-        full = self._most <= len(self._cards) < self.found.matching
+        full = self._cards_wanted <= len(self._cards) < self.found.matching
         if card is not None and last and full:
-            self._most = len(self._cards) + _PAGE
+            self._cards_wanted = len(self._cards) + _PAGE
             self.look_again()
 
     def _show_details(self) -> None:
@@ -238,7 +239,7 @@ class SessionPicker(LookingPicker[SessionList]):
 
     def action_here(self) -> None:
         """Look at the sessions of this folder only, or at all again."""
-        self._most = _PAGE
+        self._cards_wanted = _PAGE
         super().action_here()
 
     def action_search(self) -> None:
