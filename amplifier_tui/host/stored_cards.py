@@ -25,6 +25,7 @@ class SessionCard:
         cost: US dollars it used with its sub-agents, as decimal text; empty when unknown.
         agent_count: How many sub-agents worked for it, as far as is known.
         pinned: It is listed before the others.
+        held: A window, this one or another, has it open.
         origin: Of another program's session, that program as `ImportedCard` has it; such a one is
             only found by the search, and read and forked by its `key`.
     """
@@ -45,6 +46,7 @@ class SessionCard:
     cost: str = ""
     agent_count: int = 0
     pinned: bool = False
+    held: bool = False
     origin: str = ""
 
 

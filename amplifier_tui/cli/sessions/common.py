@@ -99,7 +99,8 @@ def card_line(card: SessionCard) -> str:
     title = one_line(card.title or card.first_prompt, 60) or "(empty)"
     pinned = "◆ " if card.pinned else ""
     tags = "".join(f"  #{one_line(each, 40)}" for each in card.tags)
-    about = f"{plural(card.turns, 'turn')}, {ago(time.time() - card.updated)}"
+    when = "open now" if card.held else ago(time.time() - card.updated)
+    about = f"{plural(card.turns, 'turn')}, {when}"
     return f"{one_line(card.session_id, 80)}  {pinned}{title}{tags}  ({about})"
 
 

@@ -301,6 +301,13 @@ def test_a_branch_and_a_bundle_that_all_sessions_have_tell_none_from_another() -
     assert rows_at(cards, 60)[2] == " 長い枝…  3 turns  3 h ago"
 
 
+def test_a_session_that_another_window_has_open_says_so() -> None:
+    cards = {"a": card(1, held=True), "b": card(2, held=True), "c": card(3)}
+    rows = session_rows(cards, Shown(160, {"s2-and-more"}))
+    ends = [row.right.plain.split("  ")[-1].strip() for row in rows]
+    assert ends == ["open elsewhere", "open now", "3 h ago"]
+
+
 def test_two_folders_of_one_name_are_told_apart_and_one_folder_is_not_said() -> None:
     places = ("/work/app", "/old/app", "/work/docs", "")
     cards = {str(n): card(n, cwd=cwd) for n, cwd in enumerate(places, 1)}

@@ -75,10 +75,7 @@ def _columns(cards: Sequence[SessionCard], shown: Shown) -> list[str]:
         [plural(card.agent_count, "agent") if card.agent_count else "" for card in cards],
         [plural(card.turns, "turn") for card in cards],
         [money(card.cost) for card in cards],
-        [
-            "open now" if card.session_id in shown.open_now else ago(now - card.updated)
-            for card in cards
-        ],
+        [_when(card, shown, now) for card in cards],
     ]
     widths = [max(map(cell_len, column), default=0) for column in columns]
     room = max(shown.width - 2, 0) // 2
@@ -92,6 +89,12 @@ def _columns(cards: Sequence[SessionCard], shown: Shown) -> list[str]:
         if width
     ]
     return [_GAP.join(row) for row in zip(*kept, strict=True)]
+
+
+def _when(card: SessionCard, shown: Shown, now: float) -> str:
+    if card.session_id in shown.open_now:
+        return "open now"
+    return "open elsewhere" if card.held else ago(now - card.updated)
 
 
 def _at_right(text: str, width: int) -> str:

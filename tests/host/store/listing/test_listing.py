@@ -7,6 +7,7 @@ from threading import Thread
 
 import pytest
 
+from amplifier_tui.base.files.locking import FileLock
 from amplifier_tui.host.store.bin import delete_session, restore
 from amplifier_tui.host.store.listing.changes import set_tags, set_title
 from amplifier_tui.host.store.listing.details import details_of
@@ -18,7 +19,13 @@ from amplifier_tui.host.store.metadata import read_metadata
 from amplifier_tui.host.store.search.database import index_path
 from amplifier_tui.host.store.search.finding import search_now
 from amplifier_tui.host.store.search.indexing import update_index
-from amplifier_tui.host.store.sessions import SessionNotFoundError, key_of, stored_at
+from amplifier_tui.host.store.sessions import (
+    LOCK_NAME,
+    SessionNotFoundError,
+    hold,
+    key_of,
+    stored_at,
+)
 from amplifier_tui.host.stored_cards import SessionList
 from amplifier_tui.paths import sessions_dir
 
@@ -141,6 +148,18 @@ def test_what_is_hidden_is_counted_and_pinned_sessions_come_first(home: Path) ->
     assert (found.matching, found.filtered) == (1, 2)
     pin("cccc", on=False)
     assert names("", home) == ["aaaa", "bbbb", "cccc"]
+
+
+def test_a_session_that_a_window_has_open_is_marked_until_it_lets_it_go(home: Path) -> None:
+    def held() -> list[str]:
+        found = list_now("", home, here=True, most=9)
+        return [card.session_id for card in found.cards if card.held]
+
+    lock = FileLock(sessions_dir(home) / "bbbb" / LOCK_NAME)
+    hold(lock)
+    assert held() == ["bbbb"]
+    lock.release()
+    assert held() == []
 
 
 def test_the_list_of_all_folders_is_the_same_by_the_index_and_by_what_is_on_disk(
