@@ -64,7 +64,7 @@ async def test_a_model_is_found_switched_to_and_remembered(size: tuple[int, int]
         await drive.push(
             changed(provider="ollama", model="qwen-coder", context_window=32_768, chosen="model")
         )
-        assert "qwen-coder answers from the next request on" in drive.text()
+        assert "qwen-coder answers from the next request on, in later sessions too" in drive.text()
         # An answer of the model before, counted late, does not bring its name back.
         late = UsageChanged(session_id=SESSION, session=Usage(), model="")
         await drive.push(late)

@@ -60,3 +60,19 @@ async def test_at_forty_columns_every_row_has_its_keys_whole(key: str) -> None:
         rows = [row for row in drive.text().splitlines() if "ession" in row and "  " in row.strip()]
         assert any(row.rstrip().endswith("ctrl+x l") for row in rows)
         assert not any("ctrl+…" in row or "ct…" in row for row in rows)
+
+
+async def test_a_key_of_another_place_comes_last_says_where_and_offers_no_run() -> None:
+    async with running(size=(100, 30)) as drive:
+        await drive.press("f1")
+        palette = await drive.dialog(CommandPalette)
+        await drive.write("undo")
+        await drive.until(lambda: palette.rows.row is not None)
+        assert palette.rows.row is not None and BY_ID[palette.rows.row.id].listed
+        foot = lambda: "\n".join(drive.text().splitlines()[-10:])  # noqa: E731
+        assert "Run" in foot() and "Only by its key" not in foot()
+        for _ in range(9):
+            if "Only by its key, in the context." in foot():
+                break
+            await drive.press("down")
+        assert "Only by its key, in the context." in foot() and "Run" not in foot()

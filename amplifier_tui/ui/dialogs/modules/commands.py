@@ -13,7 +13,7 @@ from textual.widgets import Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import CommandCard
 from amplifier_tui.ui.dialogs.parts.picker import Picker, marked_match
-from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyRow, Sheet
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.keys.action import DIGITS, Action
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, groups
@@ -97,7 +97,8 @@ class Help(CommandPalette):
         actions = self._actions
         items: list[Action | str] = []
         if query:
-            items = [*rank(query, actions, action_text)]
+            # What can be run from here comes before keys that work elsewhere.
+            items = sorted(rank(query, actions, action_text), key=lambda each: not each.listed)
         else:
             for name, members in groups(actions):
                 items += [*([""] if items else []), name, *members]
@@ -123,6 +124,20 @@ class Help(CommandPalette):
         if self._full is (not self._has_room):
             row = self.rows.row
             self.refill(row.id if row is not None else "")
+
+    def _highlighted(self, row: PickRow | None) -> None:
+        super()._highlighted(row)
+        self.query_one(KeyRow).hide(frozenset() if row is not None else self.ON_ROW)
+        found = (each for each in self._actions if row is not None and each.id == row.id)
+        action = next(found, None)
+        if action is None or action.listed:
+            return
+        # A key of a place that is not here: enter could run it only there.
+        self.query_one(KeyRow).hide(self.ON_ROW)
+        where = {"pane": f", {action.group.lower()}", "screen": "", "prompt": ""}
+        by_key = f"Only by its key{where.get(action.scope, f', in {action.group}')}."
+        words = f"{action.help} {by_key}" if action.help else by_key
+        self.query_one("#command-about", Static).update(words, layout=False)
 
     def _chosen(self, row: PickRow) -> None:
         action = BY_ID.get(row.id)
