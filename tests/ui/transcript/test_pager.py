@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.ui.state.conversation.entries import TextEntry, UserEntry
+from amplifier_tui.ui.state.conversation.entries import TextEntry, UserEntry, WelcomeEntry
 from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.pager import Pager
@@ -127,3 +127,17 @@ def test_an_empty_window_is_no_trouble() -> None:
     made = document()
     pager = Pager(made)
     assert (pager.settle(), pager.scrolled(5), pager.unseen, pager.end) == (0, 0, 0, 0)
+
+
+def test_an_empty_session_begins_at_its_top_and_its_first_prompt_at_the_end() -> None:
+    made = document(36)
+    made.add(WelcomeEntry(key="w", bundle="coding", examples=("many words " * 9,) * 3))
+    pager = Pager(made)
+    pager.height = 6
+    assert pager.settle() == 0 and pager.end > 0
+    pager.scrolled(pager.end)
+    assert pager.settle() == pager.end, "who goes on reads on"
+    pager.reset()
+    assert pager.settle() == 0
+    made.add(UserEntry(key="u", text="hello"))
+    assert pager.settle() == pager.end and pager.follow

@@ -98,7 +98,8 @@ class Help(CommandPalette):
         items: list[Action | str] = []
         if query:
             # What can be run from here comes before keys that work elsewhere.
-            items = sorted(rank(query, actions, action_text), key=lambda each: not each.listed)
+            found = rank(query, actions, action_text)
+            items = [*sorted(found, key=lambda each: not each.listed)]
         else:
             for name, members in groups(actions):
                 items += [*([""] if items else []), name, *members]

@@ -6,6 +6,7 @@ is about to be visible before it is painted, and holds one row of text, the anch
 
 from typing import NamedTuple
 
+from amplifier_tui.ui.state.conversation.entries import WelcomeEntry
 from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
@@ -30,6 +31,7 @@ class Pager:
         self.row = 0
         self.follow = True
         self.moved = 0
+        self._scrolled = False
         self._top: RowAnchor | None = None
         self._top_row = 0
         self._seen: RowAnchor | None = None
@@ -56,6 +58,7 @@ class Pager:
 
     def scrolled(self, row: int) -> int:
         """Take a new row at the top, from the user; return the one that shows the same text."""
+        self._scrolled = True
         step = row - self.row
         self.follow = row >= self.end and (self.follow or step > 0)
         anchor = self._alive(self._top) if abs(step) <= 2 * self.height else None
@@ -93,6 +96,7 @@ class Pager:
         """Forget everything: another conversation."""
         self.row = 0
         self.follow = True
+        self._scrolled = False
         self._top = self._seen = None
 
     def _settle(self, anchor: RowAnchor | None, at: int) -> int:
@@ -100,6 +104,8 @@ class Pager:
         document, heights = self._document, self._document.heights
         while True:
             wanted = self.end if self.follow or anchor is None else self._row_of(anchor) - at
+            if self._is_start():
+                wanted = 0
             row = max(0, min(self.end, wanted))
             first, last = heights.find(row), heights.find(row + max(0, self.height - 1))
             visible = document.pieces[first : last + 1]
@@ -115,6 +121,13 @@ class Pager:
         self._look()
         document.trim(first, last)
         return row
+
+    def _is_start(self) -> bool:
+        """Whether only the start of an empty session is there: that is read from its top."""
+        items = self._document.items
+        if self._scrolled or not self.follow or len(items) != 1:
+            return False
+        return isinstance(next(iter(items.values())).entry, WelcomeEntry)
 
     def _look(self) -> None:
         """Remember the last row that has been visible."""
