@@ -65,7 +65,7 @@ async def test_a_running_agent_is_opened_told_something_and_left(size: tuple[int
         used = Usage(input_tokens=1_000, output_tokens=234)
         await drive.push(LaneUsed(session_id=SESSION, agent=lane, lane=lane, usage=used))
         assert "explorer" in strip(drive)[0] and "search needle" in strip(drive)[0]
-        assert "1 call · 1.2k" in strip(drive)[0]
+        assert "1 call · 1.2k tokens" in strip(drive)[0]
         await drive.press("f7", "enter")
         screen = drive.text()
         assert "main › explorer" in screen and "esc back" in screen

@@ -65,7 +65,7 @@ def agent_data(entry: LaneEntry, now: float, *, short: bool = False) -> str:
     since = (entry.ended or now) - entry.began if timed else 0.0
     parts = [
         plural(entry.calls, "call") if entry.calls and not short else "",
-        short_count(entry.tokens) if entry.tokens else "",
+        f"{short_count(entry.tokens)}{'' if short else ' tokens'}" if entry.tokens else "",
         elapsed(since) if since >= 1 else "",
     ]
     return " · ".join(part for part in parts if part)
