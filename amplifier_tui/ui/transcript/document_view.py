@@ -80,7 +80,9 @@ DocumentView {
     & > .transcript--pill { background: $panel; color: $foreground; text-style: bold; }
 
     & > .transcript--found { background: $warning; color: $background; }
-    & > .transcript--found-here { background: $primary; color: $background; }
+    & > .transcript--found-here {
+        background: $primary; color: $background; text-style: bold underline;
+    }
 
     & > .transcript--fence { background: $surface; color: $foreground; }
     & > .transcript--syn-keyword { background: $surface; color: $primary; }
@@ -98,8 +100,8 @@ DocumentView {
             color: $foreground; text-style: dim;
         }
         & > .transcript--cursor { text-style: reverse; }
-        & > .transcript--pill, & > .transcript--found-here { text-style: reverse; }
-        & > .transcript--found { text-style: reverse; }
+        & > .transcript--pill, & > .transcript--found { text-style: reverse; }
+        & > .transcript--found-here { text-style: reverse bold underline; }
     }
 }
 """

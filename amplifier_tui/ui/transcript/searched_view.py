@@ -110,6 +110,13 @@ class SearchedView(CursorView):
             for mark in self._finder.marks(piece).get(number, ()):
                 here = self._finder.is_here(piece, mark)
                 style = self.palette.style("found-here" if here else "found")
-                ground = Style(color=style.color, bgcolor=style.bgcolor, reverse=style.reverse)
+                ground = Style(
+                    color=style.color,
+                    bgcolor=style.bgcolor,
+                    reverse=style.reverse,
+                    # Where there are no colours, only the line below tells the one looked at.
+                    bold=style.bold or None,
+                    underline=style.underline or None,
+                )
                 strip = highlighted(strip, mark.start, mark.end, ground)
         return strip

@@ -103,3 +103,24 @@ async def test_what_is_looked_for_is_read_whole_before_the_keys_are() -> None:
         await drive.press(*("space" if char == " " else char for char in words))
         await drive.until(lambda: words in drive.text())
         assert "previous" not in said(drive)
+
+
+@pytest.mark.parametrize("theme", ["ink", "paper", "ansi-dark"])
+async def test_the_place_looked_at_is_told_from_the_others_also_without_colours(theme: str) -> None:
+    def marks(drive: Driver) -> list[bool]:
+        view = drive.app.main.transcript
+        return [
+            bool(style and style.underline)
+            for row in range(view.size.height)
+            for text, style, _ in view.render_line(row)
+            if text == "once"
+        ]
+
+    async with running() as drive:
+        drive.app.theme = theme
+        entry = TextEntry(key="t1", text="first once\n\nthen once")
+        drive.app.main.transcript.apply([EntryChange(op="add", entry=entry)])
+        await drive.press("ctrl+f", *"once")
+        await drive.until(lambda: marks(drive) == [True, False])
+        await drive.press("enter")
+        await drive.until(lambda: marks(drive) == [False, True])
