@@ -44,3 +44,24 @@ def test_what_was_approved_does_not_happen_where_a_link_leads_since_then(
     assert ("now leads to" in ended.output) is turned
     assert bool(list((project.folder / "harmless").iterdir())) is not turned
     assert not list((project.folder / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize("before", ["mine\n", None])
+def test_a_file_that_was_changed_while_its_question_was_open_is_not_written_over(
+    project: Project, driver: Driver, before: str | None
+) -> None:
+    file = project.folder / "notes.txt"
+    if before is not None:
+        file.write_text(before)
+    call = {"write_file": {"file_path": "notes.txt", "content": "theirs"}}
+    name = project.bundle(script=calling(call), tools=TOOLS)
+    project.allow([])
+    driver.open(name)
+    driver.client.submit("go")
+    asked = driver.wait(ApprovalRequested)
+    file.write_text("written meanwhile\n")
+    driver.client.decide(asked.request_id, Decision(allow=True))
+    ended = driver.wait(ToolEnded)
+    driver.wait(TurnEnded)
+    assert not ended.ok and "was changed while the user was asked" in ended.output
+    assert file.read_text() == "written meanwhile\n"

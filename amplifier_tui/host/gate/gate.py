@@ -21,6 +21,7 @@ from amplifier_tui.host.gate.seen import SeenFiles
 
 if TYPE_CHECKING:
     from amplifier_tui.host.gate.approvals.describe import Description
+    from amplifier_tui.host.gate.calls.grants import Touched
     from amplifier_tui.host.gate.rules.book import Match, RuleBook
 
 logger = logging.getLogger(__name__)
@@ -158,11 +159,11 @@ class Gate:
         reason = mode_words(mode, act, by_mode)
         return decision(by_mode, self.unread if by_mode == "ask" and self.unread else reason)
 
-    def leads(self, tool: str, arguments: Mapping[str, Any]) -> frozenset[Path]:
-        """Return where the paths in a call's arguments lead now; looks at them."""
+    def touched(self, tool: str, arguments: Mapping[str, Any]) -> Touched:
+        """Return what a call's arguments are about now; looks at the files."""
         from amplifier_tui.host.gate.approvals.describe import describe_call
 
-        return describe_call(tool, arguments, self.workspace, diffs=False).leads
+        return describe_call(tool, arguments, self.workspace, diffs=False).touched
 
     def ran(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Take note of the files a call has read or written; looks at them."""

@@ -33,7 +33,7 @@ class SeenFiles:
 
     def note(self, path: Path) -> None:
         """Take note of what a file is now."""
-        found = _stamp(path)
+        found = file_stamp(path)
         self._stamps.pop(path, None)
         if found is not None:
             self._stamps[path] = found
@@ -68,10 +68,11 @@ class SeenFiles:
     def changed(self, path: Path) -> bool:
         """Whether somebody else has changed a file since."""
         known = self._stamps.get(path)
-        return known is not None and _stamp(path) != known
+        return known is not None and file_stamp(path) != known
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def file_stamp(path: Path) -> tuple[int, int] | None:
+    """Return what changes when a file does; None where there is none."""
     try:
         status = path.stat()
     except (OSError, ValueError):

@@ -84,7 +84,7 @@ class SessionGate:
 
         guard = Guard(
             *(self._grants, self._refused, self._bound, orchestrator, self._gate.ran),
-            *(self._execute, self._gate.leads),
+            *(self._execute, self._gate.touched),
         )
         points = coordinator.mount_points
         self._tools = points["tools"] = StandIns(
@@ -208,7 +208,7 @@ class SessionGate:
         )
         described = question.description or decision.description
         self._grants.add(
-            question.tool, question.arguments, question.call_id, grant, described.leads
+            question.tool, question.arguments, question.call_id, grant, described.touched
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.gate.approvals.subject import Kind, Subject, read_subject
+from amplifier_tui.host.gate.calls.grants import Touched
 from amplifier_tui.host.gate.edits import PlannedChange, overwriting, patching, replacing
 from amplifier_tui.host.gate.modes import (
     AGENT_TOOLS,
@@ -31,7 +32,7 @@ from amplifier_tui.host.gate.risk import (
     worst,
 )
 from amplifier_tui.host.gate.rules.matching import Part, argument_part, command_parts
-from amplifier_tui.host.gate.seen import SeenFiles
+from amplifier_tui.host.gate.seen import SeenFiles, file_stamp
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,8 @@ class Description:
 
     `payload` is the exact thing to be allowed, `parts` what standing rules are matched against,
     `diff` the change that would be made, `problem` what is wrong with that. `complete` says that
-    the payload is all of it, `unclear` that it may mean something else.
+    the payload is all of it, `unclear` that it may mean something else. `replaced` are the files
+    that it would write over as a whole, each with its stamp.
     """
 
     action: str
@@ -61,13 +63,14 @@ class Description:
     cwd: str = ""
     complete: bool = True
     unclear: bool = False
+    replaced: frozenset[tuple[Path, tuple[int, int] | None]] = frozenset()
 
     @property
-    def leads(self) -> frozenset[Path]:
+    def touched(self) -> Touched:
         """Where the paths in its arguments lead: its files, or the folder of a command."""
         if self.kind == "command":
-            return frozenset((Path(self.cwd),))
-        return frozenset(place.path for place in self.judgement.places)
+            return Touched(frozenset((Path(self.cwd),)))
+        return Touched(frozenset(place.path for place in self.judgement.places), self.replaced)
 
 
 def describe_call(
@@ -105,7 +108,8 @@ def _described(
     if subject.kind == "command":
         return _command(subject, workspace)
     places = tuple(locate(path, workspace) for path in subject.paths)
-    change = PlannedChange()
+    change, whole_files = PlannedChange(), places if subject.kind == "write" else ()
+    replaced = frozenset((place.path, file_stamp(place.path)) for place in whole_files)
     each: tuple[Judgement, ...] = ()
     match subject.kind:
         case "write" | "edit" | "patch":
@@ -162,6 +166,7 @@ def _described(
         cwd=str(workspace),
         complete=complete,
         unclear=subject.unclear,
+        replaced=replaced,
     )
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.correlation import current_tool_call_id
@@ -32,18 +32,30 @@ def call_key(tool: str, arguments: Any) -> Key:
     return tool, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+class Touched(NamedTuple):
+    """What the arguments of a call are about.
+
+    Attributes:
+        leads: Where its paths lead.
+        replaced: The files it writes over as a whole, each with what changes when the file does.
+    """
+
+    leads: frozenset[Path] = frozenset()
+    replaced: frozenset[tuple[Path, tuple[int, int] | None]] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Granted:
     """A call that may run.
 
     Attributes:
-        leads: Where the paths in its arguments led when it was judged.
+        touched: What its arguments were about when it was judged.
     """
 
     key: Key
     call_id: str
     grant: Grant
-    leads: frozenset[Path]
+    touched: Touched
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +79,11 @@ class Grants:
         arguments: Any,
         call_id: str,
         grant: Grant,
-        leads: frozenset[Path] = frozenset(),
+        touched: Touched | None = None,
     ) -> None:
         """Let one call run, as long as its paths lead where they did."""
-        self._granted.append(Granted(call_key(tool, arguments), call_id, grant, leads))
+        key = call_key(tool, arguments)
+        self._granted.append(Granted(key, call_id, grant, touched or Touched()))
         del self._granted[:-_MOST_GRANTS]
 
     def change(self, tool: str, before: Any, call_id: str, arguments: Mapping[str, Any]) -> None:

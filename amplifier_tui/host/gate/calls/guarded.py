@@ -5,13 +5,12 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
-from amplifier_tui.host.gate.calls.grants import CALL_ID, Grants
+from amplifier_tui.host.gate.calls.grants import CALL_ID, Granted, Grants, Touched
 from amplifier_tui.host.gate.calls.result_limit import output_of, with_output
 from amplifier_tui.host.stand_in import StandIn
 from amplifier_tui.kernel.models import ToolResult
@@ -24,16 +23,16 @@ Refused = Callable[[str, str], None]
 """Told of a tool that somebody tried to run undecided, and of who tried."""
 Ran = Callable[[str, Mapping[str, Any]], None]
 """Told of a call that has run, in a thread."""
-Leads = Callable[[str, Mapping[str, Any]], frozenset[Path]]
-"""Returns where the paths in a call's arguments lead now; looks at them."""
+Look = Callable[[str, Mapping[str, Any]], Touched]
+"""Returns what a call's arguments are about now; looks at the files."""
 Execute = Callable[[str, Any, Mapping[str, Any], Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Gets a call that may run: tool name, tool, arguments, and what runs it; returns its result."""
 Bound = Callable[[Any], Awaitable[Any]]
 """Makes a result small enough to be looked at."""
 
 
-def _nowhere(name: str, arguments: Mapping[str, Any]) -> frozenset[Path]:
-    return frozenset()
+def _nothing(name: str, arguments: Mapping[str, Any]) -> Touched:
+    return Touched()
 
 
 async def run_tool(
@@ -54,7 +53,7 @@ class Guard:
         default: Who is named when it can't be told who tried.
         ran: Told of the calls that have run.
         execute: Gives the result of a call that may run.
-        leads: Says where the paths of a call lead now.
+        look: Says what the arguments of a call are about now.
     """
 
     grants: Grants
@@ -63,7 +62,7 @@ class Guard:
     default: Callable[[], str]
     ran: Ran = lambda *_: None
     execute: Execute = run_tool
-    leads: Leads = _nowhere
+    look: Look = _nothing
 
     async def run(self, name: str, tool: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Execute a tool if this call was decided about."""
@@ -85,12 +84,9 @@ class Guard:
         # Nobody who holds the arguments can change them any more.
         private = copy_plain(arguments)
         # A link may have been put there, or turned, while somebody thought about it.
-        moved = await asyncio.to_thread(self.leads, name, private) - taken.leads
-        if moved:
-            message = (
-                f"{name} was not run: a path of this call now leads to {min(moved)}, which is not "
-                "where it led when the call was decided about. Look where it leads, then call anew."
-            )
+        problem = _moved(taken, await asyncio.to_thread(self.look, name, private))
+        if problem:
+            message = f"{name} was not run: {problem}, then call anew."
             return ToolResult(
                 success=False, output=message, error={"type": "moved", "message": message}
             )
@@ -107,6 +103,22 @@ class Guard:
         if changed is not None:
             result = _noted(result, changed)
         return await self.bound(result)
+
+
+def _moved(taken: Granted, now: Touched) -> str:
+    """Return why a call is not the one that was decided about any more; empty where it is."""
+    before = taken.touched
+    if moved := now.leads - before.leads:
+        return (
+            f"a path of this call now leads to {min(moved)}, which is not where it led when the "
+            "call was decided about. Look where it leads"
+        )
+    if taken.grant.by == "person" and (changed := dict(now.replaced - before.replaced)):
+        return (
+            f"{min(changed)} was changed while the user was asked, who was shown what it held "
+            "before. Read it"
+        )
+    return ""
 
 
 class GuardedTool(StandIn):
