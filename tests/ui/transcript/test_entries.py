@@ -273,7 +273,7 @@ def test_an_error_says_what_happened_what_was_kept_and_which_key_helps() -> None
         detail="HTTP 401",
     )
     assert drawn(entry)[1:] == [
-        "  █ The key was refused.",
+        "  █ ✗ The key was refused.",
         "  █ missing: API_KEY",
         "  █ Set another one.",
         "  █ Your prompt is kept.",

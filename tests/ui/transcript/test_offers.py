@@ -65,7 +65,7 @@ async def clicked(entry: object, *words: str) -> list[Message]:
 
 def test_a_failed_source_offers_two_ways_and_no_empty_row() -> None:
     assert drawn(SOURCE)[1:] == [
-        "  █ The source failed.",
+        "  █ ✗ The source failed.",
         "  █ Try again, or go on without it.",
         "  █ Your prompt is kept.",
         "  █ ctrl+x r try again   ctrl+x g go on without memory",
@@ -73,7 +73,7 @@ def test_a_failed_source_offers_two_ways_and_no_empty_row() -> None:
 
 
 def test_an_error_without_anything_to_do_ends_with_its_words() -> None:
-    assert drawn(ErrorEntry(key="e", kind="x", message="It broke."))[1:] == ["  █ It broke."]
+    assert drawn(ErrorEntry(key="e", kind="x", message="It broke."))[1:] == ["  █ ✗ It broke."]
 
 
 def test_a_conversation_that_is_too_long_offers_to_compact_it() -> None:

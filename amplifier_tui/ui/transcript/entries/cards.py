@@ -125,14 +125,18 @@ def note_lines(entry: NoteEntry, scene: Scene) -> list[StyledLine]:
         inner = scene.column.inset(2)
         return [line, *margined(text_lines(entry.detail, "secondary", inner.measure), inner)]
     glyph = _GLYPHS.get(entry.level)
-    width = scene.column.measure - (2 if glyph else 0)
-    lines = text_lines(entry.text, glyph.style if glyph else "muted", max(1, width))
     if glyph:
-        first, *others = lines
-        hanging = (Span("  ", glyph.style),)
-        lines = [indented(first, (glyph,), copied=True)]
-        lines += [indented(line, hanging) for line in others]
+        lines = _headed(entry.text, glyph, glyph.style, scene.column.measure)
+    else:
+        lines = text_lines(entry.text, "muted", scene.column.measure)
     return margined(lines, scene.column)
+
+
+def _headed(text: str, glyph: Span, style: str, measure: int) -> list[StyledLine]:
+    """Return the text behind a glyph of two cells."""
+    first, *others = text_lines(text, style, max(1, measure - 2))
+    lines = [indented(first, (glyph,), copied=True)]
+    return lines + [indented(line, (Span("  ", glyph.style),)) for line in others]
 
 
 # What a click on a link of our own does. Only `OFFERS` have such links: in the words of a model
@@ -160,9 +164,9 @@ def report_lines(entry: ReportEntry, scene: Scene) -> list[StyledLine]:
 
 
 def error_lines(entry: ErrorEntry, scene: Scene) -> list[StyledLine]:
-    """Return an error behind its edge."""
+    """Return an error behind its edge; without colours its glyph tells it from a prompt."""
     width = scene.column.measure
-    lines = text_lines(entry.message or entry.kind, "strong", width)
+    lines = _headed(entry.message or entry.kind, _GLYPHS["error"], "strong", width)
     said = f"{entry.message} {entry.remedy}"
     missing = [name for name in entry.missing if name not in said]
     if missing and entry.kind != REFUSED:
