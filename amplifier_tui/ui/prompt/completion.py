@@ -65,13 +65,17 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A line of the popup: `insert` replaces the word; of a `command`, enter runs it at once."""
+    """A line of the popup: `insert` replaces the word; of a `command`, enter runs it at once.
+
+    One that is only `alike` what was typed is not meant before the user has moved to a line.
+    """
 
     text: str
     insert: str
     note: str = ""
     positions: tuple[int, ...] = ()
     command: bool = False
+    alike: bool = False
 
 
 class CompletionPopup(Vertical):
@@ -96,6 +100,8 @@ class CompletionPopup(Vertical):
     def __init__(self) -> None:
         super().__init__(id="completion")
         self._candidates: list[Candidate] = []
+        self.moved = False
+        """Whether the user has moved the highlight."""
 
     def compose(self) -> ComposeResult:
         """Make the list."""
@@ -114,7 +120,7 @@ class CompletionPopup(Vertical):
 
     def show_candidates(self, candidates: list[Candidate]) -> None:
         """Show candidates, best first; none closes the popup."""
-        self._candidates = candidates
+        self._candidates, self.moved = candidates, False
         self.display = bool(candidates)
         rows = [
             PickRow(str(i), marked(c.text, c.positions), Content.styled(c.note, "$text-muted"))
@@ -124,6 +130,7 @@ class CompletionPopup(Vertical):
 
     def move(self, by: int) -> None:
         """Move the highlight."""
+        self.moved = True
         self.query_one(PickList).action_move(by)
 
     @on(PickList.Chosen)
@@ -214,6 +221,9 @@ class Completer:
                 self._popup.move(1)
             case "escape":
                 self.close()
+            case "enter" if self._is_a_guess():
+                self.close()
+                return False
             case "tab" | "enter":
                 candidate = self.accept()
                 if key == "enter" and candidate is not None and candidate.command:
@@ -221,6 +231,11 @@ class Completer:
             case _:
                 return False
         return True
+
+    def _is_a_guess(self) -> bool:
+        """Whether the highlighted candidate is neither what was typed nor what was gone to."""
+        candidate = self._popup.candidate
+        return candidate is not None and candidate.alike and not self._popup.moved
 
     async def find_files(self) -> None:
         """Rank files until the word that was typed last is shown."""
@@ -309,7 +324,7 @@ def complete_commands(
     titles |= {name: one_line(card.description, 200) for name, card in of_modules.items()}
     names = rank(word, list(titles), lambda name: f"{name} {titles[name]}", limit=SHOWN)
     if word:
-        names.sort(key=lambda name: (name != word, not name.startswith(word)))
+        names.sort(key=lambda name: (name != word, not name.startswith(word), word not in name))
     else:
         # Of a command with several names the first one.
         names = [name for name in names if name in of_modules or _is_first(name)]
@@ -323,7 +338,8 @@ def complete_commands(
         key = show_keys(keymap.keys_of(action)) if action is not None else ""
         insert = f"/{name} " if takes else f"/{name}"
         note = f"{titles[name]}   {key}".rstrip()
-        found.append(Candidate(f"/{name}{takes}", insert, note, marks, command=True))
+        alike = word.lower() not in name
+        found.append(Candidate(f"/{name}{takes}", insert, note, marks, command=True, alike=alike))
     return found
 
 

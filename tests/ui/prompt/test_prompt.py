@@ -5,6 +5,7 @@ import pytest
 from textual import events
 
 from amplifier_tui.paths import user_state_dir
+from amplifier_tui.ui.dialogs.pickers import ThemePicker
 from amplifier_tui.ui.prompt.completion import CompletionPopup
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from tests.ui.driving import Driver, running
@@ -227,6 +228,20 @@ async def test_an_unknown_command_is_not_sent_and_the_draft_is_kept() -> None:
         assert drive.client.named("submit") == []
         assert drive.draft == "/nosuchthing"
         assert "There is no command /nosuchthing" in drive.text()
+
+
+async def test_enter_runs_no_command_that_only_resembles_what_was_typed() -> None:
+    async with running() as drive:
+        await drive.write("/cost")
+        assert "/compact" in drive.text()
+        await drive.press("enter")
+        assert drive.draft == "/cost"
+        assert "There is no command /cost" in drive.text()
+        await drive.press("ctrl+u")
+        await drive.write("/thme")
+        assert "/theme" in drive.text()
+        await drive.press("down", "up", "enter")
+        await drive.dialog(ThemePicker)
 
 
 async def test_a_path_at_the_start_is_text() -> None:
