@@ -87,7 +87,8 @@ class SessionOpener(SessionCommands):
         live = self._live
         work = live.work if live is not None else ""
         if work:
-            self._say("warning", f"{work} is running: stop it before you open another session")
+            # Short: while something runs little of the status bar is left.
+            self._say("warning", f"{work} is running: stop it first")
         return bool(work)
 
     async def _closings(self) -> None:

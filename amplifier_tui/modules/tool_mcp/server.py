@@ -153,8 +153,7 @@ class McpServer:
         problem = self._ready.exception()
         if problem is not None:
             raise ToolProblem(
-                f"The MCP server {self.name} can't be used: {self._last_problem}. The user sees "
-                "its log with /mcp.",
+                f"The MCP server {self.name} can't be used: {self._last_problem}. Its log: /mcp.",
                 "unavailable",
             ) from problem
         return self._ready.result()

@@ -105,7 +105,7 @@ def test_nothing_is_copied_while_a_turn_runs(
     driver.wait_for_file(project.folder_of(opened.session_id) / "transcript.jsonl")
     (card,) = driver.client.sessions().result(10).cards
     driver.client.copy_session(card.key)
-    driver.wait(Notice, lambda event: "A turn is running" in event.text)
+    driver.wait(Notice, lambda event: event.text == "A turn is running: stop it first")
     assert len(list(sessions_dir(project.folder).iterdir())) == 1
     driver.client.interrupt(immediate=True)
 
@@ -150,7 +150,7 @@ def test_a_session_that_was_ready_before_it_was_given_up_keeps_what_was_sent_to_
     driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
     driver.client.submit("prompt 1")
     driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
-    driver.wait(Notice, lambda event: "A turn is running" in event.text)
+    driver.wait(Notice, lambda event: event.text == "A turn is running: stop it first")
     assert len(driver.of(SessionOpened)) == 1
     driver.client.interrupt(immediate=True)
     driver.wait(TurnEnded)

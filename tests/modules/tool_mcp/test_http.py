@@ -133,6 +133,7 @@ async def test_one_that_is_not_there_is_said(tmp_path: Path) -> None:
     await session.until(lambda: session.words("user:notification", "message"))
     (said,) = session.words("user:notification", "message")
     assert said.startswith("The MCP server away can't be used: ")
+    assert said.endswith(" Its log: /mcp.")
     await session.close()
 
 
