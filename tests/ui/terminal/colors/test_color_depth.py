@@ -45,7 +45,9 @@ def test_green_and_red_stay_what_they_are_in_256_colours(path: Path) -> None:
     roles = yaml.safe_load(path.read_text())
     shown = [channels(nearest(*Color.parse(roles[name]).rgb)) for name in ("success", "error")]
 
-    assert shown[0][1] == max(shown[0]) and len(set(shown[0])) > 1
+    green = shown[0]
+    assert green[1] == max(green) and green[1] > green[2], "a teal is too near to a blue"
+    assert len(set(green)) > 1
     assert shown[1][0] == max(shown[1]) > shown[1][1]
 
 
