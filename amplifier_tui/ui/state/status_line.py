@@ -65,7 +65,7 @@ ACTIVITY_WIDTH = 18
 _TITLE_WIDTH = 80
 _TITLE_SHORT = 36
 
-_SHORTEN_ORDER: tuple[SegmentName, ...] = ("queue", "context", "mode", "activity", "approvals")
+_SHORTEN_ORDER: tuple[SegmentName, ...] = ("queue", "context", "activity", "mode", "approvals")
 _LAST_ORDER: tuple[SegmentName, ...] = ("context", "queue", "mode")
 
 _NOTICE_WORTH = 30
@@ -232,10 +232,13 @@ def place(
         return _laid_out(kept, None, width)
     # Only the title and what is in `DROP_ORDER` make way for the whole of a long notice.
     whole = len(DROP_ORDER) + 2
+    # What is allowed stays named: the mode is said shorter only for a notice without any room.
+    named = whole + _SHORTEN_ORDER.index("mode")
     for enough, candidates in (
         (wanted, steps[:whole]),
-        (min(wanted, _NOTICE_WORTH), steps[whole - 1 :]),
-        (min(wanted, _NOTICE_LEAST), steps[whole - 1 :]),
+        (min(wanted, _NOTICE_WORTH), steps[whole - 1 : named]),
+        (min(wanted, _NOTICE_LEAST), steps[whole - 1 : named]),
+        (min(wanted, _NOTICE_LEAST), steps[named:]),
     ):
         for candidate in candidates:
             room = width - _need(candidate) - GAP

@@ -221,3 +221,12 @@ async def test_an_agents_name_is_no_markup_and_moves_no_cursor() -> None:
         screen = drive.text()
         assert "main › [red]x[/]" in screen and "enter tells [red]x[/]" in screen
         assert not set(screen) & {"\x1b", "\u202e"}
+
+
+async def test_the_prompt_says_that_keys_go_to_the_list_of_agents() -> None:
+    async with running(size=(80, 24)) as drive:
+        await work(drive, "explorer")
+        await drive.press("f7")
+        assert "› In the agents   esc back here" in drive.text()
+        await drive.press("escape")
+        assert "› enter steers" in drive.text()

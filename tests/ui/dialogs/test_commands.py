@@ -76,3 +76,14 @@ async def test_a_key_of_another_place_comes_last_says_where_and_offers_no_run() 
                 break
             await drive.press("down")
         assert "Only by its key, in the context." in foot() and "Run" not in foot()
+
+
+async def test_commands_of_any_length_begin_in_one_column() -> None:
+    async with running(size=(140, 36)) as drive:
+        await drive.press("f1")
+        await drive.until(lambda: "/resume-beside" in drive.text())
+        rows = drive.text().splitlines()
+        begins = {
+            row.index(each) for row in rows for each in ("  /resume", "  /new") if each in row
+        }
+        assert len(begins) == 1

@@ -107,6 +107,11 @@ def test_a_notice_never_hides_approvals_or_activity() -> None:
         assert {"activity", "approvals"} <= set(names(state, width)), width
 
 
+def test_the_mode_is_named_beside_a_notice_while_a_tool_runs_at_forty_columns() -> None:
+    line = text(new_state(*FULL, turn(at=NOW - 12), tool("c", at=NOW - 12), NOTICE), 38)
+    assert line.startswith("▸ ask  ◐ ") and "! " in line
+
+
 def test_a_notice_is_read_whole_when_others_can_give_way() -> None:
     line = text(new_state(*FULL, NOTICE), 90)
     assert "! hooks-approval bash stops here bash stops here bash stops here" in line

@@ -9,6 +9,7 @@ from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import (
     BEHIND,
+    IN_AGENTS,
     IN_CONVERSATION,
     IN_PANE,
     PromptArea,
@@ -48,6 +49,8 @@ class SessionScreen(ConversationScreen):
             self.prompt.stand_aside("")
         elif focused is self.conversation:
             self.prompt.stand_aside(IN_CONVERSATION)
+        elif focused is self.agents:
+            self.prompt.stand_aside(IN_AGENTS)
         elif self.focused_pane() is not None:
             self.prompt.stand_aside(IN_PANE)
         else:

@@ -26,6 +26,9 @@ _COLUMN = (26, 44)
 """The fewest and the most cells of a column of chords."""
 _ROWS = ((90, 1), (50, 2), (0, 3))
 """Columns from which what a command does takes so many rows."""
+_SLASH = 1 + max(len(each.commands[0]) for each in ACTIONS if each.slash)
+"""Cells of the longest command, which keeps the columns beside it in line."""
+
 _TIGHT = 60
 """With fewer columns a row has the keys alone: they are what was looked up."""
 
@@ -209,7 +212,7 @@ def action_row(
     chord_words = f"{keymap.leader()} {show_key(chord)}" if chord else ""
     slash = f"/{action.commands[0]}" if action.slash else ""
     if full:
-        others = (f"  {chord_words.ljust(12)}{slash.ljust(12)}", "$text-muted")
+        others = (f"  {chord_words.ljust(12)}{slash.ljust(_SLASH)}", "$text-muted")
         right = Content.assemble((keys.rjust(12), "bold"), others)
     elif tight:
         right = Content(keys or chord_words) or Content.styled(slash, "$text-muted")
