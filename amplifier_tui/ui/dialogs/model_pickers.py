@@ -78,7 +78,9 @@ class ModelPicker(AskingPicker[ModelCard]):
         where = "  in use" if card.current else f"  {one_line(card.provider, 24)}"
         style = "$text-primary" if card.current else "$text-muted"
         window = short_count(card.context_window) if card.context_window else "~"
-        facts = f"{window:>6}  {price(card.input_price):>6} {price(card.output_price):>6}"
+        facts = f"{window:>6}"
+        if self.app.size.width >= _PRICED:
+            facts += f"  {price(card.input_price):>6} {price(card.output_price):>6}"
         left = Content.assemble((star, "$text-warning"), name, (where, style))
         return PickRow(card.key, left, Content.styled(facts, "$text-muted"))
 
@@ -95,6 +97,10 @@ class ModelPicker(AskingPicker[ModelCard]):
         self._favourites ^= {row.id}
         self._favour(self._favourites)
         self.refill(row.id)
+
+
+_PRICED = 60
+"""Columns from which a row has its prices; with fewer they are only told below the list."""
 
 
 def facts_of(card: ModelCard) -> str:

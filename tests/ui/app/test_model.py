@@ -125,3 +125,11 @@ async def test_a_model_nobody_knows_opens_the_list_and_the_one_before_is_offered
         await drive.write("meanwhile")
         await drive.push(Failed(session_id=SESSION, kind="not_found", message="Not known"))
         assert drive.app.screen is drive.app.main
+
+
+async def test_on_a_small_screen_the_name_of_a_model_is_read_whole() -> None:
+    async with running(FakeClient(offered=CARDS), size=(40, 12)) as drive:
+        await drive.press("ctrl+x", "L")
+        await drive.dialog(ModelPicker)
+        await drive.until(lambda: "claude-sonnet-5-5" in drive.text())
+        assert "1M" in drive.text() and "$2 in, $10 out" in drive.text()
