@@ -165,6 +165,8 @@ class ApprovalDialog(ApprovalSheet):
             self.remove_class("-full")
         self._take_room()
         self._show_state()
+        if self._full and self._explaining:
+            self.set_focus(self.reader.body)
 
     def action_search(self) -> None:
         """Search the payload."""

@@ -246,7 +246,9 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         if self._explaining:
             scope = self._scopes.scope
             why = words.why(self.request, self._changed, self._held, scope=scope)
-            left -= long_form.show(why, self._rows_of(why), left)
+            # What has the whole screen is there to be read, also with the reasons.
+            most = left // 2 if self._full else left
+            left -= long_form.show(why, self._rows_of(why), most)
         self._scopes.styles.height = max(1, needs["#remember"])
         self.reader.display = left > 0 and not (self.reader.is_empty or self._editor.is_open)
         self.reader.fit(max(1, left), full=self._full)

@@ -274,3 +274,16 @@ async def test_the_long_form_names_a_file_only_for_what_outlives_the_session() -
         assert "rules.yaml" not in drive.text()
         await drive.press("r")
         assert "rules.yaml" in drive.text() and "in no file" not in drive.text()
+
+
+async def test_a_full_screen_shows_the_payload_also_with_the_reasons() -> None:
+    async with running(size=(40, 12)) as drive:
+        payload = "\n".join(f"echo {number}" for number in range(30))
+        await drive.push(ask(payload=payload, segments=(), why="it is " + "long " * 60))
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.press("question_mark", "z")
+        await drive.settle()
+        assert dialog.reader.display and "echo 0" in drive.text()
+        await drive.press("pagedown")
+        await drive.settle()
+        assert "echo 0" not in drive.text() and "echo " in drive.text()
