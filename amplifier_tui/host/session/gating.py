@@ -33,6 +33,7 @@ from amplifier_tui.host.gate.seen import SeenFiles
 from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.session.permissions import Permissions
+from amplifier_tui.host.session.places.workspaces import is_scratch
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.session.grant import SandboxTerms
 from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
@@ -109,7 +110,8 @@ class Gating:
             rules=lambda: self.gate.book,
             redactor=sender.redactor,
             audit=sender.store.audit,
-            keep=self._keep,
+            # What is granted for a copy of a bundle's must not hold in the user's own project.
+            keep=None if is_scratch(workspace) else self._keep,
         )
         self.permissions = Permissions(
             *(self.gate, self.approvals, project, trusted, sender.redactor),

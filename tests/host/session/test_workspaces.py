@@ -140,3 +140,13 @@ def test_the_template_of_an_included_bundle_is_beside_that_one(
     opened = driver.open("mine")
     assert (Path(opened.cwd) / "parcels" / "rates.py").is_file()
     assert not Path(opened.cwd).is_relative_to(project.folder)
+
+
+def test_what_is_granted_in_a_copy_is_not_kept_for_the_project_it_was_begun_in(
+    project: Project, driver: Driver
+) -> None:
+    driver.open("demo")
+    driver.client.submit(
+        "Why does a parcel of exactly 2 kg cost too much? Find the bug and fix it."
+    )
+    assert driver.deny_next().scopes == ("once", "session")

@@ -49,6 +49,11 @@ def scratch_root() -> Path:
     return user_state_dir() / "workspaces"
 
 
+def is_scratch(folder: Path) -> bool:
+    """Return whether a folder is one of the copies, or in one."""
+    return folder.resolve().is_relative_to(scratch_root().resolve())
+
+
 def beginning_of(workspace: str, template: Path) -> Path:
     """Return the folder a copy begins with: that of the session it was taken from, or the template.
 
