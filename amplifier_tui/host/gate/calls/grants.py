@@ -1,14 +1,18 @@
 """Which calls may run, with which arguments: each once."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.correlation import current_tool_call_id
-from amplifier_tui.kernel.session.grant import Grant
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.session.grant import Grant
 
 _MOST_GRANTS: Final = 1_000
 CALL_ID: Final = "_tool_call_id"
