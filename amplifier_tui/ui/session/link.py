@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import clean
 from amplifier_tui.host.events import (
+    MAIN_LANE,
     ApprovalRequested,
     CancelRequested,
     Compacted,
@@ -181,7 +182,9 @@ class SessionLink:
                 self.tab.pass_on(event.text, event.level)
             case Compacted() | TurnStarted():
                 self._compacting = False
-            case TurnEnded() if event.agent == "main":
+                if isinstance(event, TurnStarted) and event.agent == MAIN_LANE:
+                    self._turn_started()
+            case TurnEnded() if event.agent == MAIN_LANE:
                 self.tab.turn_ended()
                 if self.tab.shown:
                     # After the screen has drawn the end of the turn.
@@ -203,6 +206,14 @@ class SessionLink:
             self._screen.run_worker(self._look_for_left_open(), group="left-open")
         elif not first:
             self._app.set_timer(0.5, pace.session_changed)
+
+    def _turn_started(self) -> None:
+        """Store the draft anew: what was stored is gone with the turn that began.
+
+        It need not be what the turn began with: that may have waited in the queue.
+        """
+        stored, self._kept = self._kept, ""
+        self.keep_draft(stored if self._draft_waits else self.tab.written)
 
     def _give_back(self, draft: str) -> None:
         self._draft_waits = False

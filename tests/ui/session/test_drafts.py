@@ -109,3 +109,31 @@ async def test_the_draft_of_a_session_that_goes_to_the_back_is_stored() -> None:
         assert link is not None
         drive.app.tabs.show(link)
         assert client.named("keep_draft") == [("half a thought",)]
+
+
+@pytest.mark.parametrize("behind", [False, True])
+async def test_a_draft_is_stored_again_when_a_queued_prompt_begins_a_turn(behind: bool) -> None:
+    client = FakeClient(on_open=[*SAID, opened(SESSION, resumed=True, draft="half a thought")])
+    async with running(client) as drive:
+        assert drive.app.tabs is not None and drive.app.link is not None
+        link = drive.app.link
+        if behind:
+            other = drive.app.tabs.add_beside()
+            assert other is not None
+            drive.app.tabs.show(other)
+        client.push(TurnStarted(session_id=SESSION, turn=2, prompt="it waited in the queue"))
+        link._feed.flush()
+        assert client.named("keep_draft") == [("half a thought",)]
+
+
+async def test_a_draft_that_was_not_shown_yet_is_stored_again_when_a_turn_begins() -> None:
+    async with running(FakeClient()) as drive:
+        assert drive.app.tabs is not None
+        link = drive.app.tabs.add_beside()
+        (client,) = drive.client.others
+        assert link is not None
+        said = (replace(each, session_id=client.session) for each in SAID)
+        begun = TurnStarted(session_id=client.session, turn=2, prompt="it waited in the queue")
+        client.push(*said, opened(client.session, resumed=True, draft="half a thought"), begun)
+        link._feed.flush()
+        assert client.named("keep_draft") == [("half a thought",)]

@@ -58,6 +58,11 @@ class SessionTab:
         if self.view is not None:
             self.view.apply(self._unseen.take(), at_once=False)
 
+    @property
+    def written(self) -> str:
+        """The session's draft, as it would be sent."""
+        return self.screen.prompt.input.draft if self.shown else self.draft.whole
+
     def do_what_waited(self) -> None:
         """Do what could not be done while another session was shown."""
         waiting, self._waiting = self._waiting, []

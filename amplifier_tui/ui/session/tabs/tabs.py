@@ -151,7 +151,7 @@ class SessionTabs:
         """Close one of several sessions, in so many seconds at most, and show its neighbour."""
         at = self.links.index(link)
         self.links.remove(link)
-        words, draft = "Closed.", self._draft_of(link)
+        words, draft = "Closed.", link.tab.written
         if draft.strip():
             stays = link.keeps_drafts
             words = f"Closed; its draft {'stays with it' if stays else 'is in the history'}."
@@ -171,7 +171,7 @@ class SessionTabs:
         """Close every session, all at once, and say what there is to say."""
         first = self._shown
         links = (first, *(link for link in self.links if link is not first))
-        drafts = {link: self._draft_of(link) for link in links}
+        drafts = {link: link.tab.written for link in links}
         lost = [link for link in links if drafts[link].strip() and not link.keeps_drafts]
         ended = await asyncio.gather(*(link.close(timeout, drafts[link]) for link in links))
         await asyncio.to_thread(self._store, [(drafts[each], each) for each in lost])
@@ -196,11 +196,7 @@ class SessionTabs:
         timer, self._draft_timer = self._draft_timer, None
         if timer is not None:
             timer.stop()
-        self._shown.keep_draft(self._draft_of(self._shown))
-
-    def _draft_of(self, link: SessionLink) -> str:
-        prompt = self._screen.prompt.input
-        return prompt.draft if link is self._shown else link.tab.draft.whole
+        self._shown.keep_draft(self._shown.tab.written)
 
     def _store(self, drafts: list[tuple[str, SessionLink]]) -> None:
         """Put what no session keeps into the history of prompts. Blocking."""
