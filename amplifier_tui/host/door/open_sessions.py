@@ -19,6 +19,7 @@ from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.store import partial_file
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.sessions import LOCK_NAME, card_of
+from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from amplifier_tui.paths import sessions_dir, user_state_dir
 
 logger = logging.getLogger(__name__)
@@ -156,13 +157,14 @@ def _keep_without(path: Path, sessions: dict[str, str], session_ids: Collection[
 
 
 def _transcript(session_id: str, cwd: str) -> Path | None:
-    """Return the transcript of a session; None where nothing was said in it."""
+    """Return the transcript of a session; None where nothing was said or done in it."""
     if "/" in session_id or "\\" in session_id or session_id in ("", ".", ".."):
         return None
     try:
         path = sessions_dir(Path(cwd)) / session_id / TRANSCRIPT
-        said = path.stat().st_size or path.with_name(partial_file.FILE_NAME).stat().st_size
-        return path if said else None
+        beside = (path.with_name(name) for name in (partial_file.FILE_NAME, DISPLAY))
+        work = path.stat().st_size or any(each.stat().st_size for each in beside if each.exists())
+        return path if work else None
     except (OSError, ValueError) as error:
         logger.debug("%s is not there: %s", session_id, error)
         return None

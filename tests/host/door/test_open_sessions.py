@@ -58,15 +58,17 @@ def left(window: OpenSessions) -> list[str]:
 
 def test_all_sessions_of_a_window_that_was_killed_are_offered(cwd: Path) -> None:
     store(cwd, "one", "two", "three")
-    store(cwd, "empty", "asked", text="")
+    store(cwd, "empty", "asked", "commands", text="")
     (sessions_dir(cwd) / "asked" / "partial.jsonl").write_text('{"k": "prompt", "text": "Hello"}\n')
-    killed(cwd, "one", "two", "empty", "asked", "never-stored", "../one")
+    command = '{"row": 0, "event": {"type": "ShellEnded", "command": "ls"}}\n'
+    (sessions_dir(cwd) / "commands" / "display.jsonl").write_text(command)
+    killed(cwd, "one", "two", "empty", "asked", "commands", "never-stored", "../one")
     window = OpenSessions()
-    assert left(window) == ["asked", "one", "two"]
+    assert left(window) == ["asked", "commands", "one", "two"]
     assert {card.cwd for card in window.left()} == {str(cwd)}
     window.opened("one", cwd)
-    assert left(window) == ["asked", "two"], "it is open here"
-    window.dismiss(["asked", "two"])
+    assert left(window) == ["asked", "commands", "two"], "it is open here"
+    window.dismiss(["asked", "commands", "two"])
     assert left(window) == []
     window.close()
     assert list((user_state_dir() / "windows").iterdir()) == []
