@@ -39,7 +39,7 @@ class Quitting:
         else:
             self._asked = now
             self._app.say(QUIT_HINT)
-            self._app.set_timer(QUIT_WINDOW, partial(self._app.main.unsay, QUIT_HINT))
+            self._app.main.set_timer(QUIT_WINDOW, partial(self._app.main.unsay, QUIT_HINT))
 
     def quit(self) -> None:
         """Close the session and end, unless it works and the user says no; asked again, at once."""

@@ -130,7 +130,7 @@ class ApprovalDialogs:
 
     def after(self, seconds: float, call: Callable[[], None]) -> None:
         """Call back on the UI loop."""
-        self._screen.app.set_timer(seconds, call)
+        self._screen.set_timer(seconds, call)
 
     def _cover(self, request_id: str, rows: int) -> None:
         """Keep the end of the conversation in view, for the dialog that is open now."""

@@ -70,7 +70,7 @@ class WaitingDialog(ABC, Generic[AskedT]):
             self._show_waiting(self._asked)
             if not self._ticking:
                 self._ticking = True
-                self._screen.app.set_timer(wait, self._tick)
+                self._screen.set_timer(wait, self._tick)
         else:
             self._open(self._asked)
 

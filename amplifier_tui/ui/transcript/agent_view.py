@@ -32,7 +32,7 @@ class AgentView(Vertical):
     def __init__(
         self, lane: str, state: SessionState, keys: WayTo = KEYS, images: Fetch | None = None
     ) -> None:
-        super().__init__(id="agent")
+        super().__init__()
         self.lane = lane
         self.transcript = TranscriptView(home=lane)
         self._head = RowWidget()

@@ -56,30 +56,39 @@ class FindBar(Horizontal):
     """
 
     def __init__(self, view: SearchedView, words: str, keys: WayTo) -> None:
-        super().__init__(id="find")
+        super().__init__()
         self._view = view
-        self._words = words
         self._keys = keys
+        # Used before they are mounted: keys come faster than that.
+        self._field = FindInput(words, "words of the conversation", compact=True)
+        self._said = Static(id="find-place")
         self._place: FoundPlace | None = None
+        self._ended = False
 
     def compose(self) -> ComposeResult:
         """Make the field, and what says how much was found."""
         yield Static(_MARK, id="find-mark")
-        yield FindInput(self._words, "words of the conversation", compact=True)
-        yield Static(id="find-place")
+        yield self._field
+        yield self._said
 
     def on_mount(self) -> None:
         """Take the keys, and look for what was given."""
-        self.query_one(FindInput).focus()
-        self._show(None)
+        if not self._ended:
+            self._field.focus()
+            self._show(None)
 
     def begin(self, words: str) -> None:
         """Take the keys again; with words, look for those."""
-        field = self.query_one(FindInput)
         if words:
-            field.value = words
-        field.focus()
-        field.select_all()
+            self._field.value = words
+        self._field.focus()
+        self._field.select_all()
+
+    def end(self) -> None:
+        """Take the marks away, and then itself: another search may begin before it is gone."""
+        self._ended = True
+        self._view.end_find()
+        self.remove()
 
     def show_place(self, place: FoundPlace) -> None:
         """Say which of how many places is on screen."""
@@ -87,7 +96,7 @@ class FindBar(Horizontal):
 
     def _show(self, place: FoundPlace | None) -> None:
         words = Content()
-        if place is not None and self.query_one(FindInput).value:
+        if place is not None and self._field.value:
             more = "…" if place.searching else ""
             words = Content(f"  {place.number} of {place.total:,}{more}")
             if not place.total and not place.searching:
@@ -96,18 +105,19 @@ class FindBar(Horizontal):
         says = f"   {way('find.next')} next  {way('find.previous')} previous"
         keys = Content(f"{says}  {way('turn.back')} close")
         # What is looked for is read to its end before the keys are.
-        typed = max(_LEAST, cell_len(self.query_one(FindInput).value) + 1)
+        typed = max(_LEAST, cell_len(self._field.value) + 1)
         left = self.size.width - cell_len(_MARK) - typed - words.cell_length
         if left >= keys.cell_length:
             words = words.append(keys)
         self._place = place
-        self.query_one("#find-place", Static).update(words)
+        self._said.update(words)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self._view.find(event.value)
-        self._show(self._place)
+        if not self._ended:
+            self._view.find(event.value)
+            self._show(self._place)
 
     @on(events.Resize)
     def _resized(self) -> None:
@@ -117,10 +127,6 @@ class FindBar(Horizontal):
     def _step(self, event: FindInput.Stepped) -> None:
         event.stop()
         self._view.find_step(event.direction)
-
-    def on_unmount(self) -> None:
-        """Take the marks away."""
-        self._view.end_find()
 
 
 _MARK = "find "

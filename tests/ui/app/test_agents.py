@@ -230,3 +230,22 @@ async def test_the_prompt_says_that_keys_go_to_the_list_of_agents() -> None:
         assert "› In the agents   esc back here" in drive.text()
         await drive.press("escape")
         assert "› enter steers" in drive.text()
+
+
+@pytest.mark.parametrize("times", [2, 3])
+async def test_an_agent_that_is_clicked_several_times_is_opened(times: int) -> None:
+    async with running() as drive:
+        await work(drive, "explorer", "reviewer")
+        assert drive.app.main.agents is not None
+        await drive.pilot.click(drive.app.main.agents, offset=(4, 0), times=times)
+        await drive.settle()
+        assert "main › reviewer" in drive.text()
+
+
+async def test_agents_are_opened_one_right_after_the_other() -> None:
+    async with running() as drive:
+        await work(drive, "explorer", "reviewer")
+        for name in ("explorer", "reviewer", "explorer"):
+            drive.app.main.open_agent(f"1-2_{name}")
+        await drive.settle()
+        assert "main › explorer" in drive.text()

@@ -4,6 +4,7 @@ import pytest
 from textual.widgets import Static
 
 from amplifier_tui.ui.state.conversation.entries import EntryChange, TextEntry, ToolEntry, UserEntry
+from amplifier_tui.ui.transcript.find_bar import FindBar
 from tests.ui.driving import Driver, running
 
 CODE = "First:\n\n```sh\nmake one\n```\n\nthen\n\n```sh\nmake two\n```\n"
@@ -53,8 +54,20 @@ async def test_words_are_found_while_they_are_typed_also_in_folded_parts(
         await drive.press("up")
         assert said(drive).strip().startswith("1 of 2")
         await drive.press("escape")
-        assert not drive.app.main.query("#find")
+        assert not drive.app.main.query(FindBar)
         assert drive.app.focused is drive.app.main.prompt.input
+
+
+async def test_a_search_may_begin_at_once_after_another_one_ended() -> None:
+    async with running() as drive:
+        await conversation(drive)
+        for _ in range(3):
+            drive.app.main.open_find("needle", drive.app.keymap.way_to)
+            drive.app.main.close_find()
+        for words in ("", "needle"):
+            drive.app.main.open_find(words, drive.app.keymap.way_to)
+        await drive.until(lambda: drive.app.main.query("#find-place"))
+        await drive.until(lambda: "of 2" in said(drive))
 
 
 async def test_what_is_not_there_is_said() -> None:

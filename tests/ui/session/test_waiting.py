@@ -3,6 +3,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from amplifier_tui.ui.session.waiting import WaitingDialog
+from tests.ui.driving import running
+from tests.ui.questions import questions
+from tests.ui.requests import ask
 
 
 class Dialog:
@@ -67,3 +70,16 @@ def test_the_question_of_a_session_that_is_not_shown_opens_when_the_user_wants_t
             assert waiting.show()
         waiting.closed["one"]("yes")
         assert waiting.answered == [("one", "yes")]
+
+
+async def test_a_question_that_waits_while_the_program_ends_asks_for_no_screen() -> None:
+    async with running() as drive:
+        await drive.write("half a thought")
+        await drive.push(questions(), ask())
+        app = drive.app
+        await app._close_all()
+        assert not app.screen_stack
+        for timer in tuple(app._timers):
+            await timer._tick(next_timer=0.0, count=1)
+        await drive._messages()
+        assert app._exception is None

@@ -43,7 +43,7 @@ class ConversationScreen(SettledScreen[None]):
         """End the search; False when there is none."""
         if self.find_bar is None:
             return False
-        self.find_bar.remove()
+        self.find_bar.end()
         self.find_bar = None
         return True
 
