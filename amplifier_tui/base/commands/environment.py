@@ -22,8 +22,8 @@ _QUIET: Final[dict[str, str]] = {
     "PIP_NO_INPUT": "1",
     "PYTHONUNBUFFERED": "1",
 }
-_STARTING: Final = ("BASH_ENV", "ENV")
-"""They name files that a shell runs first."""
+_STARTING: Final = ("BASH_ENV", "ENV", "CDPATH", "GLOBIGNORE", "BASHOPTS", "SHELLOPTS")
+"""They name files that a shell runs first, or have it read a line in another way."""
 _COLOURING: Final = ("FORCE_COLOR", "CLICOLOR_FORCE")
 
 
@@ -34,7 +34,7 @@ def quiet_environment(own: Mapping[str, str]) -> dict[str, str]:
 
 
 def without_secrets(own: Mapping[str, str], keep: Iterable[str] = ()) -> dict[str, str]:
-    """Return variables without those that hold secrets or have shells run something first.
+    """Return variables without those that hold secrets or change what shells make of a line.
 
     Args:
         keep: Names of secrets that stay; ``*`` stands for any characters.

@@ -160,8 +160,8 @@ def _files(call: _Call) -> Looks | None:
     if arguments is None:
         return None
     operands = [word for _, word in arguments.operands]
-    if call.name == "strings" and any(word.startswith("@") for word in operands):
-        return None  # A file of options.
+    if call.name == "strings" and any(word.startswith("@") for word in call.words):
+        return None  # A file of options, wherever it stands.
     if call.name in ("cd", "pushd") and not _is_folder(operands, call):
         return _looked(call, arguments, operands)._replace(told=False)
     return _looked(call, arguments, operands)

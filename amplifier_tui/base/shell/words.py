@@ -44,7 +44,7 @@ def read_word(node: Node) -> ShellWord:
     pieces = list(_pieces(node))
     written = "".join(piece.written for piece in pieces)
     # What a pattern or braces stand for shows only when it runs.
-    unquoted = "".join(piece.text for piece in pieces if piece.pattern)
+    unquoted = "".join(piece.unquoted for piece in pieces)
     known = all(piece.known for piece in pieces) and not _GLOB.search(unquoted)
     return ShellWord("".join(piece.text for piece in pieces), known, written)
 
@@ -53,7 +53,8 @@ class _Piece(NamedTuple):
     text: str
     known: bool
     written: str
-    pattern: bool = False
+    unquoted: str = ""
+    """The characters that may belong to a pattern."""
 
 
 def _pieces(node: Node) -> list[_Piece]:
@@ -79,7 +80,7 @@ def _pieces(node: Node) -> list[_Piece]:
     text = _ESCAPED.sub(lambda match: match.group(1).replace("\n", ""), raw)
     bare = _ESCAPED.sub("", raw)
     known = not _GLOB.search(bare) and "$" not in bare[:-1]
-    return [_Piece(text, known, text, pattern=bare == raw)]
+    return [_Piece(text, known, text, bare)]
 
 
 def _string(node: Node) -> list[_Piece]:

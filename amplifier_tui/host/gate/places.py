@@ -47,7 +47,8 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
     path = resolved(whole)
     if str(plain) in _HARMLESS_DEVICES:
         return PathPlace(path=plain, shown=str(plain), exists=True)
-    outside = not path.is_relative_to(root)
+    # Where its own folder leads, a process finds alone.
+    outside = not path.is_relative_to(root) or _passes_processes(whole)
     return PathPlace(
         path=path,
         shown=str(path) if outside else (str(path.relative_to(root)) or "."),
@@ -71,6 +72,29 @@ def resolved(path: Path) -> Path:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):
         return path
+
+
+_PROCESSES: Final = "/proc"
+_MOST_STEPS: Final = 400
+
+
+def _passes_processes(path: Path) -> bool:
+    """Whether a path, or a link on it, leads through `/proc`, where each process finds its own."""
+    left, at = list(reversed(path.parts[1:])), path.anchor
+    for _ in range(_MOST_STEPS):
+        if not left:
+            return False
+        name = left.pop()
+        at = os.path.dirname(at) if name == ".." else os.path.join(at, name)
+        if at == _PROCESSES:
+            return True
+        try:
+            target = Path(os.readlink(at))
+        except (OSError, ValueError):
+            continue
+        at = target.anchor or os.path.dirname(at)
+        left += reversed(target.parts[1:] if target.anchor else target.parts)
+    return True
 
 
 def _exists(path: Path) -> bool:

@@ -157,7 +157,8 @@ class Whereabouts:
             if any(fnmatchcase("..", part) for part in dotted):
                 return False
             matches = list(islice(iglob("/".join(parts), root_dir=self.folder), _MOST_MATCHES + 1))
-            if len(matches) > _MOST_MATCHES:
+            # Programs take such names for options, or for a file of options.
+            if len(matches) > _MOST_MATCHES or any(name.startswith(("-", "@")) for name in matches):
                 return False
             found += map(self.locate, matches)
         return not any(place.outside or place.secret for place in found)

@@ -49,3 +49,16 @@ def test_in_the_home_and_below_it_files_are_written_as_anywhere(home: Path) -> N
     assert verdict(home / ".config" / "nvim", home / ".config" / "nvim" / "init.lua") == "allow"
     inside = amplifier_home() / "worktrees" / "a"
     assert verdict(inside, inside / "a.py") == "allow"
+
+
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="no /proc")
+def test_what_each_process_finds_elsewhere_is_not_in_the_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "here").symlink_to("/proc/self/cwd")
+    for path in ("/proc/self/cwd/file", "/dev/fd/../cwd/file", "here/file", "here/../x"):
+        assert locate(path, tmp_path).outside, path
+    for path in ("file", "x/../file", "/dev/null"):
+        assert not locate(path, tmp_path).outside, path

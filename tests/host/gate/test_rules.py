@@ -212,10 +212,31 @@ def test_reading_inside_the_workspace_only_reads(places: Path, line: str) -> Non
         "md5sum -c a",
         "sha256sum --check a",
         "git config -f a --includes --list",
+        r"cat ./{.en\v,x}",
+        r'cat ./{.en\v"",a}',
+        r"cat docs/{lin\k,}",
+        "sort -y .env",
+        "file -m . a",
+        "strings -n @.env a",
+        "git log --alternate-refs",
     ],
 )
 def test_what_may_lead_out_of_the_workspace_or_to_secrets_does_not(places: Path, line: str) -> None:
     assert not reads(line, places)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("-R", "grep x *"), ("--files0-from=.env", "wc *"), ("@.env", "strings ?.env")],
+)
+def test_a_pattern_that_finds_what_a_program_takes_for_an_option_does_not_only_read(
+    places: Path, name: str, line: str
+) -> None:
+    (places / "odd").mkdir()
+    (places / "odd" / "file").touch()
+    assert reads(line, places / "odd")
+    (places / "odd" / name).touch()
+    assert not reads(line, places / "odd")
 
 
 @pytest.mark.parametrize(

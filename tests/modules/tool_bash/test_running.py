@@ -136,6 +136,20 @@ async def test_variables_can_be_set_and_pagers_are_off(tmp_path: Path):
     assert (await shell.run("echo $MODE $N $PAGER $TERM")).output.startswith("test 3 cat dumb")
 
 
+async def test_folders_and_patterns_lead_where_the_line_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "other" / "sub").mkdir(parents=True)
+    monkeypatch.setenv("CDPATH", str(tmp_path / "other"))
+    monkeypatch.setenv("BASHOPTS", "dotglob")
+    monkeypatch.setenv("GLOBIGNORE", "x")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / ".hidden").touch()
+    shell = await Shell(tmp_path / "project").mount()
+    assert "No such file" in (await shell.run("cd sub")).output
+    assert (await shell.run("echo *")).output.startswith("*\n")
+
+
 # --- progress --------------------------------------------------------------------------------
 
 
