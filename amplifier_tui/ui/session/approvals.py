@@ -7,7 +7,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
+from amplifier_tui.ui.state.waiting import APPROVAL, DialogAnswer, QueuePlace
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import Decision
@@ -111,7 +111,12 @@ class ApprovalDialogs:
             owner = self.owner(request)
             whose = owner.named("") if owner is not None else ""
             draw = partial(strip, request, count, held, key, whose=whose)
-            self._screen.strip.show("approvals", draw, request.risk)
+            self._screen.strip.show(
+                "approvals",
+                draw,
+                request.risk,
+                lambda: (owner is not None and not owner.shown, APPROVAL),
+            )
 
     def _hold(self, request_id: str) -> None:
         self._held.add(request_id)

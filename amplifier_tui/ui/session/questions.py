@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.session.waiting import WaitingDialog
+from amplifier_tui.ui.state.waiting import ASK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,7 @@ class AskDialogs(WaitingDialog["QuestionsAsked"]):
 
     KIND = "ask"
     RISK = "low"
+    PLACE = ASK
     _form: AskForm | None = None
 
     def _forget(self) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.ui.session.waiting import WaitingDialog
+from amplifier_tui.ui.state.waiting import TRUST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,7 @@ class TrustDialogs(WaitingDialog["TrustAsked"]):
 
     KIND = "trust"
     RISK = "medium"
+    PLACE = TRUST
     _picks: TrustPicks | None = None
 
     def _forget(self) -> None:

@@ -27,6 +27,8 @@ class WaitingDialog(ABC, Generic[AskedT]):
     KIND: ClassVar[str]
     """Name of its row above the prompt."""
     RISK: ClassVar[str]
+    PLACE: ClassVar[int]
+    """When it is answered, among the questions of a session."""
 
     def __init__(self, tab: SessionTab, keyboard: Keyboard) -> None:
         self._tab = tab
@@ -82,7 +84,12 @@ class WaitingDialog(ABC, Generic[AskedT]):
         if self._screen.strip is not None:
             key = self._screen.keymap.way_to("approval.show")
             draw = self._strip(asked, key) if asked is not None else None
-            self._screen.strip.show(f"{self.KIND} {id(self._tab)}", draw, self.RISK)
+            self._screen.strip.show(
+                f"{self.KIND} {id(self._tab)}",
+                draw,
+                self.RISK,
+                lambda: (not self._tab.shown, self.PLACE),
+            )
 
     def _open(self, asked: AskedT) -> None:
         self._show_waiting(None)

@@ -9,6 +9,12 @@ from amplifier_tui.ui.state.section import FieldSection, Section, assign, on, to
 
 _REMEMBERED = 200
 
+TRUST, APPROVAL, ASK = range(3)
+"""The order in which the questions of a session are answered."""
+
+QuestionOrder = tuple[bool, int]
+"""Whether a question is of a session that is not on screen, and its place in that session."""
+
 
 class Approvals(Section):
     """Pending approval requests, oldest first, and the latest (`recent`) answers, newest last."""

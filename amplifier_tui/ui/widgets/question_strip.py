@@ -1,11 +1,12 @@
 """The row above the prompt that says which question waits while the user types."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual.content import Content
 from textual.widgets import Static
 
+from amplifier_tui.ui.state.waiting import QuestionOrder
 from amplifier_tui.ui.widgets.messages import ActionWanted
 
 NARROW, TINY = 90, 50
@@ -13,6 +14,12 @@ NARROW, TINY = 90, 50
 
 _LEAST: Final = 26
 """Cells that are left for what is asked and what its key does, where both are said."""
+
+
+class _Waiting(NamedTuple):
+    draw: Callable[[int], Content]
+    risk: str
+    order: Callable[[], QuestionOrder]
 
 
 def strip_row(what: Content, about: Sequence[Content], key: str, width: int) -> Content:
@@ -45,19 +52,27 @@ class QuestionStrip(Static):
 
     def __init__(self) -> None:
         super().__init__(id="question-strip")
-        self._waiting: dict[str, tuple[Callable[[int], Content], str]] = {}
+        self._waiting: dict[str, _Waiting] = {}
         self._draw: Callable[[int], Content] | None = None
 
-    def show(self, kind: str, draw: Callable[[int], Content] | None, risk: str = "low") -> None:
+    def show(
+        self,
+        kind: str,
+        draw: Callable[[int], Content] | None,
+        risk: str = "low",
+        order: Callable[[], QuestionOrder] = lambda: (False, 0),
+    ) -> None:
         """Show what `draw` makes for a width in cells, once a second anew, or nothing.
 
-        Of two kinds of question that wait the one that came first is shown.
+        Of several kinds of question that wait the one is shown that `approval.show` opens: the
+        first in order, and of equal ones the one that came first.
         """
         if draw is None:
             self._waiting.pop(kind, None)
         else:
-            self._waiting[kind] = draw, risk
-        self._draw, risk = next(iter(self._waiting.values()), (None, ""))
+            self._waiting[kind] = _Waiting(draw, risk, order)
+        first = min(self._waiting.values(), key=lambda each: each.order(), default=None)
+        self._draw, risk = (first.draw, first.risk) if first is not None else (None, "")
         self.set_classes(f"-shown -{risk}" if self._draw is not None else "")
         self._draw_again()
 

@@ -165,6 +165,28 @@ async def test_leader_and_strip_lead_away_from_a_question_which_stays_for_its_se
         assert not other.named("decide") and "2 ! clean up" in drive.text()
 
 
+async def test_the_own_question_of_the_session_on_screen_comes_before_what_others_ask() -> None:
+    async with running(size=(80, 24)) as drive:
+        other = await beside(drive)
+        await tell(drive, drive.client, turn(1, "clean up"), ask())
+        await tell(drive, other, turn(1, "choose"), questions())
+        await drive.dialog(AskDialog)
+        await drive.press("escape")
+        await drive.closed()
+        assert "The agent asks" in drive.text(), "not what the other one asks"
+        await drive.press("f8")
+        await drive.dialog(AskDialog)
+        await drive.press("escape")
+        await drive.closed()
+        await drive.press("ctrl+x", "1")
+        await drive.dialog(ApprovalDialog)
+        await drive.press("escape")
+        await drive.closed()
+        assert "The agent asks" not in drive.text()
+        await drive.press("f8")
+        await drive.dialog(ApprovalDialog)
+
+
 async def test_a_failure_and_a_limit_of_an_unseen_session_are_not_missed() -> None:
     async with running(size=(100, 24)) as drive:
         other = await beside(drive)

@@ -16,6 +16,7 @@ class Dialog:
 class Waiting(WaitingDialog[str]):
     KIND = "test"
     RISK = "low"
+    PLACE = 0
 
     def __init__(self) -> None:
         self.closed: dict[str, Callable[[Any], None]] = {}

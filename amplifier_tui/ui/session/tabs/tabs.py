@@ -214,11 +214,11 @@ class SessionTabs:
 
     def show_what_waits(self) -> bool:
         """Show what waits for the user, first in the session on screen; False when nothing does."""
+        # In the order of the strip, which says what comes.
         links = sorted(self.links, key=lambda link: link is not self._shown)
-        shown = links[0]
-        if shown.trust.show() or self.approvals.queue.show() or shown.questions.show():
+        if self._show_dialog(links[0]) or any(link.trust.show() for link in links[1:]):
             return True
-        if any(link.trust.show() or link.questions.show() for link in links[1:]):
+        if self.approvals.queue.show() or any(link.questions.show() for link in links[1:]):
             return True
         # A limit is answered in the conversation.
         at_limit = next((link for link in links if link.tab.state.usage.at_limit), None)
@@ -229,11 +229,12 @@ class SessionTabs:
 
     def _show_question(self, link: SessionLink) -> None:
         """Show what the session on screen waits for."""
-        if link.trust.show() or self.approvals.queue.show(link.tab) or link.questions.show():
-            return
-        if link.tab.state.usage.at_limit:
+        if not self._show_dialog(link) and link.tab.state.usage.at_limit:
             # That is answered in the conversation.
             self._screen.action_bottom()
+
+    def _show_dialog(self, link: SessionLink) -> bool:
+        return link.trust.show() or self.approvals.queue.show(link.tab) or link.questions.show()
 
     def changed(self) -> None:
         """Show what the sessions do, and ask what they want to ask."""
