@@ -21,8 +21,8 @@ from amplifier_tui.base.shell.options import (
     read_arguments,
 )
 
-EXPANDED: Final = lazy_pattern(r"[$`(\\]")
-"""In a word that only running tells: it may become anything."""
+EXPANDED: Final = lazy_pattern(r"[$`(\\'\"]")
+"""In a word that only running tells: it may become anything, or names of another pattern."""
 
 
 class Looks(NamedTuple):

@@ -46,7 +46,11 @@ def read_word(node: Node) -> ShellWord:
     # What a pattern or braces stand for shows only when it runs.
     unquoted = "".join(piece.unquoted for piece in pieces)
     known = all(piece.known for piece in pieces) and not _GLOB.search(unquoted)
-    return ShellWord("".join(piece.text for piece in pieces), known, written)
+    text = "".join(piece.text for piece in pieces)
+    if not known and any(text.count(bracket) != unquoted.count(bracket) for bracket in "[]"):
+        # Without their quotes the brackets would be another pattern.
+        written = source(node)
+    return ShellWord(text, known, written)
 
 
 class _Piece(NamedTuple):

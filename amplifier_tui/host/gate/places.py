@@ -47,14 +47,18 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
     path = resolved(whole)
     if str(plain) in _HARMLESS_DEVICES:
         return PathPlace(path=plain, shown=str(plain), exists=True)
+    # Who reads or writes by a link's name means what has that name.
+    named = next(
+        (root / plain.relative_to(w) for w in (workspace, root) if w in plain.parents), path
+    )
     # Where its own folder leads, a process finds alone.
     outside = not path.is_relative_to(root) or _passes_processes(whole)
     return PathPlace(
         path=path,
         shown=str(path) if outside else (str(path.relative_to(root)) or "."),
         outside=outside,
-        secret=holds_secrets(path),
-        configures=configures(path, root) or _own(path, root),
+        secret=holds_secrets(path) or holds_secrets(named),
+        configures=configures(path, root) or configures(named, root) or _own(path, root),
         system=outside and any(path.is_relative_to(system) for system in _SYSTEM_ROOTS),
         exists=_exists(path),
     )

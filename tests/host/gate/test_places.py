@@ -62,3 +62,14 @@ def test_what_each_process_finds_elsewhere_is_not_in_the_workspace(
         assert locate(path, tmp_path).outside, path
     for path in ("file", "x/../file", "/dev/null"):
         assert not locate(path, tmp_path).outside, path
+
+
+def test_a_link_counts_as_what_its_name_says_too(tmp_path: Path) -> None:
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev" / "values").touch()
+    (tmp_path / ".env").symlink_to("dev/values")
+    (tmp_path / ".claude").symlink_to("dev")
+    assert Gate(tmp_path, RuleBook).decide("read_file", {"file_path": ".env"}).verdict == "ask"
+    assert Gate(tmp_path, RuleBook).decide("bash", {"command": "cat .env"}).verdict == "ask"
+    assert verdict(tmp_path, tmp_path / ".claude" / "settings.json") == "ask"
+    assert verdict(tmp_path, tmp_path / "dev" / "values") == "allow"
