@@ -161,6 +161,11 @@ def with_remedy(problem: str, remedy: str) -> str:
     return f"{problem}{end} {remedy}"
 
 
+def unsaid(problem: str, remedy: str, said: str) -> str:
+    """Return what of a problem and its remedy does not stand in `said` yet, as one sentence."""
+    return with_remedy(*("" if part in said else part for part in (problem, remedy)))
+
+
 def minute_of(stamp: str) -> str:
     """Return a stored time of UTC to its minute, as people read it; any other text as it is."""
     day, _, clock = stamp.partition("T")

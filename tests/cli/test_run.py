@@ -328,6 +328,13 @@ def test_what_a_problem_is_and_what_helps_is_said_once() -> None:
     assert speaker.said == [f"failed: provider-x: {why}.", "error: No such key. Check A_KEY. (x)"]
 
 
+def test_of_an_error_that_was_said_only_the_remedy_is_left_to_say() -> None:
+    notice = events.Notice(session_id=S, level="error", text="It broke.")
+    speaker = Speaker()
+    follow(Client(notice, failed("network"), ended("error")), speaker)
+    assert speaker.said == ["error: It broke.", "Mend it."]
+
+
 @pytest.mark.parametrize(
     ("arguments", "piped", "message"),
     [

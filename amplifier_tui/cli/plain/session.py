@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final, Literal, TypeVar
 
-from amplifier_tui.base.text import one_line, with_remedy
+from amplifier_tui.base.text import one_line, unsaid
 from amplifier_tui.base.wakeup import Wakeup
 from amplifier_tui.cli.plain import commands, questions
 from amplifier_tui.cli.plain.choices import Next, NumberedQuestion
@@ -76,6 +76,8 @@ class PlainSession:
         self._opened = self._running = self._over = self._planned = False
         self._awaited = True
         """What was asked for has not begun."""
+        self._errors = ""
+        """Errors that were said in this turn."""
         self.cwd = ""
         """The folder of the session that is open."""
         self.attached: list[str] = []
@@ -284,6 +286,9 @@ class PlainSession:
             case Notice(source="host", session_id=self._session_id) if self._opened:
                 # It may say why no other session opens, or no turn begins.
                 self._awaited = False
+            case Notice(level="error"):
+                # The teller says it; the failure of the turn is mostly the same.
+                self._errors += event.text
             case ShellStarted():
                 self._shells.add(event.command_id)
                 self._awaited = False
@@ -292,7 +297,7 @@ class PlainSession:
             case TerminalWanted():
                 self._awaited = False
             case TurnStarted():
-                self._running, self._awaited = True, False
+                self._running, self._awaited, self._errors = True, False, ""
             case PlanProposed():
                 self._planned = True
             case TurnEnded():
@@ -340,7 +345,10 @@ class PlainSession:
         if self._awaited:
             self._teller.forget()
         self._awaited = False
-        self.say(f"Error: {one_line(with_remedy(event.message, event.remedy), 2_000)}")
+        rest = unsaid(event.message, event.remedy, self._errors)
+        if rest:
+            head = "" if event.message in self._errors else "Error: "
+            self.say(f"{head}{one_line(rest, 2_000)}")
         if not self._opened:
             self._status = 1
             self._over = not self._person

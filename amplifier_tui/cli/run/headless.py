@@ -6,7 +6,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.text import one_line, with_remedy
+from amplifier_tui.base.text import one_line, unsaid, with_remedy
 from amplifier_tui.base.wakeup import Wakeup
 from amplifier_tui.cli.run.conversation import RunConversation
 from amplifier_tui.cli.run.speaking import Speaker
@@ -215,8 +215,8 @@ class Headless:
             self._speaker.event(event)
         result = self._result
         if result.status != "done":
-            words = with_remedy(result.message, result.remedy)
-            if words not in self._said:
+            words = unsaid(result.message, result.remedy, self._said)
+            if words:
                 self._speaker.say(words)
 
     def _take(self, event: HostEvent) -> None:
@@ -254,7 +254,8 @@ class Headless:
                 self._speaker.say(with_remedy(one_line(what), event.remedy))
             case Notice(level="warning" | "error"):
                 source = event.source.removeprefix("hook:")
-                self._speaker.say(f"{event.level}: {event.text} ({source})")
+                by = f" ({source})" if source else ""
+                self._speaker.say(f"{event.level}: {event.text}{by}")
                 self._said += event.text
             case Failed():
                 self._failed(event)

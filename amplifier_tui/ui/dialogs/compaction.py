@@ -155,7 +155,7 @@ class CompactionSheet(PreviewingSheet[CompactChoice, CompactionPreview]):
             choices.append(KeyChoice("enter", "Compact by rule", "decide"))
         if self._can_summarise and not self._writing:
             choices.append(KeyChoice("s", f"Summary by {self._model}", "summarise"))
-        leave = "Back" if self._writing else "Go on without" if choices else "Close"
+        leave = "Back" if self._writing else "Close"
         self.query_one(KeyRow).set_choices([*choices, KeyChoice("esc", leave, "back")])
 
     @property

@@ -62,6 +62,7 @@ GAP = 2
 ACTIVITY_WIDTH = 18
 """The activity's cell: its clock and words change, what stands behind it does not move."""
 
+_UNKNOWN = "no price"
 _TITLE_WIDTH = 80
 _TITLE_SHORT = 36
 
@@ -175,10 +176,11 @@ def _cost(totals: UsageTotals) -> Iterator[tuple[str, Tone]]:
     used = totals.session
     spent = money(used.cost)
     if used.unpriced_tokens:
-        spent = f"~{spent}" if spent else "no price"
+        spent = f"~{spent}" if spent else _UNKNOWN
     if totals.limit_cost:
         yield (spent or "$0.00", "text")
-        yield (f" of {price(totals.limit_cost)}", "muted")
+        unknown = spent == _UNKNOWN
+        yield (f"{', limit' if unknown else ' of'} {price(totals.limit_cost)}", "muted")
     elif spent:
         yield (spent, "text")
     if totals.limit_tokens:

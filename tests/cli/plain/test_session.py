@@ -196,6 +196,21 @@ def test_a_session_that_cannot_be_opened_is_said_with_what_to_do() -> None:
     assert "Error: There is no x. Name another.\n" in text
 
 
+@pytest.mark.parametrize(
+    ("notice", "rest"),
+    [("No such key. Check A_KEY.", ""), ("No such key", "Check A_KEY.\n")],
+)
+def test_an_error_of_the_provider_is_said_once_and_again_in_the_next_turn(
+    notice: str, rest: str
+) -> None:
+    told = make(Notice, level="error", text=notice, source="x")
+    failed = make(Failed, kind="auth", message="No such key", remedy="Check A_KEY.")
+    turns = [[turn(), told, failed, turn_ended(status="error")], [turn(2), failed, turn_ended()]]
+    text = said(ScriptedClient(batches=list(turns)), "go\ngo\n")
+    assert f"Error: {notice} (x)\n{rest}The turn has ended: error.\n" in text
+    assert text.count("Error: No such key. Check A_KEY.") == (1 if rest else 2)
+
+
 def test_of_a_session_that_does_not_open_after_all_nothing_is_retold() -> None:
     retold = [turn(1, "first", replayed=True), ended("a", "one", replayed=True)]
     failed = make(Failed, kind="bundle", message="There is no x.", remedy="Name another.")

@@ -95,6 +95,8 @@ async def test_a_price_nobody_knows_is_shown_as_that_and_never_as_nothing() -> N
         used = Usage(input_tokens=20, output_tokens=10, unpriced_tokens=30)
         await drive.push(UsageChanged(session_id=SESSION, session=used))
         assert "  no price  " in drive.text().splitlines()[-1]
+        await drive.push(LimitChanged(session_id=SESSION, cost="2"))
+        assert "  no price, limit $2" in drive.text().splitlines()[-1]
         await drive.push(LimitChanged(session_id=SESSION, tokens=200_000))
         assert "30 of 200k" in drive.text().splitlines()[-1]
         await drive.write("/limit a lot")

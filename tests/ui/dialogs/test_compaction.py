@@ -43,7 +43,7 @@ async def test_it_shows_what_would_become_of_the_conversation(size: tuple[int, i
         assert "118k" in text and "31k" in text and "−74%" in text
         assert "tool:read_file   9 messages" in text
         assert "Compact by rule" in text and "Summary by sonnet 4.5" in text
-        assert "Go on without" in text
+        assert "esc  Close" in text
         assert len(text.splitlines()) == size[1]
         if size[1] >= 24:
             assert "48.6k →   4.1k" in text and "14 messages left out" in text

@@ -85,6 +85,18 @@ async def test_a_session_is_exported_by_keys_alone(size: tuple[int, int]) -> Non
         await driver.until(lambda: "3 messages written" in driver.text())
 
 
+@pytest.mark.parametrize("leaving", ["escape", "enter"])
+async def test_the_keys_say_what_enter_does_once_the_line_is_left(leaving: str) -> None:
+    async with running(FakeClient(points=POINTS), size=(80, 24)) as driver:
+        await driver.app.run_by_id("session.export")
+        await driver.dialog(ExportSheet)
+        await driver.settle()
+        await driver.press("e")
+        assert "enter  Keep" in driver.text()
+        await driver.press(leaving)
+        assert "enter  Write it" in driver.text() and "Keep" not in driver.text()
+
+
 async def test_where_the_prompts_cannot_be_listed_the_session_is_exported_all_the_same() -> None:
     async with running(FakeClient(points=PermissionError("denied")), size=(80, 24)) as driver:
         await driver.app.run_by_id("session.export")

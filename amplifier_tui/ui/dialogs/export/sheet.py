@@ -86,7 +86,8 @@ class ExportSheet(Sheet[ExportRequest]):
 
     @property
     def _typing(self) -> bool:
-        return self.query_one(Input).has_focus
+        # Not `has_focus`, which changes an event later: the keys would say what is over.
+        return self.focused is self.query_one(Input)
 
     def _show(self) -> None:
         self._list.set_rows(self._options.rows(), self._chosen)
