@@ -10,6 +10,7 @@ from amplifier_tui.base.shell.effects import (
 from amplifier_tui.base.shell.line import Redirection, ShellCommand, ShellLine
 from amplifier_tui.base.shell.reader import read_shell_line
 from amplifier_tui.base.shell.runners import RUNNERS, runner_length
+from amplifier_tui.base.shell.searches import Search, search_of
 from amplifier_tui.base.shell.unwrap import (
     ROOT_WRAPPERS,
     SHELLS,
@@ -24,6 +25,7 @@ __all__ = [
     "SHELLS",
     "ProgramRun",
     "Redirection",
+    "Search",
     "ShellCommand",
     "ShellLine",
     "covers",
@@ -35,4 +37,5 @@ __all__ = [
     "readings",
     "reads_here",
     "runner_length",
+    "search_of",
 ]

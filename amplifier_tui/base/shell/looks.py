@@ -70,7 +70,7 @@ def looks(command: ShellCommand, other: frozenset[str] = frozenset()) -> Looks |
     seen = _READERS[table.operands](call)
     if seen is None:
         return None
-    folder = posixpath.join("", *_git_folders(command.written[:at]))
+    folder = posixpath.join("", *git_folders(command.written[:at]))
     inputs = [each.target for each in command.redirections if each.operator == "<"]
     # A pattern says what there is where it leads.
     patterns = [w for w, known in zip(call.words, call.known, strict=True) if not known]
@@ -119,7 +119,8 @@ def named(command: ShellCommand) -> tuple[str, int]:
     return " ".join(("git", *words[at : at + 1])), at + 1
 
 
-def _git_folders(words: tuple[str, ...]) -> tuple[str, ...]:
+def git_folders(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the folders that `git -C` goes to, one from the other."""
     return tuple(words[at + 1] for at, word in enumerate(words[:-1]) if word == "-C")
 
 

@@ -25,6 +25,7 @@ from amplifier_tui.base.shell import (
     read_shell_line,
 )
 from amplifier_tui.host.events import Risk
+from amplifier_tui.host.gate.calls.searching import met_secrets
 from amplifier_tui.host.gate.places import PathPlace, is_root_like, locate, resolved
 from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, judge_program, variables_changed
 
@@ -46,11 +47,15 @@ _FORK_BOMB = re.compile(r":\s*\(\s*\)\s*\{")
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How risky something is: in a word, why (most serious first), and the paths it names."""
+    """How risky something is: in a word, why (most serious first), and the paths it names.
+
+    `met` says that it would show some of a file of keys that it does not name.
+    """
 
     risk: Risk = "low"
     reasons: tuple[str, ...] = ()
     places: tuple[PathPlace, ...] = ()
+    met: bool = False
 
     @property
     def outside(self) -> bool:
@@ -91,7 +96,7 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
     if risk != "low":
         reasons.pop(ONLY_READS, None)
     places = dict.fromkeys(place for judgement in found for place in judgement.places)
-    return Judgement(risk, tuple(reasons), tuple(places))
+    return Judgement(risk, tuple(reasons), tuple(places), any(each.met for each in found))
 
 
 class JudgedScript(NamedTuple):
@@ -205,6 +210,9 @@ def judge_command(command: ShellCommand, here: Whereabouts, downloaded: bool = F
         whole = whole.joined(_judge_redirect(redirect, here))
     if command.piped and downloaded and _runs_input(found):
         whole = whole.joined(Judgement("critical", ("runs what it downloads",)))
+    if met := met_secrets(command, here.workspace, here.folder):
+        places = tuple(here.locate(str(path)) for path in met)
+        whole = whole.joined(Judgement("high", (SECRETS,), places, met=True))
     if not here.known and severity(whole.risk) > 0:
         whole = whole.joined(Judgement("high", ("in a folder only known when it runs",)))
     return whole

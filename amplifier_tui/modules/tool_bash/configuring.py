@@ -3,17 +3,13 @@
 import os
 import stat
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.protected import configuring, holds_secrets_at, starts_from_home
+from amplifier_tui.base.files.nearby import nearby
+from amplifier_tui.base.protected import configuring, starts_from_home
 
-_DEEPEST: Final = 4
-_MOST_ENTRIES: Final = 4_000
 _MOST_PLACES: Final = 200
-_PASSED_OVER: Final = frozenset({"node_modules", ".venv", "venv", "site-packages", "__pycache__"})
-"""Folders of installed packages: large, and made anew by commands all the time."""
 _OF_GIT: Final = ("hooks", "config", "info", "config.worktree", "commondir")
 """What git obeys in its folder; the rest it has to write itself."""
 _OF_WORKTREE: Final = ("config.worktree", "commondir", "gitdir")
@@ -31,16 +27,6 @@ def configuring_places(workspace: Path) -> dict[Path, Identity]:
     """
     identities = ((place, _identity(place)) for place in _places(workspace))
     return {place: identity for place, identity in identities if identity is not None}
-
-
-def secret_places(workspace: Path) -> list[Path]:
-    """Return where keys and passwords are kept there, as far as such a look goes."""
-    found = (
-        Path(entry)
-        for entry, _ in _entries(workspace)
-        if holds_secrets_at((entry.name,)) and not entry.is_symlink()
-    )
-    return list(islice(found, _MOST_PLACES))
 
 
 def changed_places(workspace: Path, before: dict[Path, Identity]) -> list[Path]:
@@ -76,7 +62,7 @@ def _identity(place: Path) -> Identity | None:
 def _places(workspace: Path) -> Iterator[Path]:
     found = 0
     home = Path.home().resolve()
-    for entry, folder in _entries(workspace):
+    for entry, folder in nearby(workspace):
         if found >= _MOST_PLACES:
             return
         if entry.name == ".git" and entry.is_dir(follow_symlinks=False):
@@ -86,24 +72,6 @@ def _places(workspace: Path) -> Iterator[Path]:
         elif configuring(entry.name) or (folder == home and starts_from_home(Path(entry.name))):
             yield Path(entry)
             found += 1
-
-
-def _entries(workspace: Path) -> Iterator[tuple["os.DirEntry[str]", Path]]:
-    """Yield what is in the workspace, the nearest first, with the folder it is in."""
-    seen = 0
-    folders = [(workspace, 0)]
-    while folders and seen < _MOST_ENTRIES:
-        folder, depth = folders.pop(0)
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:
-            continue
-        seen += len(entries)
-        for entry in entries:
-            yield entry, folder
-            goes_on = depth < _DEEPEST and entry.name not in _PASSED_OVER
-            if goes_on and entry.is_dir(follow_symlinks=False) and not configuring(entry.name):
-                folders.append((Path(entry), depth + 1))
 
 
 def _of_repository(git: Path) -> Iterator[Path]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.commands.sandbox import Sandbox, named_sockets, sandbox_problem
+from amplifier_tui.base.files.nearby import secrets_nearby
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.git import READING_ENVIRONMENT
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -29,7 +30,6 @@ from amplifier_tui.modules.tool_bash.configuring import (
     changed_places,
     configuring_places,
     is_repository,
-    secret_places,
 )
 
 OUTSIDE_SANDBOX: Final = {
@@ -174,7 +174,7 @@ class Confining:
         if grant.reading and not _GIT.search(command[-1]):
             # What it names of these was asked about; what it comes across was not. To git they
             # would be changed.
-            hidden += secret_places(workspace)
+            hidden += secrets_nearby(workspace)
         sandbox = Sandbox(
             workspace,
             scratch / "tmp",

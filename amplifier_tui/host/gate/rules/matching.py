@@ -83,7 +83,7 @@ def command_parts(
                 command=command,
                 here=here,
                 wraps=bool(line.hidden) or _wraps(command),
-                reads=_only_reads(command, line, been),
+                reads=not judgement.met and _only_reads(command, line, been),
             )
         )
     return tuple(parts)

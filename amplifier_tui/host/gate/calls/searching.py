@@ -1,0 +1,75 @@
+"""Which files of keys a search through folders comes across, and would show some of."""
+
+import logging
+import os
+import subprocess
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.files.nearby import secrets_nearby
+from amplifier_tui.base.git import run_now
+from amplifier_tui.base.shell import Search, ShellCommand, search_of
+from amplifier_tui.host.gate.places import resolved
+
+logger = logging.getLogger(__name__)
+
+_MOST: Final = 20
+"""Folders with such files in which the search is tried."""
+_SECONDS: Final = 2.0
+_NOTHING: Final = 1
+"""The exit code of a search that finds nothing."""
+
+
+def met_secrets(command: ShellCommand, workspace: Path, folder: Path) -> list[Path]:
+    """Return the files of keys that a search of folders finds something in, or may. Blocking.
+
+    The program itself is asked, about these files alone: who searches for a function is not asked
+    for each `.env` in the project.
+
+    Args:
+        folder: Where it runs.
+    """
+    search = search_of(command)
+    if search is None:
+        return []
+    root, found = resolved(workspace), dict[Path, list[str]]()
+    for place in search.places:
+        start = resolved(folder / os.path.expanduser(place))
+        if not start.exists():
+            # A pattern.
+            start = resolved(folder)
+        # Elsewhere is asked about anyhow.
+        if start.is_dir() and start.is_relative_to(root):
+            for secret in secrets_nearby(start):
+                names = secret.relative_to(start).parts
+                if search.hidden or not any(name.startswith(".") for name in names):
+                    found.setdefault(secret.parent, []).append(secret.name)
+    tried = search.told and len(found) <= _MOST
+    return [
+        parent / name
+        for parent, names in found.items()
+        for name in dict.fromkeys(names)
+        if not tried or _finds(search, parent, name)
+    ]
+
+
+def _finds(search: Search, folder: Path, name: str) -> bool:
+    program, *words = search.words
+    if program == "git":
+        # Which has settings that run programs.
+        end = run_now(folder, *words[:1], "-q", *words[1:], name, timeout=_SECONDS)
+        return end.code != _NOTHING
+    try:
+        tried = subprocess.run(
+            [program, "-q", *words, name],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        logger.info("%s could not be tried in %s: %s", program, folder, error)
+        return True
+    return tried.returncode != _NOTHING

@@ -1,0 +1,98 @@
+"""A search through folders that would show some of a file of keys is asked about."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.base.shell import read_shell_line, search_of
+from amplifier_tui.host.gate.approvals.describe import act_of, describe_call
+from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.text import parse_rule
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    for name in ("src/deep", "docs"):
+        (folder / name).mkdir(parents=True)
+    (folder / "src" / "deep" / ".env").write_text("KEY=hush\n")
+    (folder / "src" / "a.py").write_text("KEY = value\nother\n")
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    subprocess.run(["git", "-C", str(folder), "add", "src/a.py"], check=True)
+    return folder
+
+
+def act(line: str, folder: Path, **more: str) -> str:
+    call = {"command": line, **more}
+    return act_of(describe_call("bash", call, folder), "bash", call)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("grep -r KEY", "grep -rn KEY .", "grep KEY -r src", "grep -r -e x -e hush src"),
+        *("grep -rv nothing .", "grep -d recurse KEY .", "grep --directories=rec KEY src"),
+        *("egrep -ri 'key|x' .", "cd src; grep -r KEY .", "grep -r KEY s*", "grep -rc KEY ."),
+        *("grep -rf src/a.py .", "grep -r --exclude=src/deep/.env KEY .", "ls; grep -rl KEY ."),
+        *("grep -r --include='.*' KEY .", "grep -r -- KEY src", "grep -r KEY src 2>/dev/null"),
+        *(
+            "git grep --untracked KEY",
+            "git grep --no-index KEY",
+            "git --no-pager grep -n --untracked hush",
+        ),
+        *("git -C src grep --untracked KEY", "cat src/a.py | grep -r KEY ."),
+    ],
+)
+def test_it_is_not_taken_for_a_command_that_only_reads(project: Path, line: str) -> None:
+    assert act(line, project) != "look"
+    call = {"command": line}
+    judgement = describe_call("bash", call, project).judgement
+    assert "touches keys or passwords" in judgement.reasons
+    assert (
+        RuleBook((parse_rule("bash(grep *)"), parse_rule("bash(git *)"))).match(
+            describe_call("bash", call, project).parts
+        )
+        is None
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("grep -rn other .", "grep -r 'def ' src", "grep -rn KEY docs", "grep KEY src/a.py"),
+        *("grep -r --include='*.py' KEY .", "grep -r --exclude='.env*' KEY .", "git grep KEY"),
+        *("git grep --untracked other", "git -C src grep KEY", "cd docs; ls", "grep -rn .env src"),
+    ],
+)
+def test_a_search_that_shows_none_of_it_only_reads(project: Path, line: str) -> None:
+    # What git would run is another matter.
+    assert not describe_call("bash", {"command": line}, project).judgement.met
+    assert line == "grep -rn .env src" or act(line, project) == "look"
+
+
+@pytest.mark.skipif(shutil.which("rg") is None, reason="no ripgrep")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("rg KEY", "look"),
+        ("rg -uu KEY", "guarded"),
+        ("rg --hidden KEY src", "guarded"),
+        ("rg -g '.env' KEY", "guarded"),
+        ("rg -uu nothing", "look"),
+        ("rg --files", "look"),
+    ],
+)
+def test_ripgrep_passes_over_hidden_names_unless_it_is_told_not_to(
+    project: Path, line: str, expected: str
+) -> None:
+    assert act(line, project) == expected
+
+
+def test_where_it_searches_and_how_is_told() -> None:
+    (command,) = read_shell_line("rg -n -. -- x a 'b c'").commands
+    search = search_of(command)
+    assert search is not None
+    assert search.words == ("rg", "-n", "-.", "--", "x")
+    assert search.places == ("a", "b c") and search.hidden and search.told
