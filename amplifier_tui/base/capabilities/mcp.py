@@ -12,6 +12,8 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 CAPABILITY: Final = "mcp.servers"
 TOOL_PREFIX: Final = "mcp__"
 """How the names of servers' tools begin: what they do is known to nobody here."""
+TITLE: Final = "MCP server"
+"""What a server is called where the user is asked about it, and told that it was refused."""
 
 ServerState = Literal["idle", "starting", "ready", "failed", "off"]
 """`idle` is started when it is needed; `off` by its settings."""

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.capabilities import mcp
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.base.secrets import (
@@ -225,14 +226,14 @@ class Layer(FileReview):
         for name, entry in list(servers.items()):
             if str(name) in taken:
                 why = "you have one of that name yourself, which is used"
-                self.leave_out("power", f"MCP server {name}", (*keys, name), why)
+                self.leave_out("power", f"{mcp.TITLE} {name}", (*keys, name), why)
                 del servers[name]
                 continue
             self._keys(servers, name, keys, SERVERS_MODULE)
             given = _mapping(entry)
             texts = _texts([given.get("command"), given.get("args")])
             runs = self.programs(texts, str(given.get("cwd") or ""))
-            self._power(servers, name, keys, "MCP server", entry, runs)
+            self._power(servers, name, keys, mcp.TITLE, entry, runs)
 
     def _power(
         self,

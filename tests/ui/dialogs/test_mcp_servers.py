@@ -2,10 +2,12 @@ from concurrent.futures import Future
 
 import pytest
 
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.client import ServerStatus
+from amplifier_tui.host.events import OpeningReported
 from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList, ServerSheet
 from tests.ui.driving import Driver, running
-from tests.ui.fake_client import FakeClient
+from tests.ui.fake_client import SESSION, FakeClient
 
 SERVERS = (
     ServerStatus(
@@ -41,6 +43,17 @@ async def test_servers_are_listed_with_how_it_stands_with_them(size: tuple[int, 
         assert "broken" in text and "failed" in text
         await drive.press("j", "j")
         assert "it ended with exit code 3" in drive.text()
+
+
+async def test_where_servers_were_refused_it_says_which_and_how_to_be_asked_again() -> None:
+    items = tuple(
+        ReportItem(what=what, kind="refused", part="power", why="you refused it")
+        for what in ("settings · mode", "MCP server · [b]weather", "MCP server · docs")
+    )
+    async with running(FakeClient(servers=RuntimeError("none")), size=(80, 24)) as drive:
+        await drive.push(OpeningReported(session_id=SESSION, items=items))
+        await listed(drive)
+        assert "You refused [b]weather, docs: /trust asks" in " ".join(drive.text().split())
 
 
 async def test_a_server_is_started_again_and_its_log_read() -> None:

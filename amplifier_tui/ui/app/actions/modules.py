@@ -133,6 +133,13 @@ def _with_module(
 @in_open_session
 def mcp_servers(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Show the MCP servers: how it stands with them, their log; restart them."""
+    from amplifier_tui.base.capabilities import mcp
     from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList
 
-    app.ask(ServerList(client, app.keymap), lambda _: None)
+    title = f"{mcp.TITLE} · "
+    refused = [
+        item.what.removeprefix(title)
+        for item in state.modules.report
+        if item.kind == "refused" and item.what.startswith(title)
+    ]
+    app.ask(ServerList(client, app.keymap, refused), lambda _: None)

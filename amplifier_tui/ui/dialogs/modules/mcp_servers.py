@@ -36,7 +36,11 @@ _LONGEST: Final = 400
 
 
 class ServerList(LetterPicker[ServerStatus]):
-    """Returns nothing: what is done with a server is done here."""
+    """Returns nothing: what is done with a server is done here.
+
+    Args:
+        refused: The names of servers the user did not trust when the session was opened.
+    """
 
     TITLE = "MCP servers"
     WHAT = "MCP servers"
@@ -49,9 +53,10 @@ class ServerList(LetterPicker[ServerStatus]):
     ServerList #server-about { height: 2; margin-top: 1; color: $text-muted; }
     """
 
-    def __init__(self, client: SessionClient, keymap: Keymap) -> None:
+    def __init__(self, client: SessionClient, keymap: Keymap, refused: Sequence[str] = ()) -> None:
         super().__init__(client.mcp_servers)
         self._client = client
+        self._refused = refused
         self._keymap = keymap
         self._note = ""
         self._asking = False
@@ -78,6 +83,9 @@ class ServerList(LetterPicker[ServerStatus]):
         return row.id if row is not None else ""
 
     def _problem_words(self, error: Exception) -> str:
+        if isinstance(error, RuntimeError) and self._refused:
+            names = one_line(", ".join(self._refused), _LONGEST)
+            return f"This session has no MCP servers. You refused {names}: /trust asks again."
         return one_line(str(error)) if isinstance(error, RuntimeError) else str(error)
 
     def _below(self) -> ComposeResult:
