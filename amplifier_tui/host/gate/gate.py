@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.base.git import names_programs
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.repositories import shows_another
 from amplifier_tui.host.events import Mode, Scope
 from amplifier_tui.host.gate.modes import Act, Verdict, mode_verdict, mode_words
 from amplifier_tui.host.gate.seen import SeenFiles
@@ -125,7 +126,7 @@ class Gate:
         mode = self.mode
         description = describe_call(tool, arguments, self.workspace, diffs=diffs, seen=self.seen)
         act = act_of(description, tool, arguments)
-        if act == "look" and self._may_run_more(description, confines):
+        if act == "look" and self._may_do_more(description, confines):
             act = "other"
 
         def decision(verdict: Verdict, reason: str, **more: Any) -> GateDecision:
@@ -179,11 +180,24 @@ class Gate:
             # Arguments may be anything; what the call gave must not be lost for it.
             logger.exception("The files of a call of %s could not be looked at", tool)
 
-    def _may_run_more(self, description: Description, confines: bool) -> bool:
-        """Whether git would run, outside of a sandbox, what a repository's configuration names."""
+    def _may_do_more(self, description: Description, confines: bool) -> bool:
+        """Whether git would show another repository than that of the workspace.
+
+        Or run, outside of a sandbox, what a repository's configuration names.
+        """
+        from amplifier_tui.base.shell.looks import git_folders, named
+
         commands = [part.command for part in description.parts if part.command is not None]
-        words = [command.words for command in commands if command.words[:1] == ("git",)]
-        if not words or (confines and not self.sandbox()):
+        called = [command for command in commands if command.words[:1] == ("git",)]
+        words = [command.words for command in called]
+        if not words:
+            return False
+        heres = {part.here.folder for part in description.parts if part.here is not None}
+        moves = {git_folders(each.written[: named(each)[1]]) for each in called}
+        folders = {here.joinpath(*move) for here in heres for move in moves}
+        if any(shows_another(folder, self.workspace) for folder in folders):
+            return True
+        if confines and not self.sandbox():
             return False
         moved = any(command.words[:1] in (("cd",), ("pushd",)) for command in commands)
         elsewhere = moved or any("-C" in each for each in words)

@@ -1,11 +1,15 @@
 """What a call does, as far as the modes tell calls apart."""
 
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from amplifier_tui.host.gate.approvals.describe import act_of, describe_call
+from amplifier_tui.host.gate.gate import Gate
+from amplifier_tui.host.gate.rules.book import RuleBook
 
 
 @pytest.mark.parametrize(
@@ -40,3 +44,18 @@ def test_a_note_for_every_project_is_no_change_of_the_workspace(
     tmp_path: Path, arguments: dict[str, Any], act: str
 ) -> None:
     assert act_of(describe_call("memory", arguments, tmp_path), "memory", arguments) == act
+
+
+@pytest.mark.parametrize("line", ["git log -p", "cd sub; git log", "git -C sub log"])
+def test_git_in_a_repository_that_stands_for_another_does_more_than_look(
+    tmp_path: Path, line: str
+) -> None:
+    for name in ("other", "workspace"):
+        subprocess.run(["git", "init", "-q", str(tmp_path / name)], check=True)
+    workspace = tmp_path / "workspace"
+    (workspace / "sub").mkdir()
+    gate = Gate(workspace, RuleBook, sandbox=lambda: "")
+    assert gate.decide("bash", {"command": line}, confines=True).verdict == "allow"
+    shutil.rmtree(workspace / ".git")
+    (workspace / ".git").write_text("gitdir: ../other/.git\n")
+    assert gate.decide("bash", {"command": line}, confines=True).verdict == "ask"
