@@ -40,7 +40,7 @@ from amplifier_tui.ui.prompt.prompt import PromptArea
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
 from amplifier_tui.ui.terminal.guard import TerminalGuard, handle_signals
-from amplifier_tui.ui.terminal.textual_costs import lay_out_once, let_strips_go
+from amplifier_tui.ui.terminal.textual_costs import Overlay, lay_out_once, let_strips_go
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter
@@ -270,7 +270,14 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
             self.link.keyboard.user_is_here()
 
     async def on_event(self, event: events.Event) -> None:
-        """Let a question that is open hear keys first, in the order in which they arrive."""
+        """Let a question that is open hear keys first, in the order in which they arrive.
+
+        What comes before a dialog is there, as on a slow line, waits for it.
+        """
+        if isinstance(event, (events.InputEvent, events.Paste)):
+            # Also one that no widget wanted: the dialog may have opened while they were asked.
+            while isinstance(self.screen, Overlay) and await self.screen.comes():
+                pass
         if (
             isinstance(event, (events.Key, events.Paste))
             and not event.is_forwarded

@@ -16,10 +16,7 @@ from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.keys.keymap import EDITING, Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.shell import shell_draft
-from amplifier_tui.ui.terminal.textual_costs import without_tree_sitter
-
-with without_tree_sitter():
-    from textual.widgets import TextArea
+from amplifier_tui.ui.prompt.text_area import EditArea
 
 CHIP_LINES = 8
 """A paste with more lines than this becomes a chip."""
@@ -46,7 +43,7 @@ class Draft(NamedTuple):
         return f"\n{text}" if shell_draft(text) and not shell_draft(self.text) else text
 
 
-class PromptInput(TextArea, inherit_bindings=False):
+class PromptInput(EditArea, inherit_bindings=False):
     """A text area that sends on enter.
 
     It looks its keys up itself: a binding would be found only after what was typed next.

@@ -7,11 +7,12 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import SessionClient
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.prompt.text_area import EditArea
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.pick_list import PickList, PickRow
 
@@ -27,7 +28,7 @@ _LISTING = (
 _EDITING = (KeyChoice("enter", "Save", "save"), KeyChoice("esc", "Leave as it was", "close"))
 
 
-class QueuedText(TextArea):
+class QueuedText(EditArea):
     """A prompt being changed: enter saves it."""
 
     async def on_key(self, event: events.Key) -> None:

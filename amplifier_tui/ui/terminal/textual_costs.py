@@ -1,9 +1,10 @@
 """What Textual costs that this program need not pay."""
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Final, Self, cast
 
 from rich.segment import Segment
 from textual import events, on
@@ -16,6 +17,8 @@ from textual.widget import Widget
 
 _METHOD = "divide"
 _SIZED = "_size_updated"
+_PATIENCE: Final = 1.0
+"""Seconds for which keys and clicks wait for a screen that opens."""
 
 
 @contextmanager
@@ -110,6 +113,14 @@ class Overlay(SettledScreen[ScreenResultType], ModalScreen[ScreenResultType]):
         """Draw again; in the regions, which a screen behind gives, the lines have changed."""
         self.forget_behind(y for region in regions for y in region.line_range)
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    async def comes(self) -> bool:
+        """Wait until its parts are there, which its actions ask for; False where they were."""
+        if self.is_mounted:
+            return False
+        there: asyncio.Event = self._mounted_event
+        done, _ = await asyncio.wait({asyncio.ensure_future(there.wait())}, timeout=_PATIENCE)
+        return bool(done)
 
     def _covered(self) -> set[int]:
         """Return the rows that a widget hides from edge to edge."""

@@ -1,10 +1,12 @@
 import re
 
 import pytest
+from textual.events import Key
 
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.modules.commands import chord_columns
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID
 from tests.ui.driving import running
 from tests.ui.requests import ask, resolved
@@ -22,6 +24,35 @@ async def test_a_dialog_that_is_closed_in_the_moment_it_opens_does_not_end_the_p
         await drive.closed()
         await drive.write("goes on")
         assert drive.draft == "goes on"
+
+
+@pytest.mark.parametrize("action", ["prompt.search", "session.sessions", "permissions.show"])
+@pytest.mark.parametrize("keys", [("escape",), ("down", "enter", "escape"), ("a", "escape")])
+async def test_keys_that_come_with_the_one_that_opens_a_dialog_are_for_that(
+    action: str, keys: tuple[str, ...]
+) -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.app.run_by_id(action)
+        assert isinstance(drive.app.screen, Sheet) and not drive.app.screen.is_mounted
+        for key in keys:
+            drive.app.post_message(Key(key, key if len(key) == 1 else None))
+        await drive.settle()
+        assert drive.draft == ""
+        while drive.app.screen is not drive.app.main:
+            await drive.press("escape")
+
+
+async def test_what_a_dialog_does_after_the_next_frame_is_left_undone_when_it_has_closed() -> None:
+    done: list[str] = []
+    async with running(size=(80, 24)) as drive:
+        await drive.app.run_by_id("permissions.show")
+        dialog = await drive.dialog(RuleList)
+        dialog.call_after_refresh(done.append, "open")
+        await drive.until(lambda: done)
+        dialog.call_after_refresh(done.append, "closed")
+        dialog.finish()
+        await drive.closed()
+    assert done == ["open"]
 
 
 async def test_a_dialog_that_is_answered_under_a_later_one_closes_when_that_has_closed() -> None:

@@ -81,6 +81,26 @@ async def test_a_command_typed_in_one_burst_is_the_one_that_runs() -> None:
         assert drive.client.named("submit") == []
 
 
+@pytest.mark.parametrize("size", [(40, 8), (120, 36)])
+async def test_lines_that_made_the_prompt_scroll_can_be_undone(size: tuple[int, int]) -> None:
+    async with running(size=size) as drive:
+        for number in range(6):
+            paste(drive, "a line\n" * 7 + str(number))
+            await drive.settle()
+        await drive.press(*["ctrl+z"] * 7)
+        assert drive.draft == ""
+        await drive.press(*["ctrl+y"] * 7)
+        assert drive.draft.count("a line") == 42
+
+
+async def test_a_new_line_can_be_undone_in_one_burst() -> None:
+    async with running() as drive:
+        for key in ("a", "ctrl+j", "ctrl+z"):
+            drive.app.post_message(events.Key(key, "a" if key == "a" else None))
+        await drive.settle()
+        assert drive.draft == "a"
+
+
 async def test_wide_characters_can_be_written_and_sent() -> None:
     async with running() as drive:
         await drive.write("漢字とemoji🙂")

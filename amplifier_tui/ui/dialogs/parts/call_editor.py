@@ -4,9 +4,10 @@ from typing import ClassVar
 
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Vertical
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.prompt.text_area import EditArea
 from amplifier_tui.ui.terminal.editor import EditorError, edit_text
 
 
@@ -16,7 +17,7 @@ class CallEditor(Vertical):
     DEFAULT_CSS = """
     CallEditor { display: none; height: auto; margin-left: 2; }
     CallEditor.-open { display: block; }
-    CallEditor > TextArea { background: $background; }
+    CallEditor > EditArea { background: $background; }
     CallEditor > Static { height: auto; max-height: 2; color: $text-error; }
     """
     ROWS_BELOW: ClassVar[int] = 2
@@ -24,13 +25,13 @@ class CallEditor(Vertical):
 
     def compose(self) -> ComposeResult:
         """Make the text and the row below it."""
-        yield TextArea(compact=True, tab_behavior="focus")
+        yield EditArea(compact=True, tab_behavior="focus")
         yield Static(markup=False)
 
     @property
     def text(self) -> str:
         """The arguments as they are now."""
-        return self.query_one(TextArea).text
+        return self.query_one(EditArea).text
 
     @property
     def is_open(self) -> bool:
@@ -39,10 +40,10 @@ class CallEditor(Vertical):
 
     def open(self, text: str) -> None:
         """Show arguments to be changed."""
-        self.query_one(TextArea).text = text
+        self.query_one(EditArea).text = text
         self.say("")
         self.add_class("-open")
-        self.query_one(TextArea).focus()
+        self.query_one(EditArea).focus()
 
     def close(self) -> None:
         """Hide the text."""
@@ -54,7 +55,7 @@ class CallEditor(Vertical):
 
     def fit(self, rows: int) -> None:
         """Take so many rows."""
-        self.query_one(TextArea).styles.height = max(1, rows - self.ROWS_BELOW)
+        self.query_one(EditArea).styles.height = max(1, rows - self.ROWS_BELOW)
 
     def edit_outside(self) -> bool:
         """Have the text changed in the user's editor; False when it was not, and why is said."""
@@ -68,7 +69,7 @@ class CallEditor(Vertical):
             self.say(f"{error} The call is unchanged.")
         else:
             if text.strip():
-                self.query_one(TextArea).text = text
+                self.query_one(EditArea).text = text
                 self.say("")
                 return text != before
             self.say("The editor left the file empty. The call is unchanged.")

@@ -5,9 +5,9 @@ below it. On a small screen it covers these, and may take all rows.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -234,6 +234,14 @@ class Sheet(Overlay[T]):
     def _foot(self) -> int:
         """Return the rows below the sheet; on a small screen it covers them."""
         return 0 if self._is_small() else self._main.foot_rows
+
+    def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+        """Call something after the next refresh, unless it has closed: then its parts are gone."""
+
+        def call() -> Any:
+            return callback(*args, **kwargs) if self in self.app.screen_stack else None
+
+        return super().call_after_refresh(call)
 
     @on(events.Mount)
     @on(events.Resize)

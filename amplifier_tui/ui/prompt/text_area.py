@@ -1,0 +1,22 @@
+"""Textual's text area, mended: every text of more than one line is written in this one."""
+
+from textual.geometry import Offset
+
+from amplifier_tui.ui.terminal.textual_costs import without_tree_sitter
+
+with without_tree_sitter():
+    from textual.widgets import TextArea
+
+
+class EditArea(TextArea):
+    """A text area in which what made it scroll can be undone."""
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Show the cursor.
+
+        An undo takes the text back before it moves the cursor. Where its scrollbar goes with the
+        text, it is asked for a cursor in lines that are gone.
+        """
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset(0, 0)
+        return super().scroll_cursor_visible(center, animate)
