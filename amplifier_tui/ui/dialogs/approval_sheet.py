@@ -245,7 +245,9 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         long_form.display = self._explaining
         if self._explaining:
             scope = self._scopes.scope
-            why = words.why(self.request, self._changed, self._held, scope=scope)
+            whole = needs["#remember"] >= self._scopes.rows(width - 2, brief=brief)
+            ruled = self._scopes.display and whole and self._scopes.names_rule
+            why = words.why(self.request, self._changed, self._held, scope=scope, ruled=ruled)
             # What has the whole screen is there to be read, also with the reasons.
             most = left // 2 if self._full else left
             left -= long_form.show(why, self._rows_of(why), most)

@@ -133,12 +133,18 @@ def facts(
 
 
 def why(
-    request: ApprovalRequested, changed: tuple[int, int], held: bool, *, scope: Scope = "once"
+    request: ApprovalRequested,
+    changed: tuple[int, int],
+    held: bool,
+    *,
+    scope: Scope = "once",
+    ruled: bool = False,
 ) -> Content:
     """Return the long form: the asker's own words, rule, options, and the clock unless `held`.
 
     Args:
         scope: How long a grant is to hold: only one for the session is kept in no file.
+        ruled: The rule stands below it, with what it speaks of and where it would be kept.
     """
     rows: list[Content] = [facts(request, changed)]
     if request.prompt:
@@ -149,14 +155,14 @@ def why(
         rows.append(_pair("because", "no rule allows it"))
     if request.reasons and request.segments:
         rows.append(_pair("risk", ", ".join(one_line(reason, 200) for reason in request.reasons)))
-    if request.rule:
+    if request.rule and not ruled:
         stored = reveal(request.rule).replace("\n", " ")
         rows.append(_pair("remembering stores", stored))
-    if request.meaning:
+    if request.meaning and not ruled:
         rows.append(_pair("that is", one_line(request.meaning, 400)))
     if request.rule and scope == "session":
         rows.append(_pair("until", "the session ends; in no file"))
-    elif request.kept_in:
+    elif request.kept_in and not ruled:
         rows.append(_pair("in", short_path(one_line(request.kept_in), str(Path.home()))))
     if request.options:
         words = ", ".join(one_line(option, 60) for option in request.options)

@@ -276,6 +276,31 @@ async def test_the_long_form_names_a_file_only_for_what_outlives_the_session() -
         assert "rules.yaml" in drive.text() and "in no file" not in drive.text()
 
 
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_the_rule_stands_once_also_while_the_reasons_are_shown(size: tuple[int, int]) -> None:
+    diff = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-old line\n+new line\n"
+    request = ask(
+        payload="",
+        payload_kind="none",
+        segments=(),
+        diff=diff,
+        rule="edit_file(**)",
+        meaning="edit_file on any path",
+        scopes=("once", "session"),
+    )
+    async with running(size=size) as drive:
+        await drive.push(request)
+        await drive.dialog(ApprovalDialog)
+        await drive.press("question_mark")
+        await drive.settle()
+        if size == (40, 12):
+            # There the row below has no room for it.
+            await drive.press("pagedown")
+            await drive.settle()
+        text = " ".join(drive.text().replace("█", " ").split())
+        assert text.count("edit_file(**)") == 1 and text.count("edit_file on any path") == 1
+
+
 async def test_a_full_screen_shows_the_payload_also_with_the_reasons() -> None:
     async with running(size=(40, 12)) as drive:
         payload = "\n".join(f"echo {number}" for number in range(30))

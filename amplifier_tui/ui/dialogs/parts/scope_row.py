@@ -17,6 +17,8 @@ SCOPES: dict[Scope, str] = {
     "project": "this project",
     "always": "everywhere",
 }
+_MEANING = 120
+"""Most characters of what a rule speaks of."""
 _MANY = 99
 """Room is kept for as many calls."""
 
@@ -70,6 +72,16 @@ class ScopeRow(Static):
         self._shown = withheld, width, brief
         self.update(self._content_for(withheld, width, self._reach, brief))
 
+    @property
+    def names_rule(self) -> bool:
+        """Whether what it draws has the rule, and all of what that speaks of."""
+        withheld, _, brief = self._shown
+        request = self._request
+        if not self.offered or withheld or (brief and self.scope == "once"):
+            return False
+        shown = 0 if request.payload_kind == "command" else _MEANING
+        return len(request.meaning) <= shown or request.meaning == request.rule
+
     def rows(self, width: int, *, brief: bool = False) -> int:
         """Return how many rows it needs once it is offered, with room for a count to come."""
         reach = _MANY if self._reach is None else self._reach
@@ -97,7 +109,7 @@ class ScopeRow(Static):
         rule = Content.assemble(("rule ", "$text-muted"), reveal(request.rule).replace("\n", " "))
         if request.meaning not in ("", request.rule) and request.payload_kind != "command":
             # What a pattern of paths speaks of is not as plain as the beginning of a command.
-            means = (f" ({one_line(request.meaning, 120)})", "$text-muted")
+            means = (f" ({one_line(request.meaning, _MEANING)})", "$text-muted")
             rule = Content.assemble(rule, means)
         # Where the rule stands does not change when the end was seen, or the calls are counted.
         room = offer.cell_length + 3 + rule.cell_length + _reach_words(_MANY).cell_length

@@ -28,14 +28,16 @@ class Failures:
             key="error",
             retryable=(event.retryable or bool(event.source)) and not event.replayed,
             taken=self.running,
-            **told(event, "agent", "kind", "message", "remedy", "prompt", "source", "missing"),
+            # What is retold gave its prompt back long ago.
+            prompt="" if event.replayed else event.prompt,
+            **told(event, "agent", "kind", "message", "remedy", "source", "missing"),
             back="" if event.replayed else event.back,
             detail=event.detail,
         )
         self._list.add(entry)
         if entry.retryable or entry.back:
             self._offered.append(entry)
-        if entry.prompt and entry.agent == MAIN_LANE and not event.replayed:
+        if entry.prompt and entry.agent == MAIN_LANE:
             self.newest = entry
         return entry
 
