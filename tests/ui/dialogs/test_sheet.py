@@ -99,6 +99,7 @@ async def test_the_chords_say_how_many_have_no_room_and_where_they_are_listed(si
         assert bool(found) is cut
         left_out = int(found[1]) if found else 0
         assert shown + left_out == sum(bool(action.chord) for action in ACTIONS)
+        assert cut or all(action.title in text for action in ACTIONS if action.chord)
 
 
 async def test_a_request_that_is_answered_elsewhere_as_it_comes_leaves_nothing_behind() -> None:

@@ -22,8 +22,8 @@ from amplifier_tui.ui.keys.keymap_file import pane_actions
 from amplifier_tui.ui.keys.module_commands import by_typed_name
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
-_COLUMN = (26, 44)
-"""The fewest and the most cells of a column of chords."""
+_COLUMN = 26
+"""The fewest cells of a column of chords."""
 _ROWS = ((90, 1), (50, 2), (0, 3))
 """Columns from which what a command does takes so many rows."""
 _SLASH = 1 + max(len(each.commands[0]) for each in ACTIONS if each.slash)
@@ -224,13 +224,13 @@ def action_row(
 def chord_columns(chords: dict[str, Action], leader: str, width: int, rows: int) -> Content:
     """Lay out chords, by their key, in as few columns as hold them; what has no room is counted."""
     needed = -(-len(chords) // max(1, rows - 2))
-    columns = max(1, min(needed, width // _COLUMN[0]))
-    size = min(width // columns, _COLUMN[1])
-    cells: list[Content] = []
-    for chord, action in chords.items():
-        key = show_key(chord)
-        cell = Content.assemble((f" {key} ", "bold on $background"), " ", action.title)
-        cells.append(cell.truncate(size - 2, ellipsis=True))
+    columns = max(1, min(needed, width // _COLUMN))
+    whole = [
+        Content.assemble((f" {show_key(chord)} ", "bold on $background"), " ", action.title)
+        for chord, action in chords.items()
+    ]
+    size = min(width // columns, max((cell.cell_length for cell in whole), default=0) + 2)
+    cells = [cell.truncate(size - 2, ellipsis=True) for cell in whole]
     height = -(-len(cells) // columns)
     room = max(1, rows - 1)
     left_out = sum(at % height >= room for at in range(len(cells)))
