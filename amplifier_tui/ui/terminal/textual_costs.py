@@ -99,9 +99,13 @@ class Overlay(SettledScreen[ScreenResultType], ModalScreen[ScreenResultType]):
             self._behind.clear()
             self._behind_size = self.size
         self._look_behind(set(crop.line_range) - self._covered() - self._behind.keys())
-        blank = Strip.blank(crop.width, self.rich_style)
-        lines = (self._behind.get(y) for y in crop.line_range)
-        return [blank if line is None else line.crop(crop.x, crop.right) for line in lines]
+        style = self.rich_style
+        lines = [self._behind.get(y, Strip([])) for y in crop.line_range]
+        # The two screens and the terminal take a new size one after the other, so that lines may be
+        # too short for a while.
+        return [
+            line.crop(crop.x, crop.right).adjust_cell_length(crop.width, style) for line in lines
+        ]
 
     def refresh(
         self,
@@ -151,9 +155,7 @@ class Overlay(SettledScreen[ScreenResultType], ModalScreen[ScreenResultType]):
         chops = screen._compositor._render_chops(region, rows.__contains__)
         for y in rows:
             line = Strip.join(chops[y].values()) if y < len(chops) else Strip([])
-            plain = Strip(_without_links(line), line.cell_length)
-            # The screen behind takes a new size after this one: its lines may be too short yet.
-            self._behind[y] = plain.adjust_cell_length(self.size.width, self.rich_style)
+            self._behind[y] = Strip(_without_links(line), line.cell_length)
 
     @property
     def is_current(self) -> bool:

@@ -228,6 +228,18 @@ async def test_a_screen_over_another_one_is_drawn_whole_while_both_take_a_new_si
             assert drawn
 
 
+@pytest.mark.parametrize("later", [(10, 4), (60, 20)])
+async def test_a_screen_over_another_one_is_drawn_whole_before_it_takes_a_new_size(later) -> None:
+    app = Behind()
+    async with app.run_test(size=(20, 8)) as pilot:
+        await app.push_screen(Low())
+        await pilot.pause()
+        app._size = Size(*later)
+        app.screen.forget_behind(range(8))
+        frame = app.screen._compositor.render_full_update()
+        assert [sum(strip.cell_length for strip in line) for line in frame.strips] == [20] * 8
+
+
 # --- component classes -----------------------------------------------------------------------
 
 NAMES = {"part--head", "part--body"}
