@@ -132,7 +132,7 @@ async def test_what_comes_after_the_second_list_is_left_out_reported_and_asked_t
     ("head", "body", "asked"),
     [
         (APPROVAL, "", "hooks-approval · timeout"),
-        ("session: {mode: auto}\n", "", "session · mode"),
+        ("session: {mode: edits}\n", "", "session · mode"),
         ("tools: [{module: tool-x, id: tool-bash}]\n", "", "tool-x in the place of tool-bash"),
         ("agents: {spy: {exclude_hooks: [hooks-approval]}}\n", "", "agent spy · exclude_hooks"),
         ("tools: [{module: tool-x, config: {a: '${SOME_API_KEY}'}}]\n", "", "SOME_API_KEY into"),

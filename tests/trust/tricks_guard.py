@@ -293,8 +293,9 @@ GUARD: dict[str, tricks.Trick] = {
     ),
     "a bold mode": tricks.setting(
         "mode: auto\n",
-        'mode: "auto"',
+        "",
         tricks.Never("mode can't be auto", (tricks.bash("touch did"),)),
+        group="",
     ),
     "a bolder mode": tricks.setting("mode: edits\n", 'mode: "edits"', tricks.WRITES),
     "a part of the shipped bundle is exchanged": tricks.Trick(

@@ -54,6 +54,7 @@ GUARDS: Final = frozenset(
 
 _POWERS: Final = ("mode", "approval", "approvals", "gate", "rules", "sandbox", "permissions")
 """Settings of the guard itself."""
+_NOT_AUTO: Final = "mode can't be auto: that is chosen where its meaning is read"
 _APPROVAL: Final = "hooks-approval"
 _HOOKS_OF_AGENTS: Final = ("exclude_hooks", "inherit_hooks")
 _CAREFUL: Final = ("careful", "standard", "plan", "ask")
@@ -246,6 +247,11 @@ class Layer(FileReview):
     ) -> None:
         """Drop a setting that concerns the guard, unless it may count; `runs` is shown as well."""
         value = holder[key] if value is None else value
+        if key == "mode" and value == "auto":
+            # Nobody's settings begin a session so: there is nothing to ask.
+            self.leave_out("power", f"{of} · {key}", (*keys, key), _NOT_AUTO)
+            del holder[key]
+            return
         shown = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str) + runs
         if not self.allowed("power", f"{of} · {key}", (*keys, key), shown, f"{key}: {shown}"):
             del holder[key]
