@@ -54,6 +54,29 @@ SECRETS = {
     "azure, storage": ("api-key", "AccountName=x;AccountKey=", MIXED * 2 + "==", ";Endpoint=y"),
     "azure, bus": ("api-key", "SharedAccessKey=", MIXED[:43] + "=", ""),
     "azure, application": ("api-key", "abC", "8Q~" + MIXED[:34], ""),
+    "stripe, web hook": ("api-key", "", "whsec_" + MIXED, ""),
+    "linear": ("api-key", "", "lin_api_" + MIXED[:40], ""),
+    "notion": ("api-key", "", "ntn_" + MIXED[:46], ""),
+    "figma": ("api-key", "", "figd_" + MIXED[:40], ""),
+    "atlassian": ("api-key", "", "ATATT3" + "xFfGF0" + MIXED, ""),
+    "tailscale": ("api-key", "", "tskey-auth-" + "kAbCdEf1CNTRL-" + MIXED[:32], ""),
+    "google, client": ("api-key", "client_secret=", "GOCSPX-" + MIXED[:28], ""),
+    "google, access": ("api-key", "", "ya29." + "a0AfH6_-" + MIXED, ""),
+    "shopify": ("api-key", "", "shpat_" + HEX * 2, ""),
+    "supabase": ("api-key", "", "sbp_" + (HEX * 3)[:40], ""),
+    "postman": ("api-key", "", "PMAK-" + (HEX * 2)[:24] + "-" + (HEX * 3)[:34], ""),
+    "new relic": ("api-key", "", "NRAK-" + "ABCDEFGHIJKLMNOPQRSTUVWXYZ0", ""),
+    "replicate": ("api-key", "", "r8_" + MIXED[:37], ""),
+    "age": ("api-key", "", "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN5" * 3, ""),
+    "slack, web hook": (
+        *("api-key", "https://hooks.slack.com/services/"),
+        *("T01234567/B01234567/" + MIXED[:24], ""),
+    ),
+    "discord, web hook": (
+        *("api-key", "https://discord.com/api/webhooks/123456789012345678/"),
+        *((MIXED + MIXED)[:68], ""),
+    ),
+    "npm, configuration": ("token", "//registry.npmjs.org/:_authToken=", MIXED[:36], ""),
     "jwt": ("token", "", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + MIXED, ""),
     "telegram": ("token", "bot1234567890:", "AA" + MIXED[:33], ""),
     "discord": ("token", NUMBER + ".", "GhIjKl." + MIXED[:38], ""),
@@ -71,6 +94,12 @@ SECRETS = {
         "private-key",
         "",
         "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----",
+        "",
+    ),
+    "private key, PGP": (
+        "private-key",
+        "",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOY\n-----END PGP PRIVATE KEY BLOCK-----",
         "",
     ),
 }
@@ -198,6 +227,10 @@ def test_values_of_secret_variables_are_known_the_longest_first() -> None:
     }
     assert secret_values(variables) == ("plain-words-and-more", "plain-words", "the-third")
     assert is_secret_variable("DB_PASSWD") and not is_secret_variable("KEYBOARD")
+    for name in ("PGPASSWORD", "MYSQL_PWD", "SSHPASS", "SMTP_PASS", "GH_PAT", "SECRET_KEY_BASE"):
+        assert is_secret_variable(name), name
+    for name in ("PWD", "OLDPWD", "SSH_ASKPASS", "PGPASSFILE", "PATH", "PATTERN", "INIT_CWD"):
+        assert not is_secret_variable(name), name
     assert by_length(["UNUSED", "12345678"]) == ("12345678",)
 
 

@@ -15,7 +15,8 @@ _NAMES: Final = (
 )
 _FIELD_NAME: Final = re.compile(rf"(?:^|_)(?:{'|'.join(_NAMES)})$")
 _VARIABLE: Final = re.compile(
-    r"(?i)(?:_|^)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE)"
+    r"(?i)(?:(?:_|^)(?:KEY|TOKEN|SECRET|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE|PASS)"
+    r"|PASSWORD|SSHPASS|_PWD|_PAT|SECRET_KEY_BASE|CONNECTION_STRING|WEBHOOK_URL)"
     r"(?:_?[0-9]+)?$|API_?KEY"
 )
 _HARMLESS: Final = frozenset({"none", "null", "true", "false", "unused", "not-needed"})

@@ -104,12 +104,35 @@ _SHAPES: Final = (
     _key("xai-", rest="[A-Za-z0-9]{40,}+"),
     _key("dapi", rest="[a-f0-9]{32}(?:-[0-9])?(?![A-Za-z0-9])"),  # Databricks
     _key("hv", rest=rf"[sbr]\.{_URLSAFE}{{24,}}+"),  # Vault
+    _key(  # Stripe's web hooks and the other makers that the prefixes name
+        *("whsec_", "lin_api_", "ntn_", "figd_", "pplx-", "sntrys_", "ATATT3", "dp.pt."),
+        *("tskey-auth-", "tskey-api-", "GOCSPX-", "ya29."),
+        rest=rf"{_URLSAFE}{{24,}}+",
+        check=_has_digit,
+    ),
+    _key("shp", rest="(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),  # Shopify
+    _key("sbp_", rest="[a-f0-9]{40}"),  # Supabase
+    _key("PMAK-", rest="[a-f0-9]{24}-[a-f0-9]{34}"),  # Postman
+    _key("NRAK-", rest="[A-Z0-9]{27}"),  # New Relic
+    _key("r8_", rest="[A-Za-z0-9]{37,}+"),  # Replicate
+    _key("AGE-SECRET-KEY-1", rest="[A-Z0-9]{50,}+"),
+    _Shape(
+        "api-key",
+        ("/services/T",),
+        lazy_pattern(r"/services/(T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{20,}+)"),
+    ),
+    _Shape(
+        "api-key",
+        ("/api/webhooks/",),
+        lazy_pattern(rf"/api/webhooks/[0-9]{{16,20}}/({_URLSAFE}{{60,}}+)", re.ASCII),
+    ),
+    _Shape("token", ("_authToken=",), lazy_pattern(r"_authToken=([A-Za-z0-9_.+/-]{20,}+=*+)")),
     _Shape(
         "api-key",
         ("ountKey=", "AccessKey="),
         lazy_pattern(r"(?:ountKey|AccessKey)=([A-Za-z0-9+/]{40,}+=*+)"),
     ),
-    # A secret of an application in Entra ID, which used to be Azure AD.
+    # An application's in Entra ID.
     _Shape("api-key", ("8Q~",), lazy_pattern(r"8Q~[A-Za-z0-9_~.-]{31,34}")),
     _Shape(
         "api-key",
@@ -154,8 +177,8 @@ _ANYWHERE: Final = tuple(pair for pair in _ANCHORS if pair[0] in _WITH_BLANKS)
 _IN_WORDS: Final = tuple(pair for pair in _ANCHORS if pair[0] not in _WITH_BLANKS)
 _SHORTEST_KEY: Final = 14
 _DISCORD: Final = lazy_pattern(rf"\.({_URLSAFE}{{6}}\.{_URLSAFE}{{27,38}}+)")
-KEY_BEGINS: Final = lazy_pattern(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
-KEY_ENDS: Final = lazy_pattern(r"-----END (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
+KEY_BEGINS: Final = lazy_pattern(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+KEY_ENDS: Final = lazy_pattern(r"-----END (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 LONGEST_PRIVATE_KEY: Final = 20_000
 
 # No code and no placeholder: neither calls and variables nor <your key here>.

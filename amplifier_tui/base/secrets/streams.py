@@ -19,7 +19,7 @@ def _begun(literal: str) -> str:
 _LONGEST_HELD: Final = 2_000
 _LONGEST_NAMED: Final = 200
 _BEGUN_PRIVATE_KEY: Final = re.compile(
-    r"-----BEGIN (?:[A-Z0-9 ]*+-{0,4}\Z|[A-Z0-9 ]*PRIVATE KEY-----)"
+    r"-----BEGIN (?:[A-Z0-9 ]*+-{0,4}\Z|[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----)"
 )
 # Bearer and Basic tokens, and what is a key by the name before it.
 _AFTER_SPACE: Final = (
@@ -35,14 +35,28 @@ _BEGUN: Final = (
             *("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AKIA", "ASIA", "AIza"),
             *("xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "glpat-", "npm_"),
             *("pypi-", "hf_", "sk_live_", "rk_live_", "SK", "SG.", "dop_v1_", "doo_v1_", "dor_v1_"),
-            *("gsk_", "xai-", "dapi", "hvs.", "hvb.", "hvr."),
+            *(
+                "gsk_",
+                "xai-",
+                "dapi",
+                "hvs.",
+                "hvb.",
+                "hvr.",
+                "whsec_",
+                "lin_api_",
+                "ntn_",
+                "figd_",
+            ),
+            *("pplx-", "sntrys_", "ATATT3", "dp.pt.", "tskey-auth-", "tskey-api-", "GOCSPX-"),
+            *("ya29.", "shpat_", "shpca_", "shppa_", "shpss_", "sbp_", "PMAK-", "NRAK-", "r8_"),
+            *("AGE-SECRET-KEY-1", "_authToken="),
             *("AccountKey", "SharedAccessKey", "eyJ", "Bearer", "bearer", "Basic", "basic"),
             *("password", "Password", "PASSWORD", "passwd", "passphrase"),
             *("aws_secret_access_key", "SecretAccessKey", "AWS_SECRET_ACCESS_KEY"),
         )
     )
     + r"|[MNO](?:[DTjz][\w-]{0,25}(?:\.[\w-]{0,6}(?:\.[\w-]{0,38})?)?)?"  # Discord
-    r")\Z"
+    rf")\Z|{_begun('/services/T')}\Z|{_begun('/api/webhooks/')}\Z"
     r"|(?<![\w-])-{1,4}(?:-(?:B(?:E(?:G(?:IN?)?)?)?)?)?\Z"
     r"|(?<!\d)\d{1,10}(?::(?:A(?:A[\w-]*+)?)?)?\Z"  # Telegram
     r"|8(?:Q(?:~[\w~.-]*+)?)?\Z"

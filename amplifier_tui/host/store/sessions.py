@@ -7,7 +7,7 @@ from typing import Final
 
 from amplifier_tui.base.files import FileLock, FileLockedError, open_regular
 from amplifier_tui.base.jsonl import Row, decode_row
-from amplifier_tui.base.text import shortened
+from amplifier_tui.base.text import printable, shortened
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.messages import is_from_hook, typed_prompt
 from amplifier_tui.host.store import partial_file
@@ -63,7 +63,7 @@ def find_session(cwd: Path, wanted: str) -> Path:
     if wanted == "last":
         newest = _newest(cwd)
         if not newest:
-            raise SessionNotFoundError(f"No session was stored in {cwd} yet")
+            raise SessionNotFoundError(f"No session was stored in {printable(str(cwd))} yet")
         return newest[0][1]
     folder = sessions_dir(cwd)
     if not wanted or any(mark in wanted for mark in ("/", "\\", "\0")) or wanted in (".", ".."):
@@ -71,7 +71,9 @@ def find_session(cwd: Path, wanted: str) -> Path:
     if (folder / wanted / TRANSCRIPT).is_file():
         return folder / wanted
     fitting = [path for _, path in _newest(cwd) if path.name.startswith(wanted)]
-    return only_fitting(wanted, fitting, f"No session {wanted!r} was stored in {cwd}")
+    return only_fitting(
+        wanted, fitting, f"No session {wanted!r} was stored in {printable(str(cwd))}"
+    )
 
 
 def only_fitting(wanted: str, fitting: Sequence[Path], none: str) -> Path:
