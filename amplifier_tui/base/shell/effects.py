@@ -70,6 +70,10 @@ _INTERPRETERS: Final = lazy_pattern(
     r"|Rscript|julia|java|tclsh|guile|expect|gdb|ssh|ed|ex|vi|vim|nvim|emacs|make|just)[-\d.]*\w?"
 )
 _ASSIGNS: Final = lazy_pattern(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.DOTALL)
+_MARKS: Final = ("+", ":", "@")
+"""Before a word they make it a command, a branch to be forced or deleted, a file of options."""
+_SCOPING: Final = frozenset({"npm", "pnpm", "yarn", "bun", "turbo", "nx", "lerna"})
+"""Programs to which `@name` is a package."""
 _EVALUATES: Final = frozenset(
     {"declare", "typeset", "local", "export", "readonly", "unset", "read", "mapfile", "readarray"}
     | {"let", "getopts", "wait"}
@@ -121,6 +125,10 @@ def covers(
     if _INTERPRETERS.fullmatch(name) and (not script or script[0].startswith("-")):
         return False
     rest = zip(command.written[count:], command.known[count:], strict=True)
+    if any(
+        word[:1] in _MARKS and not (word[0] == "@" and name in _SCOPING) for word in command.words
+    ):
+        return False
     return all(_is_operand(word, known, other) for word, known in rest) and not (
         name in _EVALUATES and any("[" in word for word in command.written)
     )

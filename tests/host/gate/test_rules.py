@@ -274,3 +274,34 @@ def test_a_rule_for_changing_folders_does_not_hide_where_the_shell_comes_back_to
     assert book.match(command("cd a/b; cd ..; cat f", workspace).parts) is None
     for line in ("cd -P a/b; cd ..; cat f", "cd deep; cd ..; cat deep/f"):
         assert book.match(command(line, workspace).parts) is not None, line
+
+
+@pytest.mark.parametrize(
+    ("rule", "line"),
+    [
+        ("sed -i *", "sed -i s/a/b/ CLAUDE.md"),
+        ("sort -o *", "sort a -o CLAUDE.md"),
+        ("prettier --write *", "prettier --write docs/AGENTS.md"),
+        ("cat *", "cat id_rsa"),
+        ("check *", "check keys.env"),
+        ("check *", "check file:.env"),
+        ("check *", "check a:/etc/passwd"),
+        ("check *", "check @options"),
+        ("gcc *", "gcc a @options"),
+        ("git push origin *", "git push origin +main"),
+        ("git push origin *", "git push origin :main"),
+        ("vimdiff *", "vimdiff a +!x"),
+    ],
+)
+def test_a_rule_covers_no_secrets_configuration_or_words_that_do_more(
+    places: Path, rule: str, line: str
+) -> None:
+    book = RuleBook((parse_rule(f"bash({rule})"),))
+    assert book.match(command(line, places).parts) is None
+    plain = " ".join((*line.split()[:-1], "a"))
+    assert book.match(command(plain, places).parts) is not None
+
+
+def test_a_rule_covers_packages_and_single_tests(places: Path) -> None:
+    for rule, line in (("npm test *", "npm test @scope/name"), ("pytest *", "pytest a.py::test_b")):
+        assert RuleBook((parse_rule(f"bash({rule})"),)).match(command(line, places).parts)

@@ -1,5 +1,6 @@
 """What a rule covers: the parts of a call, and whether a rule is about one of them."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -40,6 +41,7 @@ _RUNS_ANYTHING: Final = (
     | {"nix-shell", "sqlite3", "psql", "mysql", "duckdb", "osascript", "at", "batch"}
 )
 """Programs that run what their words, a file or a script of their own say."""
+_BETWEEN: Final = re.compile(r"[:=@,]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,18 @@ def _continues(rule: Rule, part: Part) -> bool:
         )
     if len(places) > MOST_PLACES:
         return False
-    return not any("://" in place or here.locate(place).outside for place in places)
+    return all(_is_plain(place, here) for place in places)
+
+
+def _is_plain(operand: str, here: Whereabouts) -> bool:
+    """Whether an operand names nothing outside of the workspace, no secrets and no configuration.
+
+    Names may stand behind others: `file:.env`, `@/etc/passwd`.
+    """
+    found = map(here.locate, (operand, *_BETWEEN.split(operand)))
+    return "://" not in operand and not any(
+        place.outside or place.secret or place.configures for place in found
+    )
 
 
 def _leads_to(pattern: str, place: PathPlace) -> bool:
