@@ -78,6 +78,13 @@ def read_state(path: Path) -> tuple[dict[str, Any] | None, str]:
         return None, problem
 
 
+def own_part(data: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the part of a state that is the context's own; empty where there is none."""
+    state = data.get("state") if data is not None else None
+    own = state.get(STATE_KEY) if isinstance(state, Mapping) else None
+    return dict(own) if isinstance(own, Mapping) else {}
+
+
 def _encode(data: Any) -> bytes:
     text = json.dumps(data, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "backslashreplace")
@@ -98,3 +105,19 @@ def state_before(data: Mapping[str, Any], row: int) -> dict[str, Any]:
         decisions.keep_before(row)
         state[STATE_KEY] = {**own, "decisions": decisions.to_dict(), "anchor": None}
     return {**data, "state": state}
+
+
+def state_again(data: Mapping[str, Any], own: Mapping[str, Any], row: int) -> dict[str, Any]:
+    """Return a state for a ledger whose rows from ``row`` on are back.
+
+    Args:
+        data: The state of the rows before.
+        own: What `own_part` returned when the rows were taken out. It holds again, unless something
+            else was decided since about those that stayed.
+        row: The first that is back.
+    """
+    kept = state_before(data, row)
+    left = own_part(state_before({"state": {STATE_KEY: own}}, row))
+    if own_part(kept).get("decisions") == left.get("decisions"):
+        kept["state"][STATE_KEY] = dict(own)
+    return kept

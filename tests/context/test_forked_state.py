@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.context.compaction.decisions import unpacked
-from amplifier_tui.context.state_file import state_before
+from amplifier_tui.context.state_file import own_part, state_again, state_before
 
 KEYS = st.builds(
     lambda row, tail: f"{row}{tail}", st.integers(0, 30), st.sampled_from(["", ".0", "+call-1"])
@@ -75,3 +75,19 @@ def test_a_state_without_a_context_s_own_part_stays_as_it_is() -> None:
         assert state_before(data, 3).get("state") == data.get("state", {})
     strange: dict[str, Any] = {"state": {"context": {"decisions": [1], "told": 2}}}
     assert state_before(strange, 3)["state"]["context"]["decisions"]["models"] == {}
+
+
+@given(STATES, st.integers(0, 31))
+def test_what_was_decided_holds_again_when_the_rows_are_back(data: Any, row: int) -> None:
+    taken = state_before(data, row)
+    assert state_again(taken, own_part(data), row) == {**data, "state": {**data["state"]}}
+
+
+@given(STATES, st.integers(1, 31))
+def test_what_was_decided_since_stays_when_rows_are_back(data: Any, row: int) -> None:
+    since: Any = state_before(data, row)
+    since["state"]["context"]["decisions"]["summaries"].append(
+        {"id": "since", "text": "Since.", "keys": ["0"]}
+    )
+    back = state_again(since, own_part(data), row)["state"]["context"]["decisions"]
+    assert back["summaries"][-1]["id"] == "since"

@@ -1,9 +1,10 @@
 """What a session's context holds of the stored conversation."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from amplifier_tui.base.python import awaited
-from amplifier_tui.context.state_file import state_before
+from amplifier_tui.context.state_file import own_part, state_again, state_before
 from amplifier_tui.host.store.state import StateKeeper
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.sources import Sources
@@ -41,8 +42,19 @@ class SessionConversation:
             await self._state.restore(self._sources.remembers)
         await self._recorder.attach(context, self._coordinator.hooks)
 
-    async def restart(self, messages: list[dict[str, Any]]) -> None:
-        """Go on from another part of the stored conversation."""
+    async def restart(
+        self,
+        messages: list[dict[str, Any]],
+        decided: Mapping[str, Any] | None = None,
+        back: int = 0,
+    ) -> None:
+        """Go on from another part of the stored conversation.
+
+        Args:
+            messages: All of that part.
+            decided: What `decided` returned when the conversation was just these messages.
+            back: How many of them, at the end, had been taken out and are back.
+        """
         context: Any = self._coordinator.get("context")
         state = self.snapshot()
         clear = getattr(context, "clear", None)
@@ -55,8 +67,13 @@ class SessionConversation:
         remembers = self._sources.remembers
         if remembers is not None and state is not None:
             # What a model's service keeps of the conversation is another one by now.
-            remembered = {**state_before(state, len(rows)), "service_session_id": None}
-            await self._state.take_up(remembers, remembered)
+            kept = len(rows) - back
+            left = state_again(state, decided, kept) if decided else state_before(state, kept)
+            await self._state.take_up(remembers, {**left, "service_session_id": None})
+
+    def decided(self) -> dict[str, Any]:
+        """Return what the context decided about its messages, such as a summary of some."""
+        return own_part(self.snapshot())
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return what the context and its sources remember; None where they don't."""

@@ -194,13 +194,21 @@ class SessionStore:
         self._transcript.append(encode_row(row))
         self.rows += 1
 
-    def go_back(self, rows: int, turn: int, files: str, turns: int) -> None:
+    def go_back(
+        self,
+        rows: int,
+        turn: int,
+        files: str,
+        turns: int,
+        decided: Mapping[str, Any] | None = None,
+    ) -> None:
         """Take out all rows after the first ones; they are kept in ``rewinds.jsonl``.
 
         Args:
             rows: How many stay.
             turn: The first turn that is taken out, and `turns` how many are.
             files: What undoes the change of files that belongs to it.
+            decided: What the context decided about its messages so far.
 
         Raises:
             OSError: The disk does not take it; everything is as it was.
@@ -209,7 +217,7 @@ class SessionStore:
         if len(stored) != self.rows:
             raise OSError(errno.EIO, "some rows are not on disk yet")
         lines = [stored.line(index) for index in range(rows, len(stored))]
-        taken = self.rewinds.add(rows, turn, files, lines, turns)
+        taken = self.rewinds.add(rows, turn, files, lines, turns, decided or {})
         if not lines:
             return
         try:

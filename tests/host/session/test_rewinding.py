@@ -6,6 +6,7 @@ import pytest
 
 from amplifier_tui.host.events import (
     BudgetChanged,
+    Compacted,
     HostEvent,
     Notice,
     RewindScope,
@@ -24,6 +25,7 @@ from tests.servers import Gate, LoopbackServer, Reply, ToolUse, reply
 
 Make = Callable[..., Driver]
 CHECKPOINTS = (("hooks-checkpoint", {}),)
+LONG = "word " * 400
 
 
 @pytest.fixture
@@ -365,3 +367,32 @@ def test_while_the_session_goes_back_it_is_not_compacted(
     driver.client.compact()
     told = driver.wait(Notice, lambda notice: notice.source == "context").text
     assert told == "The session is going back: compact when it has"
+
+
+def compact(driver: Driver) -> None:
+    """Have a model write a summary."""
+    driver.drain()
+    driver.client.compact("")
+    driver.wait(Compacted)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["at once", "after a restart"])
+def test_a_summary_stands_again_for_turns_that_are_brought_back(
+    project: Project, driver: Driver, server: LoopbackServer, opened: SessionOpened, again: bool
+) -> None:
+    server.script.add(*(f"Answer {number}. {LONG}" for number in (1, 2, 3)), "The summary.")
+    for number in (1, 2, 3):
+        driver.turn(f"prompt {number}")
+    compact(driver)
+    turn(driver, server, "prompt 4")
+    rewind(driver, 2)
+    if again:
+        driver.close()
+        driver = Driver(project.folder)
+        driver.open(resume=opened.session_id)
+    undo(driver)
+    turn(driver, server, "prompt 5")
+    told = seen(server, -1)
+    assert not [line for line in told if "Answer 1" in line]
+    assert [line for line in told if "The summary." in line]
+    driver.close()

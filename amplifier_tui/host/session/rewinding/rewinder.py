@@ -167,7 +167,10 @@ class Rewinder:
         rows = self._store.rows if scope == "files" else prompts[0].start
         if scope != "files" or undo:
             try:
-                await asyncio.to_thread(self._store.go_back, rows, turn, undo, len(prompts))
+                decided = self._conversation.decided()
+                await asyncio.to_thread(
+                    self._store.go_back, rows, turn, undo, len(prompts), decided
+                )
             except OSError as error:
                 # Without a note of it nothing could be brought back later.
                 self._say("error", f"Nothing went back: {error.strerror or error}")
@@ -197,7 +200,7 @@ class Rewinder:
         except OSError as error:
             self._say("error", f"It can't be brought back: {error.strerror or error}")
             return
-        await self._tell(_scope(taken), taken.turn, taken.turns, "", report, undone=True)
+        await self._tell(_scope(taken), taken.turn, taken.turns, "", report, undone=taken)
 
     async def _tell(
         self,
@@ -207,14 +210,18 @@ class Rewinder:
         prompt: str,
         report: Mapping[str, Any],
         *,
-        undone: bool = False,
+        undone: TakenBack | None = None,
     ) -> None:
         """Have everybody go on from the conversation as it is, and say what was done."""
         stored, prompts = await self._read()
         if scope != "files":
-            rows = stored.read()
-            messages = await asyncio.to_thread(lambda: messages_of(row for _, row in rows))
-            await self._conversation.restart(messages)
+            messages = await asyncio.to_thread(_messages, stored, 0)
+            decided, back = None, 0
+            if undone is not None:
+                # A summary of what is back stands for it again, as the transcript says.
+                decided = undone.decided
+                back = len(await asyncio.to_thread(_messages, stored, undone.rows))
+            await self._conversation.restart(messages, decided, back)
             await self._restarted(messages, len(prompts))
         start = max(0, len(stored) - TAIL)
         replay = await asyncio.to_thread(self._store.replay, stored)
@@ -224,7 +231,7 @@ class Rewinder:
                 **self._sender.stamp(),
                 turn=turn,
                 scope=scope,
-                undone=undone,
+                undone=undone is not None,
                 turns=turns,
                 prompt=prompt,
                 restored=tuple(report.get("restored") or ()),
@@ -265,6 +272,10 @@ class Rewinder:
 
     def _say(self, level: Level, text: str) -> None:
         self._sender.notice(level, text, "rewind")
+
+
+def _messages(stored: StoredRows, start: int) -> list[dict[str, Any]]:
+    return messages_of(row for _, row in stored.read(start))
 
 
 def _scope(taken: TakenBack) -> RewindScope:

@@ -8,6 +8,7 @@ crash in between left to do.
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +32,8 @@ class TakenBack:
         files: What undoes the change of files; empty where none changed.
         lines: The rows that were taken out.
         turns: How many turns they are.
+        decided: What the context had decided about its messages, such as a summary of some; empty
+            where that is not known.
     """
 
     id: str
@@ -39,6 +42,7 @@ class TakenBack:
     files: str = ""
     lines: tuple[bytes, ...] = ()
     turns: int = 0
+    decided: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Rewinds:
@@ -73,7 +77,13 @@ class Rewinds:
         return self._standing[-1] if self._standing else None
 
     def add(
-        self, rows: int, turn: int, files: str, lines: Sequence[bytes], turns: int
+        self,
+        rows: int,
+        turn: int,
+        files: str,
+        lines: Sequence[bytes],
+        turns: int,
+        decided: Mapping[str, Any],
     ) -> TakenBack:
         """Note that the session goes back; for the arguments see `TakenBack`."""
         texts = [line.decode("utf-8", "surrogateescape") for line in lines]
@@ -88,6 +98,7 @@ class Rewinds:
                 "files": files,
                 "turns": turns,
                 "lines": texts,
+                "decided": decided,
             }
         )
         return self._standing[-1]
@@ -124,7 +135,7 @@ class Rewinds:
                 self._standing.remove(undone)
                 self._last = undone, True
         elif row.get("kind") == "rewind":
-            lines = row.get("lines")
+            lines, decided = row.get("lines"), row.get("decided")
             texts = lines if isinstance(lines, list) else []
             taken = TakenBack(
                 name,
@@ -133,6 +144,7 @@ class Rewinds:
                 str(row.get("files") or ""),
                 tuple(str(text).encode("utf-8", "surrogateescape") for text in texts),
                 _number(row.get("turns")),
+                decided if isinstance(decided, dict) else {},
             )
             self._standing.append(taken)
             self._last = taken, False
