@@ -43,6 +43,7 @@ from amplifier_tui.host.events.records import TodoItem as TodoItem
 from amplifier_tui.host.events.records import TurnStatus as TurnStatus
 from amplifier_tui.host.events.records import Usage as Usage
 from amplifier_tui.host.events.session import WORKTREE_PREFIX as WORKTREE_PREFIX
+from amplifier_tui.host.events.session import BranchChanged as BranchChanged
 from amplifier_tui.host.events.session import CommandsChanged as CommandsChanged
 from amplifier_tui.host.events.session import Failed as Failed
 from amplifier_tui.host.events.session import LimitChanged as LimitChanged

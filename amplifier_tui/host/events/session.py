@@ -104,6 +104,17 @@ class TitleChanged(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BranchChanged(HostEvent):
+    """Another git branch is checked out where the session works, whoever did that.
+
+    Attributes:
+        branch: As in `SessionOpened`; empty where there is no repository any more.
+    """
+
+    branch: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpeningReported(HostEvent):
     """What the session goes without, or has otherwise than its bundle asks for.
 

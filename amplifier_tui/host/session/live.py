@@ -101,7 +101,7 @@ class LiveSession:
         self.jobs = BackgroundJobs(coordinator, sender)
         self.mcp_servers = McpServerList(coordinator, sender)
         self._last_answer = ""
-        self.watch = SessionWatch(sender)
+        self.watch = SessionWatch(sender, parts.workspace)
         self.workspace = parts.workspace
         self.shell = ShellCommands(sender, parts.workspace)
         self.commands = PromptCommands(coordinator, sender)

@@ -1,30 +1,37 @@
-"""What is looked at beside a session's turns: its metadata, and this machine's model servers."""
+"""What is looked at beside the turns: metadata, git branch, this machine's model servers."""
 
 import asyncio
+from pathlib import Path
 from typing import Final
 
-from amplifier_tui.host.events import LocalServersFound, TitleChanged
+from amplifier_tui.host.events import BranchChanged, LocalServersFound, TitleChanged
 from amplifier_tui.host.models.local_servers import find_local_servers
+from amplifier_tui.host.session.places.workspaces import git_branch
 from amplifier_tui.host.stream.sender import Sender
 
-METADATA_PAUSE: Final = 2.0
-"""Seconds between two looks at whether another program wrote the session's metadata."""
+LOOK_PAUSE: Final = 2.0
+"""Seconds between two looks at whether another program wrote the metadata or changed the branch."""
 
 
 class SessionWatch:
     """Looks, and says what it sees, until it is stopped."""
 
-    def __init__(self, sender: Sender) -> None:
+    def __init__(self, sender: Sender, workspace: Path) -> None:
         self._sender = sender
+        self._workspace = workspace
         self._tasks: list[asyncio.Task[None]] = []
 
     def title_changed(self) -> None:
         """Say what the session is called."""
         self._sender.send(TitleChanged(**self._sender.stamp(), **self._sender.store.called()))
 
-    def follow_metadata(self) -> None:
-        """Show from here on what hooks and other programs call the session."""
-        self._tasks.append(asyncio.get_running_loop().create_task(self._look_at_metadata()))
+    def follow_others(self, branch: str) -> None:
+        """Show from here on what hooks and other programs call the session, and the branch.
+
+        Args:
+            branch: The one that is shown so far.
+        """
+        self._tasks.append(asyncio.get_running_loop().create_task(self._look_at_others(branch)))
 
     def look_for_servers(self) -> None:
         """Say which model servers run on this machine, once they have answered."""
@@ -35,10 +42,14 @@ class SessionWatch:
         for task in self._tasks:
             task.cancel()
 
-    async def _look_at_metadata(self) -> None:
+    async def _look_at_others(self, branch: str) -> None:
         while True:
-            await asyncio.sleep(METADATA_PAUSE)
+            await asyncio.sleep(LOOK_PAUSE)
             self._sender.store.follow_metadata()
+            # Not only after turns: the user switches in another terminal, or with a `!` command.
+            shown, branch = branch, git_branch(self._workspace)
+            if branch != shown:
+                self._sender.send(BranchChanged(**self._sender.stamp(), branch=branch))
 
     async def _look_for_servers(self) -> None:
         if servers := await find_local_servers():

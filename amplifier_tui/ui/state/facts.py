@@ -68,6 +68,10 @@ class Facts(FieldSection):
     def _title_changed(self, event: events.TitleChanged) -> None:
         self.title = event.title
 
+    @on(events.BranchChanged)
+    def _branch_changed(self, event: events.BranchChanged) -> None:
+        self.branch = event.branch
+
     @on(events.ModeChanged)
     def _mode_changed(self, event: events.ModeChanged) -> None:
         self.mode, self.sandbox = event.mode, event.sandbox

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.host.events import BranchChanged
 from amplifier_tui.host.session.places import workspaces
 from amplifier_tui.host.session.places.workspaces import (
     KEPT,
@@ -150,3 +151,16 @@ def test_what_is_granted_in_a_copy_is_not_kept_for_the_project_it_was_begun_in(
         "Why does a parcel of exactly 2 kg cost too much? Find the bug and fix it."
     )
     assert driver.deny_next().scopes == ("once", "session")
+
+
+def test_a_branch_that_others_check_out_is_told_without_a_turn(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amplifier_tui.host.session.watching.LOOK_PAUSE", 0.01)
+    subprocess.run(["git", "init", "-q", "-b", "first", project.folder], check=True)
+    assert driver.open(project.bundle()).branch == "first"
+    switch = ["git", "-C", project.folder, "symbolic-ref", "HEAD", "refs/heads/second"]
+    subprocess.run(switch, check=True)
+    assert driver.wait(BranchChanged).branch == "second"
+    shutil.rmtree(project.folder / ".git")
+    assert driver.wait(BranchChanged).branch == ""

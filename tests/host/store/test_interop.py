@@ -252,7 +252,7 @@ def test_ten_turns_here_keep_every_key_that_others_wrote(
 def test_a_title_another_program_gives_is_shown_without_a_turn(
     project: Project, driver: Driver, stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("amplifier_tui.host.session.watching.METADATA_PAUSE", 0.01)
+    monkeypatch.setattr("amplifier_tui.host.session.watching.LOOK_PAUSE", 0.01)
     project.bundle()
     opened = driver.open(resume=SESSION)
     assert (opened.title, opened.description) == (CARD["name"], CARD["description"])

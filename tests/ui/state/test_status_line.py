@@ -5,6 +5,7 @@ from rich.cells import cell_len
 
 from amplifier_tui.host.events import (
     ApprovalRequested,
+    BranchChanged,
     BudgetChanged,
     HostEvent,
     Notice,
@@ -60,6 +61,11 @@ def test_a_quiet_session_reads_from_mode_to_branch() -> None:
     assert " ".join(line.split()) == words
     assert line.endswith("F1 keys")
     assert cell_len(line) == 80
+
+
+def test_the_branch_is_the_one_checked_out_by_now() -> None:
+    line = text(new_state(*FULL, make(BranchChanged, branch="fix/[b]")), 80)
+    assert line.split()[-3:] == ["fix/[b]", "F1", "keys"]
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,8 @@ class Opening:
             store.draft.leave()
             await asyncio.to_thread(live.turns.queue.leave)
         # From here on nothing is waited for: who hears that it is open may ask it at once.
-        sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
+        opened = live.opened(resumed=bool(request.resume), earlier=earlier)
+        sender.send(opened)
         # Not before: beside other sessions it is told with its name, which is known from here on.
         self._notices.mended(store)
         if report is not None:
@@ -227,7 +228,7 @@ class Opening:
         if request.restores_queue:
             live.turns.restore_queue()
         live.budget.measure_soon()
-        live.watch.follow_metadata()
+        live.watch.follow_others(opened.branch)
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._notices.settings, prepared)
         live.at_close(loop.call_later(AFTERWARDS, self._tidy, parts.gating.approvals).cancel)
