@@ -3,11 +3,14 @@
 Spellings that some file system takes for the same name count as the same.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from pathlib import Path
 from typing import Final
+
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 
 _SECRETS: Final = "keys and passwords"
 
@@ -74,13 +77,19 @@ _SECRET_FOLDERS: Final = ".ssh .gnupg .aws .azure .kube .docker .netrc .password
 IN_AMPLIFIER_HOME: Final = ("keys.env", "mcp-tokens")
 """Where this program keeps keys, and what MCP servers gave to those who signed in."""
 
-_Rows = tuple[dict[str, str], tuple[tuple[str, str], ...]]
+_Rows = tuple[dict[str, str], tuple[tuple[str, str], ...], re.Pattern[str]]
+"""Names as they are, patterns, and all patterns in one: most names fit none."""
 
 
 def _rows(table: dict[str, str]) -> _Rows:
     pairs = [(name, words) for words, names in table.items() for name in names.split()]
     exact = {name: words for name, words in pairs if not set("*?") & set(name)}
-    return exact, tuple((name, words) for name, words in pairs if name not in exact)
+    patterns = tuple((name, words) for name, words in pairs if name not in exact)
+    return (
+        exact,
+        patterns,
+        lazy_pattern("|".join(translate(name) for name, _ in patterns) or "(?!)"),
+    )
 
 
 _NARROW: Final = _rows(_CONFIGURES)
@@ -142,10 +151,10 @@ def secret_homes(home: Path) -> tuple[Path, ...]:
 
 
 def _found(name: str, rows: _Rows) -> str:
-    exact, patterns = rows
+    exact, patterns, any_of_them = rows
     plain = _plain(name)
-    found = exact.get(plain)
-    if found is None:
+    found = exact.get(plain, "")
+    if not found and any_of_them.match(plain):
         found = next((words for row, words in patterns if fnmatchcase(plain, row)), "")
     return found
 

@@ -21,7 +21,7 @@ Identity = tuple[int, ...]
 
 
 def configuring_places(workspace: Path) -> dict[Path, Identity]:
-    """Return what configures programs there, as far as a look of a few milliseconds goes.
+    """Return what configures programs there, as far as a look of a tenth of a second goes.
 
     Of a repository that is its folder, and in it what git obeys.
     """

@@ -154,7 +154,10 @@ async def test_other_processes_are_out_of_sight(shell: Shell) -> None:
     assert "No such process" in output
 
 
-@pytest.mark.parametrize("name", [".envrc", ".mcp.json", ".vscode/tasks.json", "sub/.envrc"])
+@pytest.mark.parametrize(
+    "name",
+    [".envrc", ".mcp.json", ".vscode/tasks.json", "sub/.envrc", "a/b/c/d/e/f/g/.claude/x.json"],
+)
 async def test_what_configures_programs_is_read_only(shell: Shell, name: str) -> None:
     place = shell.root / name
     place.parent.mkdir(parents=True, exist_ok=True)
