@@ -51,6 +51,7 @@ BENCHES = (
     Bench("context_ledger", "The context of a session with 10 000 rows"),
     Bench("foundation_load", "Bundles"),
     Bench("sequences", "Ledger, screen and resume after 20 000 random sequences"),
+    Bench("bursts", "Random bursts of keys, clicks, pastes and sizes"),
     Bench("properties", "What must hold of any input"),
     Bench("shell_lines", "Shell lines that are let through unasked"),
 )

@@ -63,6 +63,8 @@ class PtyProcess:
         """Everything the program has written."""
         self.answers = dict(_ANSWERS)
         """What is answered to which question."""
+        self.sent: list[bytes] = []
+        """Everything it was sent."""
         self.status: int | None = None
         """How it ended; negative after a signal."""
         self.ended = False
@@ -126,6 +128,7 @@ class PtyProcess:
 
     def write(self, data: bytes) -> None:
         """Send the program input."""
+        self.sent.append(data)
         view = memoryview(data)
         while view:
             # A program that is busy writing does not read: take what it has meanwhile.
