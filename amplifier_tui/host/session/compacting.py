@@ -91,7 +91,7 @@ class Compactor:
             model=self._writer(),
         )
 
-    async def compact(self, instructions: str | None) -> None:
+    async def compact(self, instructions: str | None = None) -> None:
         """Compact, and say what came of it; prompts wait for it, and with a turn it is refused.
 
         Args:

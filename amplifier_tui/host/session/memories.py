@@ -26,7 +26,7 @@ class Memories:
         self._coordinator = coordinator
         self._sender = sender
 
-    async def remember(self, text: str, *, everywhere: bool) -> None:
+    async def remember(self, text: str, *, everywhere: bool = False) -> None:
         """Store a memory and say so, or why not."""
         store = self._store()
         if store is None:

@@ -63,7 +63,7 @@ class ShellCommands:
         """Return words of the user with what waits before them."""
         return "\n\n".join((*map(command_text, self._waiting.values()), text))
 
-    async def take(self, command: str, *, tell: bool, in_terminal: bool = False) -> None:
+    async def take(self, command: str, *, tell: bool = True, in_terminal: bool = False) -> None:
         """Run a command line, or have the front end run one that needs its terminal."""
         need = await asyncio.to_thread(terminal_need, command)
         if in_terminal or need.needed:
@@ -101,7 +101,7 @@ class ShellCommands:
         await asyncio.gather(*running, return_exceptions=True)
         await self._leftovers.end()
 
-    def note(self, command: str, *, exit_code: int, seconds: float, tell: bool) -> None:
+    def note(self, command: str, *, exit_code: int, seconds: float, tell: bool = True) -> None:
         """Take note of a command that a front end ran in its own terminal."""
         self._end(
             ShellEnded(

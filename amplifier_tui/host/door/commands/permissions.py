@@ -1,23 +1,24 @@
 """What waits for the user's answer, and the rules that answer in place of the user."""
 
-from amplifier_tui.host.client import AuditCard, CallExplanation, Decision, QuestionsReply, RuleCard
 from amplifier_tui.host.door.commands.holder import SessionHolder
-from amplifier_tui.host.events import Scope
+from amplifier_tui.host.door.commands.passing import asked, told
+from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
+from amplifier_tui.host.questions import UserQuestions
 from amplifier_tui.host.session.permissions import Permissions
 
 
 class PermissionCommands(SessionHolder):
     """Passes on answers and rules to the open session."""
 
-    async def decide(self, request_id: str, decision: Decision) -> None:
-        """Answer an approval request."""
-        if self._live is not None:
-            self._live.approvals.decide(request_id, decision)
-
-    async def answer_questions(self, request_id: str, reply: QuestionsReply) -> None:
-        """Answer what an agent asks."""
-        if self._live is not None:
-            self._live.questions.answer(request_id, reply)
+    decide = told(ApprovalQueue.decide, lambda live: live.approvals, quiet=True)
+    hold = told(ApprovalQueue.hold, lambda live: live.approvals, quiet=True)
+    answer_questions = told(UserQuestions.answer, lambda live: live.questions, quiet=True)
+    rules = asked(Permissions.rules, lambda live: live.gating.permissions)
+    add_rule = asked(Permissions.add, lambda live: live.gating.permissions)
+    change_rule = asked(Permissions.change, lambda live: live.gating.permissions)
+    remove_rule = asked(Permissions.remove, lambda live: live.gating.permissions)
+    explain_call = asked(Permissions.explain, lambda live: live.gating.permissions)
+    audit = asked(Permissions.audit, lambda live: live.gating.permissions)
 
     async def call_arguments(self, request_id: str) -> str:
         """Return the arguments of a call that waits, as JSON."""
@@ -29,39 +30,6 @@ class PermissionCommands(SessionHolder):
             return self._missing
         return self._live.approvals.change(request_id, arguments)
 
-    @property
-    def _permissions(self) -> Permissions:
-        return self._session.gating.permissions
-
     async def rule_reach(self, request_id: str) -> int:
         """Count the calls a request's rule would also have allowed."""
-        return await self._permissions.reach(request_id) if self._live is not None else 0
-
-    async def rules(self) -> tuple[RuleCard, ...]:
-        """List the rules."""
-        return await self._permissions.rules()
-
-    async def add_rule(self, line: str, scope: Scope) -> str:
-        """Add a rule; return what is wrong with it."""
-        return await self._permissions.add(line, scope)
-
-    async def change_rule(self, key: str, line: str) -> str:
-        """Put another rule in place of one; return what is wrong with it."""
-        return await self._permissions.change(key, line)
-
-    async def remove_rule(self, key: str) -> str:
-        """Take a rule out of force; return why that is not possible."""
-        return await self._permissions.remove(key)
-
-    async def explain_call(self, text: str) -> CallExplanation:
-        """Say what would happen to a call."""
-        return await self._permissions.explain(text)
-
-    async def audit(self) -> tuple[AuditCard, ...]:
-        """List what was decided."""
-        return await self._permissions.audit()
-
-    async def hold(self, request_id: str) -> None:
-        """Stop the clock of an approval request."""
-        if self._live is not None:
-            self._live.approvals.hold(request_id)
+        return await self._live.gating.permissions.reach(request_id) if self._live else 0

@@ -3,19 +3,21 @@
 import asyncio
 from pathlib import Path
 
-from amplifier_tui.host.client import RewindPoint, RewindPreview, WorktreeCard, WorktreeMerge
+from amplifier_tui.host.client import RewindPreview, WorktreeCard, WorktreeMerge
 from amplifier_tui.host.door.commands.holder import SessionHolder
-from amplifier_tui.host.events import RewindScope
+from amplifier_tui.host.door.commands.passing import asked, told
 from amplifier_tui.host.session.places import merging, worktrees
+from amplifier_tui.host.session.rewinding.rewinder import Rewinder
 from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 
 
 class WorkCommands(SessionHolder):
     """Passes on what concerns the work of the open session as a whole."""
 
-    async def rewind_points(self) -> tuple[RewindPoint, ...]:
-        """List the prompts the session can go back before."""
-        return await self._session.rewinder.points()
+    rewind_points = asked(Rewinder.points, lambda live: live.rewinder)
+    rewind_diff = asked(Rewinder.diff, lambda live: live.rewinder)
+    rewind = told(Rewinder.rewind, lambda live: live.rewinder)
+    undo_rewind = told(Rewinder.undo, lambda live: live.rewinder)
 
     async def preview_rewind(self, turn: int) -> RewindPreview:
         """Describe what going back would do."""
@@ -23,22 +25,6 @@ class WorkCommands(SessionHolder):
             return await self._session.rewinder.preview(turn)
         except NoSuchTurnError as error:
             raise RuntimeError(str(error)) from error
-
-    async def rewind_diff(self, turn: int, path: str) -> str:
-        """Return what going back does to a file."""
-        return await self._session.rewinder.diff(turn, path)
-
-    async def rewind(
-        self, turn: int, scope: RewindScope = "both", overwrite: tuple[str, ...] = ()
-    ) -> None:
-        """Go back before a turn."""
-        if (live := self._opened()) is not None:
-            await live.rewinder.rewind(turn, scope, overwrite)
-
-    async def undo_rewind(self) -> None:
-        """Bring back what was taken back."""
-        if (live := self._opened()) is not None:
-            await live.rewinder.undo()
 
     async def make_worktree(self, name: str) -> WorktreeCard:
         """Make a worktree of the session's repository."""

@@ -114,7 +114,9 @@ class Rewinder:
         change = await self._files.find(time_of(prompts[0].row))
         return self._sender.redactor.text(await self._files.diff(change, path))
 
-    async def rewind(self, turn: int, scope: RewindScope, overwrite: Collection[str]) -> None:
+    async def rewind(
+        self, turn: int, scope: RewindScope = "both", overwrite: Collection[str] = ()
+    ) -> None:
         """Go back before a turn, and say so; see `SessionClient.rewind`."""
         await self._go(lambda: self._rewind(turn, scope, overwrite))
 
