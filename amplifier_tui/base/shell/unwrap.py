@@ -58,6 +58,11 @@ _LOOKED_AT: Final = 20
 """Words behind a wrapper among which the program it runs is looked for."""
 _MOST_NESTING: Final = 3
 
+_RUN_THEIR_WORDS: Final = frozenset({"busybox", "ssh", "npx", "bunx", "tmux", "screen", "runuser"})
+"""Others that run one named by their words; what they are remains with who judges them."""
+_READ_WORDS: Final = SHELLS | {"trap", "script", "ssh", "su", "tmux", "runuser", "watch"}
+"""Programs that take a word for a script."""
+
 # Words between the options and the command: `timeout 5 cmd`.
 _FIXED: Final = {"timeout": 1, "flock": 1, "taskset": 1, "chrt": 1, "chroot": 1, "direnv": 2} | {
     "rustup": 2
@@ -229,12 +234,12 @@ def _readings(command: ShellCommand, depth: int) -> Iterator[tuple[str, ...]]:
         return
     yield words
     name = PurePosixPath(words[0]).name
-    if name in WRAPPERS or runner_length(words):
+    if name in WRAPPERS | _RUN_THEIR_WORDS or runner_length(words):
         yield from (words[start:] for start in range(1, min(len(words), _LOOKED_AT)))
     for run in programs_of(command):
         if run.command.written and run.command.written is not words:
             yield run.command.written
-    if depth < _MOST_NESTING and any(PurePosixPath(word).name in SHELLS for word in words):
+    if depth < _MOST_NESTING and any(PurePosixPath(word).name in _READ_WORDS for word in words):
         for word in words:
             if " " in word:
                 for inner in read_shell_line(word).commands:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from amplifier_tui.host.gate.approvals.describe import Description
     from amplifier_tui.host.gate.calls.grants import Touched
     from amplifier_tui.host.gate.rules.book import Match, RuleBook
+    from amplifier_tui.host.gate.rules.text import Rule
 
 logger = logging.getLogger(__name__)
 
@@ -151,6 +152,9 @@ class Gate:
             return by_rule(match, f"the rule {match.rule} asks")
         if match is not None:
             return by_rule(match, f"by the rule {match.rule}")
+        unread = _unread(description, book.restricting(tool)) if by_mode == "allow" else ""
+        if unread:
+            return decision("ask", unread)
         match = book.match(description.parts, planned=True)
         goes = match is not None or by_mode == "allow"
         if hooked and (goes or by_mode == "ask"):
@@ -214,6 +218,16 @@ class Gate:
         verdict = mode_verdict(mode, act, careful=self.careful, sandboxed=sandboxed)
         strict = bool(self.unread) and act not in ("read", "look")
         return "ask" if strict and verdict == "allow" else verdict
+
+
+def _unread(description: Description, rule: Rule | None) -> str:
+    """Why a rule that restricts may be about a command although that does not show; else empty."""
+    from amplifier_tui.host.gate.risk import UNREADABLE
+
+    if rule is None or description.kind != "command":
+        return ""
+    hides = UNREADABLE in description.judgement.reasons
+    return f"it {UNREADABLE}, and the rule {rule} may be about it" if hides else ""
 
 
 def _only_by_person(arguments: Mapping[str, Any], description: Description, act: Act) -> str:

@@ -210,6 +210,8 @@ def judge_command(command: ShellCommand, here: Whereabouts, downloaded: bool = F
         whole = whole.joined(_judge_redirect(redirect, here))
     if command.piped and downloaded and _runs_input(found):
         whole = whole.joined(Judgement("critical", ("runs what it downloads",)))
+    elif command.piped and _runs_input(found, SHELLS):
+        whole = whole.joined(Judgement("high", (UNREADABLE,)))
     if met := met_secrets(command, here.workspace, here.folder):
         places = tuple(here.locate(str(path)) for path in met)
         whole = whole.joined(Judgement("high", (SECRETS,), places, met=True))
@@ -265,7 +267,10 @@ def _judge_run(run: ProgramRun, here: Whereabouts) -> Judgement:
         return Judgement("low", ("sets variables",) if run.command.assignments else ())
     risk, reasons = judge_program(run.program, run.arguments)
     whole = Judgement(risk, reasons)
-    if not run.readable or not run.program:
+    given = run.program in (".", "source") and (
+        not all(run.command.known) or run.arguments[:1] == ("/dev/stdin",)
+    )
+    if not run.readable or not run.program or given:
         whole = whole.joined(Judgement("high", (UNREADABLE,)))
     whole = whole.joined(worst(_judge_paths(run, here)))
     root = next((w for w in (*run.wrappers, run.program) if w in ROOT_WRAPPERS), "")
@@ -344,10 +349,10 @@ def _looks_like_path(word: str, changes: bool) -> bool:
     return word.startswith(("/", "~", "../", "./", ".env")) or word == ".." or "/." in word
 
 
-def _runs_input(found: tuple[ProgramRun, ...]) -> bool:
+def _runs_input(found: tuple[ProgramRun, ...], programs: frozenset[str] = _INTERPRETERS) -> bool:
     for run in found:
         plain = [word for word in run.arguments if not word.startswith("-")]
-        if run.program in _INTERPRETERS and (not plain or "-s" in run.arguments):
+        if run.program in programs and (not plain or "-s" in run.arguments):
             return True
     return False
 

@@ -12,7 +12,7 @@ from amplifier_tui.host.gate.programs import rule_prefix
 from amplifier_tui.host.gate.risk import (
     severity,
 )
-from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded
+from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded, names_tool
 from amplifier_tui.host.gate.rules.text import Rule, rule_words
 
 
@@ -88,6 +88,11 @@ class RuleBook:
             if rule.verdict == verdict and counts and covers(rule, part):
                 return rule
         return None
+
+    def restricting(self, tool: str) -> Rule | None:
+        """Return a rule that denies some of a tool's calls, or asks about them; None for none."""
+        found = (rule for rule in self._rules if rule.verdict != "allow" and rule.inside)
+        return next((rule for rule in found if names_tool(rule, tool)), None)
 
     def match(self, parts: tuple[Part, ...], *, planned: bool = False) -> Match | None:
         """Return the standing answer to a request, or None when no rule speaks of it.

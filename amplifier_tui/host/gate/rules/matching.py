@@ -162,6 +162,11 @@ def _speaks_of(rule: Rule, part: Part) -> bool:
     return rule.inside == part.text
 
 
+def names_tool(rule: Rule, tool: str) -> bool:
+    """Whether a rule is about calls of a tool."""
+    return not rule.asker and _names(rule.tool, tool)
+
+
 def _names(pattern: str, tool: str) -> bool:
     return pattern == tool or tool in GROUPS.get(pattern, ()) or fnmatchcase(tool, pattern)
 
@@ -175,7 +180,25 @@ def _catches(rule: Rule, part: Part) -> bool:
     if part.command is None:
         return _speaks_of(rule, part)
     words = tuple(rule.inside.removesuffix("*").split())
-    return any(found[: len(words)] == words for found in readings(part.command))
+    return any(_begins(found, words) for found in readings(part.command))
+
+
+def _begins(found: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether a command begins with words, options and their values between them left out."""
+    places = {0}
+    for word in words:
+        left, seen, after = list(places), set(places), set[int]()
+        while left:
+            at = left.pop()
+            if at < len(found) and found[at] == word:
+                after.add(at + 1)
+            if 0 < at < len(found) and found[at].startswith(("-", "+")):
+                # Whether it takes the next word, nobody knows here.
+                more = {at + 1, at + 2} - seen
+                seen |= more
+                left += more
+        places = after
+    return bool(places)
 
 
 @lru_cache(maxsize=512)

@@ -1,0 +1,59 @@
+"""A rule that denies or asks speaks of a command however it is written, or somebody is asked."""
+
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.gate.gate import Gate
+from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.text import parse_rule
+
+RULES = tuple(parse_rule(f"bash({each})", "deny") for each in ("rm *", "git push *"))
+
+
+def verdict(line: str, workspace: Path, *rules: str) -> str:
+    """What mode auto does with a command that would run in a sandbox."""
+    book = RuleBook((*RULES, *map(parse_rule, rules)))
+    gate = Gate(workspace, lambda: book, mode="auto", sandbox=lambda: "")
+    return gate.decide("bash", {"command": line}, confines=True).verdict
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("rm x", "'rm' x", "/bin/rm x", "ls | xargs rm", "sh -c 'rm x'", "env -S 'rm x'"),
+        *("git push", "git -C . push", "git --no-pager push origin", "git -c a=b -C x push"),
+        *("busybox rm x", "trap 'rm x' EXIT", "ssh host rm x", "script -qc 'rm x'", "npx rm x"),
+    ],
+)
+def test_it_is_denied(tmp_path: Path, line: str) -> None:
+    assert verdict(line, tmp_path) == "deny"
+    assert verdict(line, tmp_path, "bash(git *)", "bash(busybox *)") == "deny"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("$(echo rm) x", "a=rm; $a x", "{rm,x}", "$'\\x72m' x", "coproc rm x", "rm${IFS}x"),
+        *("echo 'rm x' | sh", "printf 'rm x' | bash -s", "source <(echo rm x)", "ls 'open"),
+        ". /dev/stdin <<< 'rm x'",
+    ],
+)
+def test_what_cannot_be_read_is_asked_about_where_there_is_such_a_rule(
+    tmp_path: Path, line: str
+) -> None:
+    assert verdict(line, tmp_path) == "ask"
+    gate = Gate(tmp_path, RuleBook, mode="auto", sandbox=lambda: "")
+    assert gate.decide("bash", {"command": line}, confines=True).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["git commit -m 'git push'", "echo rm x", "git log --grep push", "touch rm", "git stash push"],
+)
+def test_other_commands_go(tmp_path: Path, line: str) -> None:
+    assert verdict(line, tmp_path) == "allow"
+
+
+def test_a_command_of_very_many_options_is_looked_at_in_time(tmp_path: Path) -> None:
+    assert verdict("git " + "-a " * 20_000 + "x", tmp_path) == "allow"
