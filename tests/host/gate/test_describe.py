@@ -368,3 +368,17 @@ def test_variables_in_front_of_a_command_need_a_rule_of_their_own(
     assert RuleBook((touch,)).match(found.parts) is None
     assert RuleBook((touch, wide)).match(found.parts) is None
     assert RuleBook((touch, own)).match(found.parts) is not None
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["for i in 1 2; do echo $i; done", "echo $HOME", "ls; echo $(ls)", "if true; then ls; fi"],
+)
+def test_a_command_that_is_asked_about_is_not_said_to_only_read(
+    tmp_path: Path, command: str
+) -> None:
+    found = describe_call("bash", {"command": command}, tmp_path)
+    assert act_of(found, "bash", {"command": command}) == "other"
+    assert found.judgement.reasons == ("reads, as far as can be told",)
+    assert {part.judgement.reasons for part in found.parts} == {found.judgement.reasons}
+    assert describe_call("bash", {"command": "ls"}, tmp_path).judgement.reasons == ("only reads",)

@@ -22,7 +22,7 @@ from amplifier_tui.host.gate.modes import (
     Act,
 )
 from amplifier_tui.host.gate.places import PathPlace, locate
-from amplifier_tui.host.gate.programs import NETWORK
+from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS
 from amplifier_tui.host.gate.risk import (
     MAKES_FILE,
     Judgement,
@@ -194,6 +194,12 @@ def _command(subject: Subject, workspace: Path) -> Description:
     if not line.complete:
         # What was not understood must not be covered by rules for what was.
         parts = (Part("command", subject.tool, subject.text.strip(), whole, wraps=True),)
+    if not all(part.reads for part in parts):
+        whole = _doubted(whole)
+        parts = tuple(
+            part if part.reads else replace(part, judgement=_doubted(part.judgement))
+            for part in parts
+        )
     count = len(line.commands)
     what = "a command" if count <= 1 else f"{count} commands"
     payload, complete = _cut(subject.text)
@@ -216,6 +222,16 @@ def _command(subject: Subject, workspace: Path) -> Description:
     )
 
 
+def _doubted(judgement: Judgement) -> Judgement:
+    """Return what is said of a command whose program only reads, but with words that can't be told.
+
+    In a loop, or with a variable: it is asked about, and "only reads" would be no reason for that.
+    """
+    reasons = tuple(_SEEMS_TO_READ if each == ONLY_READS else each for each in judgement.reasons)
+    return replace(judgement, reasons=reasons)
+
+
+_SEEMS_TO_READ: Final = "reads, as far as can be told"
 _UNCLEAR: Final = Judgement("medium", ("its arguments can be taken in more than one way",))
 
 
