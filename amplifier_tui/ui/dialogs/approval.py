@@ -34,10 +34,7 @@ class ApprovalDialog(ApprovalSheet):
 
     def hear(self, event: events.Key | events.Paste) -> Heard:
         """Take a key: any one stops the request's clock, another than enter confirms nothing."""
-        if self.request.timeout is not None and not self._held:
-            self._held = True
-            self._hold(self.request.request_id)
-            self.call_next(self._tick)
+        self._stop_clock()
         confirming = self._confirming
         heard = super().hear(event)
         goes_on = isinstance(event, events.Key) and event.key in ("enter", "escape")
@@ -51,6 +48,17 @@ class ApprovalDialog(ApprovalSheet):
     def give_way(self) -> None:
         """Leave it pending: the user types."""
         self.finish(DialogAnswer(self.request.request_id, typing=True))
+
+    def put_off(self) -> None:
+        """Leave it pending, whatever was begun in it."""
+        self._stop_clock()
+        self._answer(None)
+
+    def _stop_clock(self) -> None:
+        if self.request.timeout is not None and not self._held:
+            self._held = True
+            self._hold(self.request.request_id)
+            self.call_next(self._tick)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No decision before the dialog has been seen, none while a reason is written."""

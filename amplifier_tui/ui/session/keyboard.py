@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import events
 from textual.widgets import Input, TextArea
@@ -10,11 +10,19 @@ from textual.widgets import Input, TextArea
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
 from amplifier_tui.ui.keys.action import LEADER
 from amplifier_tui.ui.keys.actions import BY_ID
+from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.state.answer_keys import LOOK_AGAIN, Heard, OpeningRule
 from amplifier_tui.ui.terminal.input import key_time
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.screens.main_screen import MainScreen
+    from amplifier_tui.ui.app.session_app import SessionApp
+
+_ELSEWHERE = (
+    *(f"pane.{pane.name}" for pane in PANES),
+    *("permissions.show", "agents.show", "app.palette", "app.help", "view.find"),
+)
+"""What is looked at before a question is answered."""
 
 
 class Keyboard:
@@ -44,6 +52,12 @@ class Keyboard:
             self._go_to_prompt(question)
             self._screen.app.call_next(self._screen.prompt.input.action_begin_chord)
             return True
+        if action := self._leads_elsewhere(question, event):
+            self._screen.set_focus(self._screen.prompt.input)
+            question.put_off()
+            app = cast("SessionApp", self._screen.app)
+            app.call_next(app.run_by_id, action)
+            return True
         heard = question.hear(event)
         if heard is Heard.BACK:
             self._give_back(question, event)
@@ -64,11 +78,25 @@ class Keyboard:
 
     def _begins_chord(self, event: events.Key | events.Paste) -> bool:
         """Whether a key is the leader, over a question on the main screen in which none writes."""
+        return self._is_free() and self._runs(event, LEADER)
+
+    def _leads_elsewhere(
+        self, question: QuestionSheet[object], event: events.Key | events.Paste
+    ) -> str:
+        """Return the action of a key that shows something else while the question waits."""
+        if not question.MAY_WAIT or not self._is_free() or not question.armed:
+            return ""
+        return next((action for action in _ELSEWHERE if self._runs(event, action)), "")
+
+    def _is_free(self) -> bool:
+        """Whether the question is on the main screen, and nobody writes in it."""
         app = self._screen.app
-        over_main = app.screen_stack[-2] is self._screen
         writes = isinstance(app.focused, Input | TextArea)
-        leader = self._screen.keymap.keys_of(BY_ID[LEADER]).split(",")
-        return over_main and not writes and isinstance(event, events.Key) and event.key in leader
+        return app.screen_stack[-2] is self._screen and not writes
+
+    def _runs(self, event: events.Key | events.Paste, action: str) -> bool:
+        keys = self._screen.keymap.keys_of(BY_ID[action]).split(",")
+        return isinstance(event, events.Key) and event.key in keys
 
     def _go_to_prompt(self, question: QuestionSheet[object]) -> None:
         self._screen.set_focus(self._screen.prompt.input)

@@ -177,6 +177,20 @@ async def test_escape_puts_it_off_with_its_answers_and_declining_is_an_answer() 
         assert replies(drive) == [QuestionsReply("declined")]
 
 
+@pytest.mark.usefixtures("at_once")
+async def test_a_pane_is_looked_at_while_a_question_waits_with_what_was_chosen() -> None:
+    async with running() as drive:
+        await drive.push(questions(STORE))
+        await drive.dialog(AskDialog)
+        await drive.press("2", "f4")
+        await drive.closed()
+        await drive.until(lambda: drive.app.main.focused_pane() == "context")
+        assert not replies(drive)
+        await drive.press("f8")
+        await drive.dialog(AskDialog)
+        assert "(●) Postgres" in drive.text()
+
+
 async def test_what_is_typed_goes_to_the_prompt_and_answers_nothing() -> None:
     async with running() as drive:
         await drive.push(questions(NAME))

@@ -219,6 +219,10 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         """Answer none of them."""
         self.finish(QuestionsReply("declined"))
 
+    def put_off(self) -> None:
+        """Leave it pending; what was chosen so far is kept."""
+        self.finish("later")
+
     def action_later(self) -> None:
         """Stop writing; else put it off."""
         if self.writing:

@@ -27,6 +27,8 @@ class QuestionSheet(Sheet[T]):
 
     DECIDES: ClassVar[frozenset[str]] = frozenset()
     """Actions that answer the question, or lead to an answer."""
+    MAY_WAIT: ClassVar[bool] = True
+    """Whether it can be put off, to look at something else."""
     BROWSES: ClassVar[frozenset[str]] = frozenset("jk ")
     """Letters that scroll what is shown."""
     grace: ClassVar[float] = GRACE
@@ -78,6 +80,10 @@ class QuestionSheet(Sheet[T]):
 
     def give_way(self) -> None:
         """Close without an answer: the user types."""
+        self.finish()
+
+    def put_off(self) -> None:
+        """Close without an answer, until the user comes back to it."""
         self.finish()
 
     def on_click(self, event: events.Click) -> None:

@@ -30,6 +30,7 @@ class TrustDialog(QuestionSheet[TrustDecision]):
     """
 
     BINDINGS = bindings("trust")
+    MAY_WAIT = False
     DECIDES = frozenset(("use", "use_once", "without", "cancel"))
     BROWSES = frozenset("jkgG ")
     AUTO_FOCUS = "#trust-list"
