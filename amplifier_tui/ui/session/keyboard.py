@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.widgets import Input, TextArea
@@ -13,14 +13,14 @@ from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.state.answer_keys import LOOK_AGAIN, Heard, OpeningRule
 from amplifier_tui.ui.terminal.input import key_time
+from amplifier_tui.ui.widgets.messages import ActionWanted
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.screens.main_screen import MainScreen
-    from amplifier_tui.ui.app.session_app import SessionApp
 
 _ELSEWHERE = (
     *(f"pane.{pane.name}" for pane in PANES),
-    *("permissions.show", "agents.show", "app.palette", "app.help", "view.find"),
+    *("permissions.show", "agents.show", "app.palette", "app.help"),
 )
 """What is looked at before a question is answered."""
 
@@ -55,8 +55,7 @@ class Keyboard:
         if action := self._leads_elsewhere(question, event):
             self._screen.set_focus(self._screen.prompt.input)
             question.put_off()
-            app = cast("SessionApp", self._screen.app)
-            app.call_next(app.run_by_id, action)
+            self._screen.post_message(ActionWanted(action))
             return True
         heard = question.hear(event)
         if heard is Heard.BACK:

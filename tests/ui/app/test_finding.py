@@ -58,6 +58,29 @@ async def test_words_are_found_while_they_are_typed_also_in_folded_parts(
         assert drive.app.focused is drive.app.main.prompt.input
 
 
+@pytest.mark.parametrize(
+    ("size", "keys"), [((80, 24), ("f3",)), ((120, 36), ("f3", "ctrl+x", "z"))]
+)
+@pytest.mark.parametrize(
+    ("action", "found"),
+    [
+        ("view.find", "find "),
+        ("view.top", "find the needle"),
+        ("view.previous_prompt", "once more"),
+        ("view.answer", "First:"),
+    ],
+)
+async def test_a_pane_that_covers_the_conversation_makes_way_for_what_is_sought_in_it(
+    size: tuple[int, int], keys: tuple[str, ...], action: str, found: str
+) -> None:
+    async with running(size=size) as drive:
+        await conversation(drive)
+        await drive.press(*keys)
+        assert drive.app.main.focused_pane() == "events" and found not in drive.text()
+        await drive.app.run_by_id(action)
+        await drive.until(lambda: found in drive.text())
+
+
 async def test_a_search_may_begin_at_once_after_another_one_ended() -> None:
     async with running() as drive:
         await conversation(drive)

@@ -7,7 +7,6 @@ from textual.widgets import Input
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import Segment
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
-from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from tests.ui.driving import Driver, running
@@ -77,29 +76,6 @@ async def test_a_postponed_request_comes_back_with_f8_only() -> None:
         assert drive.app.screen is drive.app.main
         await drive.press("f8")
         assert (await drive.dialog(ApprovalDialog)).request.request_id == "r1"
-
-
-async def test_a_pane_and_the_palette_are_looked_at_while_a_request_waits() -> None:
-    async with running() as drive:
-        await drive.push(ask(timeout=300.0))
-        await drive.dialog(ApprovalDialog)
-        await drive.press("f3")
-        await drive.closed()
-        assert drive.client.named("hold") == [("r1",)]
-        await drive.until(lambda: drive.app.main.focused_pane() == "events")
-        assert "F8" in drive.text() and decisions(drive) == []
-        await drive.press("f8")
-        await drive.dialog(ApprovalDialog)
-        await drive.press("ctrl+p")
-        await drive.dialog(CommandPalette)
-        await drive.press("escape", "f8")
-        await drive.dialog(ApprovalDialog)
-        await drive.press("f")
-        await drive.until(lambda: isinstance(drive.app.focused, Input))
-        await drive.press("f3")
-        await drive.settle()
-        assert isinstance(drive.app.screen, ApprovalDialog), "a reason is being written"
-        assert decisions(drive) == []
 
 
 async def test_enter_never_decides() -> None:

@@ -2,9 +2,11 @@
 
 import pytest
 from textual import events
+from textual.widgets import Input
 
 from amplifier_tui.host.client import Decision
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
 from amplifier_tui.ui.widgets.question_strip import QuestionStrip
 from tests.ui.driving import Driver, running
 from tests.ui.requests import ask, resolved
@@ -39,6 +41,30 @@ async def test_f8_opens_what_the_strip_names() -> None:
         await drive.press("f8")
         dialog = await drive.dialog(ApprovalDialog)
         assert dialog.request.request_id == "r1" and strip(drive) == ""
+
+
+@pytest.mark.usefixtures("no_grace")
+async def test_a_pane_and_the_palette_are_looked_at_while_a_request_waits() -> None:
+    async with running() as drive:
+        await drive.push(ask(timeout=300.0))
+        await drive.dialog(ApprovalDialog)
+        await drive.press("f3")
+        await drive.closed()
+        assert drive.client.named("hold") == [("r1",)]
+        await drive.until(lambda: drive.app.main.focused_pane() == "events")
+        assert "F8" in drive.text() and decisions(drive) == []
+        await drive.press("f8")
+        await drive.dialog(ApprovalDialog)
+        await drive.press("ctrl+p")
+        await drive.dialog(CommandPalette)
+        await drive.press("escape", "f8")
+        await drive.dialog(ApprovalDialog)
+        await drive.press("f")
+        await drive.until(lambda: isinstance(drive.app.focused, Input))
+        await drive.press("f3")
+        await drive.settle()
+        assert isinstance(drive.app.screen, ApprovalDialog), "a reason is being written"
+        assert decisions(drive) == []
 
 
 async def test_a_click_on_the_strip_opens_it() -> None:

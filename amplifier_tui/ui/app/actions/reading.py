@@ -26,6 +26,7 @@ _NONE_THAT_WAY: Final = {
 
 def find(app: SessionApp, words: str = "") -> None:
     """Look for words in the conversation on screen; without any, ask for them."""
+    app.main.uncover()
     app.main.open_find(words, app.keymap.way_to)
     if (earlier := _earlier(app)) is not None:
         earlier.want()
@@ -33,6 +34,7 @@ def find(app: SessionApp, words: str = "") -> None:
 
 def top(app: SessionApp) -> None:
     """Show the first message."""
+    app.main.uncover()
     view = app.main.conversation
     if view is not None:
         view.show_top()
@@ -42,6 +44,7 @@ def top(app: SessionApp) -> None:
 
 def seek(app: SessionApp, what: Wanted, step: int) -> None:
     """Show the next (1) or previous (-1) prompt or error."""
+    app.main.uncover()
     view = app.main.conversation
     if view is None:
         return
@@ -75,6 +78,7 @@ def last_answer(app: SessionApp) -> None:
     """Show the beginning of the agent's last words."""
     from amplifier_tui.ui.state.conversation.entries import TextEntry
 
+    app.main.uncover()
     view = app.main.conversation
     entries = reversed(view.entries) if view is not None else ()
     found = next((each for each in entries if isinstance(each, TextEntry) and each.text), None)

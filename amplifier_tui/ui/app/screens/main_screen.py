@@ -252,6 +252,11 @@ class MainScreen(SessionScreen):
         else:
             self._panes[name].focus()
 
+    def uncover(self) -> None:
+        """Close the pane that covers the conversation, if one does."""
+        if self._drawer is not None:
+            self._close_drawer()
+
     def action_cycle(self, step: int) -> None:
         """Give the focus to the next or previous part of the screen."""
         stops: list[Widget] = [self.prompt.input]
@@ -273,8 +278,7 @@ class MainScreen(SessionScreen):
         """
         if self.transcript is None:
             return False
-        if self.narrow and self._drawer is not None:
-            self._close_drawer()
+        self.uncover()
         if self.agent_view is not None:
             self.action_main()
         self.transcript.focus()
