@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Protocol
 
+from amplifier_tui.base.capabilities.context_items import ItemCard as ItemCard
 from amplifier_tui.base.capabilities.mcp import ServerStatus as ServerStatus
 from amplifier_tui.base.capabilities.questions import QuestionAnswer as QuestionAnswer
 from amplifier_tui.base.capabilities.questions import QuestionsReply as QuestionsReply
@@ -20,7 +21,6 @@ from amplifier_tui.host.cards import BundleState as BundleState
 from amplifier_tui.host.cards import CallExplanation as CallExplanation
 from amplifier_tui.host.cards import CompactionPreview as CompactionPreview
 from amplifier_tui.host.cards import ExportedFile as ExportedFile
-from amplifier_tui.host.cards import ItemCard as ItemCard
 from amplifier_tui.host.cards import MemoryCard as MemoryCard
 from amplifier_tui.host.cards import ModelCard as ModelCard
 from amplifier_tui.host.cards import ModuleDetails as ModuleDetails

@@ -3,43 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
-from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.capabilities.context_items import ItemCard, ItemState
 from amplifier_tui.context.compaction.choices import Choice, Choices, is_left_out
 from amplifier_tui.context.compaction.outline import group_entries
 from amplifier_tui.context.entries import KEEP, Decision, Entry, beginning_of
-
-ItemState = Literal["whole", "pinned", "dropped", "shortened", "compacted", "summary"]
-
-
-@dataclass(frozen=True, slots=True)
-class ContextItem:
-    """One item of the next request.
-
-    Attributes:
-        key: Its name for decisions; empty for what is no row of the conversation.
-        source: Who put it there.
-        text: How it begins.
-        tokens: What it takes now; an estimate.
-        whole: What it takes whole, with the results that go with it.
-        state: What became of it.
-        call_id: The tool call it is, or is the result of; may be empty.
-        turn: The number of its turn; 0 for none.
-        fixed: Why nothing can be decided about it; empty where something can.
-    """
-
-    key: str
-    source: str
-    text: str
-    tokens: int
-    whole: int
-    state: ItemState = "whole"
-    role: str = ""
-    call_id: str = ""
-    turn: int = 0
-    fixed: str = ""
-
 
 PROMPT: Final = "The instructions always go along; the bundle and its files say what they are."
 TOOLS: Final = "Tools are described as long as their module is mounted."
@@ -72,7 +41,7 @@ def items_of(
     decisions: Mapping[str, Decision],
     choices: Choices,
     ledger: Sequence[Entry],
-) -> tuple[ContextItem, ...]:
+) -> tuple[ItemCard, ...]:
     """Return the items of a request, the biggest first; those left out by what they would take.
 
     Args:
@@ -87,10 +56,10 @@ def items_of(
     ]
     for entry in entries:
         for source, tokens in entry.parts:
-            found.append(ContextItem("", source, source, tokens, tokens, fixed=PROMPT))
+            found.append(ItemCard("", source, source, tokens, tokens, fixed=PROMPT))
     for source, (number, tokens) in tools.items():
         text = f"{number} tools" if number != 1 else "1 tool"
-        found.append(ContextItem("", source, text, tokens, tokens, fixed=TOOLS))
+        found.append(ItemCard("", source, text, tokens, tokens, fixed=TOOLS))
     return tuple(sorted(found, key=lambda item: -max(item.tokens, item.whole)))
 
 
@@ -100,7 +69,7 @@ def _item(
     choices: Choices,
     ledger: Sequence[Entry],
     groups: Mapping[int, Sequence[int]],
-) -> ContextItem:
+) -> ItemCard:
     made_up = "+" in entry.key and not is_left_out(entry)
     known = 0 <= entry.seq < len(ledger) and not (entry.provided or made_up)
     row = ledger[entry.seq] if known else entry
@@ -119,7 +88,7 @@ def _item(
         state = "dropped"
     call = next(iter((*row.answers, *row.calls)), "")
     shown = entry if summary or not known else row
-    return ContextItem(
+    return ItemCard(
         key=entry.base if known and not summary else "",
         source=shown.source,
         text=beginning_of(shown.message),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final
 
+from amplifier_tui.base.capabilities.context_items import ItemCard
 from amplifier_tui.base.text import short_count
 from amplifier_tui.context.compaction.choices import Choice
 from amplifier_tui.context.compaction.decisions import Decisions, ModelDecisions
@@ -15,7 +16,7 @@ from amplifier_tui.context.entries import Decision, Entry, Row
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.budget import Budget, BudgetPolicy
 from amplifier_tui.context.request.frame import Frame, FrameMaker, LentTurn, with_summaries
-from amplifier_tui.context.request.items import ContextItem, items_of, refusal
+from amplifier_tui.context.request.items import items_of, refusal
 from amplifier_tui.context.request.meter import Meter
 from amplifier_tui.context.request.report import ContextEvents, ContextReport
 from amplifier_tui.context.request.shares import SourceLine, fitted
@@ -155,7 +156,7 @@ class ContextView:
         summaries = (*self.decisions.summaries, *(decided.summaries if decided else ()))
         return self._frames.make(prompt, self.lent, tools, summaries, self.decisions.choices)
 
-    async def items(self, provider: Any | None = None) -> tuple[ContextItem, ...]:
+    async def items(self, provider: Any | None = None) -> tuple[ItemCard, ...]:
         """Return the items of the next request, the biggest first."""
         decided = self.decisions.peek(self.budget(provider).key)
         frame = await self.frame(decided, fresh_prompt=False)

@@ -3,7 +3,8 @@
 from concurrent.futures import Future
 from typing import Literal, Protocol
 
-from amplifier_tui.host.cards import CompactionPreview, ItemCard, MemoryCard
+from amplifier_tui.base.capabilities.context_items import ItemCard
+from amplifier_tui.host.cards import CompactionPreview, MemoryCard
 
 
 class ContextClient(Protocol):

@@ -1,12 +1,12 @@
 """What the user does with single items of the context: keep whole, leave out, shorten, undo."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Final
 
+from amplifier_tui.base.capabilities.context_items import ItemCard
 from amplifier_tui.context.compaction.choices import Choice
-from amplifier_tui.context.request.items import ContextItem
 from amplifier_tui.context.request.view import ContextView
-from amplifier_tui.host.cards import ItemCard
 from amplifier_tui.host.events import ItemChosen
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.sources import Sources
@@ -49,7 +49,7 @@ class ItemChoices:
         view = self._view()
         if view is None:
             raise RuntimeError(FOREIGN)
-        return tuple(self._card(item) for item in (await view.items(self._window()))[:_MOST])
+        return tuple(self._shown(item) for item in (await view.items(self._window()))[:_MOST])
 
     async def choose(self, key: str, choice: Choice | None) -> None:
         """Decide about an item, or (None) take what was decided back."""
@@ -80,24 +80,13 @@ class ItemChoices:
         items = await view.items(self._window())
         found = next((item for item in items if item.key == key), None)
         if found is not None:
-            card = self._card(found)
+            item = self._shown(found)
             choice = view.decisions.choices.of(key) or ""
-            self._sender.send(ItemChosen(**self._sender.stamp(), item=card.name, choice=choice))
+            self._sender.send(ItemChosen(**self._sender.stamp(), item=item.name, choice=choice))
         await self._done()
 
-    def _card(self, item: ContextItem) -> ItemCard:
-        return ItemCard(
-            key=item.key,
-            source=item.source,
-            text=self._sender.redactor.text(item.text),
-            tokens=item.tokens,
-            whole=item.whole,
-            state=item.state,
-            role=item.role,
-            call_id=item.call_id,
-            turn=item.turn,
-            fixed=item.fixed,
-        )
+    def _shown(self, item: ItemCard) -> ItemCard:
+        return replace(item, text=self._sender.redactor.text(item.text))
 
     def _say(self, text: str) -> None:
         self._sender.notice("warning", text, "context")
