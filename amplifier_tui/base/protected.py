@@ -19,17 +19,21 @@ _CONFIGURES: Final[dict[str, str]] = {
     "other agents": (
         ".agents .claude .claude.json .codex .cursor .cursorrules .windsurf .windsurfrules .gemini"
         " .continue .roo .clinerules .opencode opencode.json .aider* agents.md claude.md gemini.md"
+        " agent.md qwen.md warp.md copilot-instructions.md .qwen .kiro .junie .augment* .goose*"
+        " .crush crush.json .openhands .trae .amazonq .factory .rules"
     ),
     "git": (
-        ".git git~? .gitconfig .gitmodules .gitattributes .hg .hgrc .svn .husky lefthook*.yml"
-        " .pre-commit-config.yaml"
+        ".git git~? .gitconfig .gitmodules .gitattributes .hg .hgrc .svn .jj .husky .huskyrc*"
+        " .githooks lefthook.* lefthook-local.* .lefthook* .pre-commit-config.yaml .overcommit.yml"
     ),
     "the editor": (
-        ".vscode .idea .fleet .zed .devcontainer .vimrc .nvimrc .gvimrc .ngvimrc .exrc .emacs"
-        " .emacs.d .dir-locals.el"
+        ".vscode *.code-workspace .idea .run .fleet .zed .helix *.sublime-project .devcontainer"
+        " .devcontainer.json .vimrc .nvimrc .gvimrc .ngvimrc .lvimrc .exrc .nvim.lua .emacs"
+        " .emacs.d .dir-locals.el .dir-locals-2.el"
     ),
     "the environment of programs": (
-        ".env .env.* *.env .envrc .direnv .tool-versions mise.toml .mise.toml"
+        ".env .env.* *.env .envrc .direnv .autoenv* .tool-versions mise.toml mise.*.toml .mise"
+        " .mise.toml .mise.*.toml"
     ),
     "shells and what starts with them": (
         ".bashrc .zshrc .xsessionrc .mkshrc .kshrc .cshrc .tcshrc .bash_profile .bash_login"
@@ -39,10 +43,10 @@ _CONFIGURES: Final[dict[str, str]] = {
     ),
     "interpreters and debuggers": (
         "*.pth pyvenv.cfg sitecustomize.py usercustomize.py .pythonrc .pythonstartup .pdbrc .irbrc"
-        " .pryrc .rprofile .gdbinit .lldbinit"
+        " .pryrc .rprofile .renviron .gdbinit .lldbinit .pnp.cjs .pnp.loader.mjs bunfig.toml"
     ),
     "package managers": (
-        ".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc .condarc .cargo .mvn .gradle"
+        ".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc .condarc .cargo .mvn .gradle .bundle"
     ),
     _SECRETS: (
         ".ssh .gnupg .aws .azure .kube .docker .netrc .pgpass .git-credentials .vault-token"

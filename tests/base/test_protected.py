@@ -34,6 +34,18 @@ WORKSPACE = Path("/home/me/.claude/trees/project")
         ("lib/x.pth", "interpreters and debuggers"),
         ("sitecustomize.py", "interpreters and debuggers"),
         (".npmrc", "package managers"),
+        ("project.code-workspace", "the editor"),
+        (".nvim.lua", "the editor"),
+        (".helix/languages.toml", "the editor"),
+        (".devcontainer.json", "the editor"),
+        (".lefthook.toml", "git"),
+        ("lefthook.json", "git"),
+        (".jj/repo/config.toml", "git"),
+        ("mise.local.toml", "the environment of programs"),
+        (".github/copilot-instructions.md", "other agents"),
+        (".kiro/steering/x.md", "other agents"),
+        (".Renviron", "interpreters and debuggers"),
+        (".bundle/config", "package managers"),
     ],
 )
 def test_a_file_that_configures_says_whom(written: str, whom: str) -> None:
@@ -42,7 +54,16 @@ def test_a_file_that_configures_says_whom(written: str, whom: str) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ["src/a.py", "pyproject.toml", "package.json", "Makefile", "tests/conftest.py", "shadow/x.css"],
+    [
+        "src/a.py",
+        "pyproject.toml",
+        "package.json",
+        "Makefile",
+        "tests/conftest.py",
+        "shadow/x.css",
+        "rules/a",
+        "run/a",
+    ],
 )
 def test_what_people_edit_all_day_configures_nothing_in_particular(written: str) -> None:
     assert configures(WORKSPACE / written, WORKSPACE) == ""

@@ -18,6 +18,7 @@ def project(tmp_path: Path) -> Path:
     for name in ("src/deep", "docs"):
         (folder / name).mkdir(parents=True)
     (folder / "src" / "deep" / ".env").write_text("KEY=hush\n")
+    (folder / "docs" / ".env.example").write_text("KEY=\n")
     (folder / "src" / "a.py").write_text("KEY = value\nother\n")
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     subprocess.run(["git", "-C", str(folder), "add", "src/a.py"], check=True)

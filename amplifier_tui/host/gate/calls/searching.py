@@ -16,6 +16,8 @@ logger = logging.getLogger(__name__)
 _MOST: Final = 20
 """Folders with such files in which the search is tried."""
 _SECONDS: Final = 2.0
+_TEMPLATES: Final = (".example", ".sample", ".template", ".dist")
+"""Endings of files that name the keys a project needs."""
 _NOTHING: Final = 1
 """The exit code of a search that finds nothing."""
 
@@ -42,7 +44,8 @@ def met_secrets(command: ShellCommand, workspace: Path, folder: Path) -> list[Pa
         if start.is_dir() and start.is_relative_to(root):
             for secret in secrets_nearby(start):
                 names = secret.relative_to(start).parts
-                if search.hidden or not any(name.startswith(".") for name in names):
+                seen = search.hidden or not any(name.startswith(".") for name in names)
+                if seen and secret.suffix not in _TEMPLATES:
                     found.setdefault(secret.parent, []).append(secret.name)
     tried = search.told and len(found) <= _MOST
     return [
