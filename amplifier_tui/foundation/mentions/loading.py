@@ -66,7 +66,7 @@ def parse_mentions(text: str) -> list[str]:
     """Return the mentions of a text, each once, in order, with their `@`.
 
     Mentions in fenced code and in single-backtick code do not count. A full stop at the end of a
-    sentence belongs to the mention, so such a mention names no file.
+    sentence belongs to the mention; a resolver may look for it without.
     """
     if "@" not in text:
         return []
@@ -246,18 +246,21 @@ async def expand_mentions_in_instruction(
     deduplicator: ContentDeduplicator | None = None,
     relative_to: Path | None = None,
     confined: bool = False,
+    failed: list[MentionResult] | None = None,
 ) -> str:
     """Put what a text mentions before it, a blank line between; the mentions stay where they are.
 
     What `deduplicator` knows from before is not put in again. A text that is not the user's, such
-    as a model's, is `confined`, see `load_mentions`.
+    as a model's, is `confined`, see `load_mentions`. What can't be read is put into `failed`.
     """
     resolved: dict[str, Path] = {}
     collected = deduplicator or ContentDeduplicator()
     before = collected.get_known_hashes()
-    await load_mentions(
+    results = await load_mentions(
         text, resolver, collected, relative_to, confined=confined, resolved=resolved
     )
+    if failed is not None:
+        failed += [result for result in results if result.error is not None]
     names = mentions_by_path(resolved)
     blocks = [
         format_context_file(file, names)

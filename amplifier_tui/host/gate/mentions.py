@@ -6,6 +6,7 @@ Published tools read `@path` where the model writes that for a file, through the
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.foundation.paths import is_there
 from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.stand_in import StandIn
 
@@ -22,6 +23,15 @@ class UsersMentions(StandIn):
     def __init__(self, other: Any, gate: Gate) -> None:
         super().__init__(other)
         object.__setattr__(self, "_gate", gate)
+
+    def resolve(self, mention: str) -> Path | None:
+        """Return the file a mention names, also where a sentence ends behind it."""
+        found: Path | None = self._other.resolve(mention)
+        shorter = mention.rstrip(".:")
+        if shorter == mention or (found is not None and is_there(found)):
+            return found
+        meant: Path | None = self._other.resolve(shorter)
+        return meant if meant is not None and is_there(meant) else found
 
     def resolve_confined(self, mention: str) -> Path | None:
         """Return the file a mention names; it looks at files, so not for an event loop."""

@@ -1,14 +1,17 @@
 """From what the user typed to what the orchestrator gets, before a turn and at its steps."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
+from amplifier_tui.foundation.mentions.loading import (
+    MentionResult,
+    expand_mentions_in_instruction,
+)
 from amplifier_tui.host.gate.mentions import users_mentions
 from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.store.replay import STEER_HOOK
@@ -17,6 +20,7 @@ from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.host.turns.prompt.attachments import mentioned_images, read_attachments, shown
 from amplifier_tui.host.turns.prompt.commands import PromptCommands
 from amplifier_tui.host.turns.prompt.resources import mentioned_resources
+from amplifier_tui.host.turns.prompt.unread import unread
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.unfinished import mend_broken_answer
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -157,7 +161,7 @@ class PromptPath:
             attached.problems.append("images, which this session's context can't be given")
         for problem in attached.problems:
             self._sender.notice("warning", f"Not attached: {problem}")
-        with_files = await self._with_files(prompt, attached.texts)
+        with_files = await self._with_files(prompt, attached.texts, mentioned)
         text = await self._announce(self._shell.with_output(with_files))
         names = tuple(map(shown, prompt.attachments))
         self._recorder.expect(text, prompt.text, names, commands, attached.images, attached.names)
@@ -172,23 +176,33 @@ class PromptPath:
         self._recorder.expect_also(sent, text, commands=commands)
         return sent
 
-    async def _with_files(self, prompt: Prompt, attached: list[str]) -> str:
-        """Return the prompt with the files it mentions, and those attached to it, before it."""
+    async def _with_files(self, prompt: Prompt, attached: list[str], images: Sequence[str]) -> str:
+        """Return the prompt with the files it mentions, and those attached to it, before it.
+
+        Args:
+            images: What it mentions that goes along as an image.
+        """
         try:
             expanded = await self._commands.expanded(prompt.text)
         except ValueError as error:
             raise PromptDeniedError(str(error)) from error
         text = typed = prompt.mentioning
         resolver = users_mentions(self._coordinator.get_capability("mention_resolver"))
+        failed: list[MentionResult] = []
         if resolver is not None and "@" in text:
             seen = self._coordinator.get_capability("mention_deduplicator")
-            text = await expand_mentions_in_instruction(text, resolver=resolver, deduplicator=seen)
+            text = await expand_mentions_in_instruction(
+                text, resolver=resolver, deduplicator=seen, failed=failed
+            )
         # The user's mentions count, those of a command's own text and of files do not.
         text = text.removesuffix(typed) + expanded
 
         def warn(message: str) -> None:
             self._sender.notice("warning", message)
 
+        for result in failed:
+            if str(result.resolved_path) not in images and (words := unread(result)):
+                warn(words)
         blocks = await mentioned_resources(typed, self._coordinator, warn)
         return "\n\n".join((*blocks, *attached, text))
 

@@ -48,6 +48,9 @@ def test_the_user_mentions_any_file_and_its_text_no_more_than_others(
     users = users_mentions(mentions)
     for place in ("far.md", "work/kept.md", "bundle/kept.md"):
         assert users.resolve(f"@{tmp_path}/{place}") == tmp_path / place
+    assert users.resolve("@ok.md.") == tmp_path / "work" / "ok.md", "a sentence ends there"
+    write(tmp_path / "work" / "ok.md.", "other words")
+    assert users.resolve("@ok.md.") == tmp_path / "work" / "ok.md."
     assert users.resolve_confined("@ok.md") == tmp_path / "work" / "ok.md"
     assert users.resolve_confined("@kept.md") is None
     other = users._other

@@ -287,6 +287,20 @@ def test_mentioned_and_attached_files_go_along_and_the_prompt_stays_what_was_typ
     assert any("missing.txt" in e.text for e in driver.of(Notice))
 
 
+def test_a_mentioned_file_that_does_not_go_along_is_named_and_a_name_is_none(
+    project: Project, driver: Driver
+) -> None:
+    (project.folder / "bytes.bin").write_bytes(b"\xff\xfe\x00")
+    (project.folder / "notes.txt").write_text("mentioned content")
+    opened = driver.open(project.bundle())
+    driver.turn("@ada: see @types/node, @gone.txt, @bytes.bin and then @notes.txt.")
+    said = [event.text for event in driver.of(Notice) if event.text.startswith("Not read")]
+    assert said[0] == "Not read: @gone.txt: no such file"
+    assert said[1].startswith("Not read: @bytes.bin: ") and "not UTF-8" in said[1]
+    assert len(said) == 2
+    assert "mentioned content" in project.rows(opened.session_id)[0]["content"]
+
+
 def test_a_prompt_a_hook_refuses_is_given_back(project: Project, driver: Driver) -> None:
     driver.open(project.bundle(hooks=(("hooks-test", {"deny_prompt": "not on Sundays"}),)))
     assert driver.turn("hello").status == "error"
