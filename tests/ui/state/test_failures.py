@@ -130,6 +130,13 @@ def test_a_compaction_leaves_a_divider(
     assert notes == [words]
 
 
+def test_a_compaction_tells_its_summary_from_what_that_stands_for() -> None:
+    told = {"strategy": "summary", "summary": "They greet.", "replaced": ("user · hi",)}
+    event = make(Compacted, before_tokens=9, after_tokens=3, rows=1, **told)
+    (note,) = [e for e in new_state(opened(), turn(), event).entries if isinstance(e, NoteEntry)]
+    assert (note.detail, note.repeats) == ("They greet.", "user · hi")
+
+
 def test_a_key_that_was_refused_is_asked_for_until_a_turn_is_answered() -> None:
     refused = make(Failed, kind="authentication", message="No", prompt="go", missing=("A_KEY",))
     state = new_state(opened(), turn(), refused, turn_ended(status="error"))

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
+    NoteEntry,
     TextEntry,
     ToolEntry,
     UserEntry,
@@ -134,3 +135,11 @@ def test_every_place_that_is_counted_can_be_gone_to(texts: list[str], words: str
             piece, row = at
             assert any(finder.is_here(piece, mark) for mark in finder.marks(piece)[row])
             assert 0 <= row < len(document.lines(piece))
+
+
+def test_what_a_compaction_replaced_is_found_once_where_it_was_said() -> None:
+    finder, _ = finder_of(
+        UserEntry(key="u", text="the needle"),
+        NoteEntry(key="n", text="Compacted", detail="About a needle.", repeats="user · the needle"),
+    )
+    assert searched(finder, "needle").total == 2, "the prompt and the summary"

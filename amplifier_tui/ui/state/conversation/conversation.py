@@ -187,9 +187,11 @@ class ConversationState(Handlers):
 
     @on(events.Compacted)
     def _compacted(self, event: events.Compacted) -> None:
-        detail = "\n\n".join(part for part in (event.summary, "\n".join(event.replaced)) if part)
-        words = _compaction_words(event)
-        self.list.add(NoteEntry(key="note", agent=event.agent, text=words, detail=detail))
+        words, replaced = _compaction_words(event), "\n".join(event.replaced)
+        note = NoteEntry(
+            key="note", agent=event.agent, text=words, detail=event.summary, repeats=replaced
+        )
+        self.list.add(note)
 
     @on(events.ItemChosen)
     def _item_chosen(self, event: events.ItemChosen) -> None:

@@ -179,12 +179,14 @@ class ErrorEntry(ConversationEntry):
 class NoteEntry(ConversationEntry):
     """A quiet line between turns: stopped, resumed, bundle switched, compacted.
 
-    `detail` is what it opens as; empty where it does not.
+    `detail` is what it opens as, and below that `repeats`, which the conversation has elsewhere,
+    too. It does not open where both are empty.
     """
 
     text: str
     level: Level = "info"
     detail: str = ""
+    repeats: str = ""
 
 
 @dataclass(slots=True, kw_only=True)

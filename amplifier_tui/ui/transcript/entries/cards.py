@@ -118,12 +118,13 @@ _GLYPHS = {"warning": Span("! ", "warning"), "error": Span("✗ ", "error")}
 
 def note_lines(entry: NoteEntry, scene: Scene) -> list[StyledLine]:
     """Return a note; a warning or an error has its glyph. One with a detail opens as that."""
-    if entry.detail:
+    opened = "\n\n".join(part for part in (entry.detail, entry.repeats) if part)
+    if opened:
         line = data_row([Span(one_line(entry.text), "muted")], Span(""), scene, expandable=True)
         if not scene.expanded:
             return [line]
         inner = scene.column.inset(2)
-        return [line, *margined(text_lines(entry.detail, "secondary", inner.measure), inner)]
+        return [line, *margined(text_lines(opened, "secondary", inner.measure), inner)]
     glyph = _GLYPHS.get(entry.level)
     if glyph:
         lines = _headed(entry.text, glyph, glyph.style, scene.column.measure)

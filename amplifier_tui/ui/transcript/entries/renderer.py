@@ -1,6 +1,7 @@
 """Entries of every kind as lines, as an estimated height, and as text to copy."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -232,7 +233,9 @@ def is_expandable(item: DrawnEntry) -> bool:
             return bool(entry.text.strip())
         case UserEntry() as entry:
             return is_long(entry)
-        case ErrorEntry() | NoteEntry() as entry:
+        case NoteEntry() as entry:
+            return bool(entry.detail or entry.repeats)
+        case ErrorEntry() as entry:
             return bool(entry.detail)
         case LaneEntry():
             return True
@@ -246,7 +249,7 @@ def plain_text(entry: ConversationEntry) -> str:
         case UserEntry() | TextEntry() | ThinkingEntry():
             return clean(entry.text)
         case NoteEntry():
-            parts = [clean(entry.text), clean(entry.detail)]
+            parts = [clean(entry.text), clean(entry.detail), clean(entry.repeats)]
         case LaneEntry():
             return clean(entry.instruction)
         case ToolEntry():
@@ -267,6 +270,12 @@ def plain_text(entry: ConversationEntry) -> str:
         case _:
             return ""
     return "\n".join(part.rstrip("\n") for part in parts if part)
+
+
+def searched_text(entry: ConversationEntry) -> str:
+    """Return what an entry says and no other one does, to look for words in."""
+    own = replace(entry, repeats="") if isinstance(entry, NoteEntry) else entry
+    return plain_text(own)
 
 
 def name_of(entry: ConversationEntry) -> str:

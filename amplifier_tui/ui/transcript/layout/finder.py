@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from amplifier_tui.ui.transcript.entries.renderer import plain_text
+from amplifier_tui.ui.transcript.entries.renderer import searched_text
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 from amplifier_tui.ui.transcript.lines import StyledLine
@@ -99,7 +99,7 @@ class Finder:
         while self._todo and self._pattern is not None:
             item = next(iter(self._todo))
             del self._todo[item]
-            count = len(self._pattern.findall(plain_text(item.entry)))
+            count = len(self._pattern.findall(searched_text(item.entry)))
             if count:
                 self._total += count - self._counts.get(item, 0)
                 self._counts[item] = count
