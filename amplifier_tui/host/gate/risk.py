@@ -273,6 +273,8 @@ def _judge_run(run: ProgramRun, here: Whereabouts) -> Judgement:
     if not run.readable or not run.program or given:
         whole = whole.joined(Judgement("high", (UNREADABLE,)))
     whole = whole.joined(worst(_judge_paths(run, here)))
+    if run.program == "find":
+        whole = whole.joined(_judge_find(run, here))
     root = next((w for w in (*run.wrappers, run.program) if w in ROOT_WRAPPERS), "")
     if root:
         harsh = severity(whole.risk) >= severity("high")
@@ -290,6 +292,8 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
     near = far = 0
     changes = run.program in _CHANGES_ARGUMENTS
     arguments = list(zip(run.arguments, run.command.known[1:], strict=False))
+    if changes:
+        arguments = [*map(_named_place, run.command.written[1:], arguments)]
     if run.program in ("chmod", "chown", "chgrp"):
         # The first is the mode or the owner.
         arguments = [item for item in arguments if not item[0].startswith("-")][1:]
@@ -319,6 +323,38 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
             yield _judge_change(run, place, known, word)
         else:
             yield _judge_read(place) if place.exists or place.secret else Judgement()
+
+
+_PLACES: Final = re.compile(r"(?:\$(?:PWD|\{PWD\}|\(pwd\))|`pwd`|(\$(?:HOME|\{HOME\})))(?=/|\Z)")
+
+
+def _named_place(written: str, argument: tuple[str, bool]) -> tuple[str, bool]:
+    """Return an argument with the place in it that a shell's own variable names."""
+    found = _PLACES.match(written)
+    if found is None:
+        return argument
+    rest = written[found.end() :]
+    return ("~" if found[1] else ".") + rest, not re.search(r"[$`*?\[{(]", rest)
+
+
+_NARROWS: Final = re.compile(
+    r"-(?:i?(?:name|path|regex|wholename)|newer\w*|[acm](?:min|time)|empty|size|type|maxdepth|prune"
+    r"|perm|user|group|links|inum|samefile)"
+)
+
+
+def _judge_find(run: ProgramRun, here: Whereabouts) -> Judgement:
+    """Judge what `find` deletes: everything below its folders, unless some test says what."""
+    words = run.arguments
+    first = next((at for at, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
+    deletes = "-delete" in words or any(word.rpartition("/")[2] in _DELETERS for word in words)
+    tests = [word for word in words if _NARROWS.fullmatch(word)]
+    if not deletes or any(word not in ("-type", "-maxdepth") for word in tests):
+        return Judgement()
+    places = [here.locate(word) for word in words[:first] or (".",)]
+    if any(place.shown == "." or is_root_like(place) for place in places):
+        return Judgement("critical", ("deletes everything below its folders",), tuple(places))
+    return Judgement()
 
 
 def _judge_change(run: ProgramRun, place: PathPlace, known: bool, word: str) -> Judgement:
