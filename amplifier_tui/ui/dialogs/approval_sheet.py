@@ -41,9 +41,6 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         client: Takes the arguments that the user gives a call.
         held: Whether the clock stands already.
         scope: How long a grant is to hold, as it was chosen before.
-        keymap: The keys to show.
-        is_first_click: True for the click that brought the terminal to the front.
-        cover: Told how many rows the dialog hides, 0 when it is gone.
     """
 
     SCOPE = "approval"
@@ -92,7 +89,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         is_first_click: Callable[[], bool],
         cover: Callable[[int], None],
     ) -> None:
-        super().__init__(keymap.by_key("approval"), is_first_click, cover, f"-{request.risk}")
+        super().__init__(keymap, is_first_click, cover, f"-{request.risk}")
         self.request = request
         self._worded = words.has_question(request)
         self.set_class(self._worded, "-worded")
@@ -167,7 +164,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
             say = KeyChoice("enter", "Deny, and say this", "send")
             return [say, KeyChoice("esc", "Back", "later")]
         if self._editor.is_open:
-            outside = choice("editor", "In $EDITOR", "edit_outside")
+            outside = choice("editor", "In $EDITOR")
             return [choice("judge", "Judge it anew"), outside, choice("later", "Back")]
         if self._confirming:
             allow = KeyChoice("enter", "Allow this, once", "confirm", strong=True)
@@ -175,9 +172,9 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         found = [choice("deny", "Deny"), choice("reason", "Deny and say why")]
         found.append(choice("allow", "Allow"))
         if self._place.same > 1 and self.request.risk != "critical":
-            found.append(choice("all", f"Allow all {self._place.same}", "allow_all"))
+            found.append(choice("all", f"Allow all {self._place.same}"))
         remembers = self._scopes.offered and not self.withheld
-        scope = [choice("scope", "Remember", "cycle_scope")] if remembers else []
+        scope = [choice("scope", "Remember")] if remembers else []
         if self._full:
             return [*found, *scope, *self.reading_choices(), choice("full", "Small again")]
         if self.request.editable:

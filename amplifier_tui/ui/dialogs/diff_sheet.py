@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -12,7 +11,7 @@ from textual.widgets import Static
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import SessionClient
 from amplifier_tui.ui.dialogs.approval_words import change_counts, diff_rows
-from amplifier_tui.ui.dialogs.parts.reading import ReadingSheet
+from amplifier_tui.ui.dialogs.parts.reading import FullReadingSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.diffs.reader import Reader
 from amplifier_tui.ui.diffs.rows import DiffRows
@@ -21,7 +20,7 @@ from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.messages import CopyRequested
 
 
-class DiffSheet(ReadingSheet[None]):
+class DiffSheet(FullReadingSheet[None]):
     """Shows a diff; it decides nothing.
 
     Args:
@@ -31,10 +30,8 @@ class DiffSheet(ReadingSheet[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("diff")
-    AUTO_FOCUS = "ScrollLines"
-    SCOPE: ClassVar[str] = "diff"
+    SCOPE = "diff"
     DEFAULT_CSS = """
-    DiffSheet > #sheet { height: 100%; padding: 0 2; border-left: thick $primary; }
     DiffSheet #diff-head { height: 1; }
     DiffSheet #diff-title { width: 1fr; text-style: bold; color: $text-secondary; }
     DiffSheet #diff-count { width: auto; height: 1; }
@@ -62,24 +59,6 @@ class DiffSheet(ReadingSheet[None]):
             yield Static(change_counts(self._rows.changed), id="diff-count")
         yield Reader(self._rows, full=True)
         yield KeyRow()
-
-    def _foot(self) -> int:
-        return 0
-
-    def _fit(self, rows: int) -> None:
-        keys = self.query_one(KeyRow)
-        keys.set_choices([*self.reading_choices(), self.choice("close", "Close")])
-        taken = keys.get_content_height(self.size, self.size, self.app.size.width - 5)
-        self.reader.fit(rows - 1 - taken, full=True)
-
-    @on(Reader.Resized)
-    def _reader_changed(self) -> None:
-        self._fit(self.room())
-
-    def action_close(self) -> None:
-        """End a search, or close."""
-        if not self.reader.close_search():
-            self.finish()
 
     def action_copy(self) -> None:
         """Copy the diff."""

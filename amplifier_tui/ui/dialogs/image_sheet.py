@@ -16,13 +16,13 @@ from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import ImageCard
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyRow, Sheet
 from amplifier_tui.ui.images.cells import PixelSize, fit, row_segments
 from amplifier_tui.ui.images.decoding import ImageError, draw, too_large
 from amplifier_tui.ui.images.pictures import Fetch
 from amplifier_tui.ui.images.showing import image_words
-from amplifier_tui.ui.keys.actions import BY_ID, bindings
-from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets import styled
 
 
@@ -69,6 +69,7 @@ class ImageSheet(Sheet[None]):
         fetch: Gives their bytes.
     """
 
+    SCOPE = "image"
     BINDINGS: ClassVar[list[BindingType]] = bindings("image")
     DEFAULT_CSS = """
     ImageSheet > #sheet { height: 100%; padding: 0 2; }
@@ -90,10 +91,8 @@ class ImageSheet(Sheet[None]):
         """Make the head, the image and the keys."""
         yield Static(id="image-title", classes="one-row")
         yield ImageCells()
-        choices = [("next", "Next", "step(1)"), ("previous", "Previous", "step(-1)")]
-        choices = [*(choices if len(self._cards) > 1 else ()), ("close", "Close", "close")]
-        keys = {name: self._keymap.keys_of(BY_ID[f"image.{name}"]) for name, _, _ in choices}
-        yield KeyRow([KeyChoice(show_keys(keys[n]), words, run) for n, words, run in choices])
+        others = [self.choice("next", "Next"), self.choice("previous", "Previous")]
+        yield KeyRow([*(others if len(self._cards) > 1 else ()), self.choice("close", "Close")])
 
     def _foot(self) -> int:
         return 0

@@ -13,8 +13,8 @@ from amplifier_tui.host.client import QuestionsReply
 from amplifier_tui.ui.dialogs.ask.form import WORDS, AskForm, ask_rows, tabs
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
-from amplifier_tui.ui.keys.actions import BY_ID, bindings
-from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.pick_list import PickList
 
 MEASURE = 100
@@ -27,11 +27,9 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
     Args:
         form: What is answered already; changed by the user.
         who: The agent that asks.
-        keymap: The keys to show.
-        is_first_click: True for the click that brought the terminal to the front.
-        cover: Told how many rows the dialog hides, 0 when it is gone.
     """
 
+    SCOPE = "ask"
     BINDINGS = bindings("ask")
     DECIDES = frozenset(("go_on", "write", "decline"))
     AUTO_FOCUS = ""
@@ -58,10 +56,9 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         is_first_click: Callable[[], bool],
         cover: Callable[[int], None],
     ) -> None:
-        super().__init__(keymap.by_key("ask"), is_first_click, cover)
+        super().__init__(keymap, is_first_click, cover)
         self.form = form
         self._who = who
-        self._keymap = keymap
         self._cursor = ""
 
     def _content(self) -> ComposeResult:
@@ -94,18 +91,14 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         form, options = self.form, self.form.question.options
         on = "Answer" if form.is_last else "Next"
         if self.writing:
-            return [KeyChoice("enter", on, "send"), self._choice("later", "Back")]
-        found = [self._choice("go_on", on)]
+            return [KeyChoice("enter", on, "send"), self.choice("later", "Back")]
+        found = [self.choice("go_on", on)]
         if options:
-            found.append(self._choice("tick", "Tick" if form.question.multi_select else "Choose"))
-        found.append(self._choice("write", "Own words"))
+            found.append(self.choice("tick", "Tick" if form.question.multi_select else "Choose"))
+        found.append(self.choice("write", "Own words"))
         if len(form.asked.questions) > 1:
-            found.append(self._choice("next", "Another question", "step(1)"))
-        return [*found, self._choice("decline", "Decline"), self._choice("later", "Later")]
-
-    def _choice(self, name: str, said: str, action: str = "") -> KeyChoice:
-        keys = self._keymap.keys_of(BY_ID[f"ask.{name}"])
-        return KeyChoice(show_keys(keys), said, action or name)
+            found.append(self.choice("next", "Another question"))
+        return [*found, self.choice("decline", "Decline"), self.choice("later", "Later")]
 
     def _fit(self, rows: int) -> None:
         """Give the list what the head, the line and the keys leave."""
@@ -113,7 +106,7 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
             return
         small = self.has_class("-small")
         width = min(self.app.size.width - (3 if small else 5), MEASURE)
-        key = show_keys(self._keymap.keys_of(BY_ID["ask.write"])) or " "
+        key = self.choice("write", "").key or " "
         row = self._list.row
         keep = self._cursor or (row.id if row is not None else "")
         self._cursor = ""

@@ -12,8 +12,8 @@ from textual.widgets import Input, Static
 from amplifier_tui.host.client import ExportRequest, RewindPoint
 from amplifier_tui.ui.dialogs.export.options import ExportOptions
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
-from amplifier_tui.ui.keys.actions import BY_ID, bindings
-from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.pick_list import PickList
 
 _LONGEST = 4_096
@@ -27,6 +27,7 @@ class ExportSheet(Sheet[ExportRequest]):
         problem: Why nothing was written the last time; empty the first time.
     """
 
+    SCOPE = "export"
     BINDINGS: ClassVar[list[BindingType]] = bindings("export")
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
@@ -98,16 +99,12 @@ class ExportSheet(Sheet[ExportRequest]):
         if self._typing:
             choices = [KeyChoice("enter", "Keep", "keep"), KeyChoice("esc", "Back", "close")]
         elif self._options.is_typed(self._chosen):
-            choices = [self._choice("edit", "Edit")]
+            choices = [self.choice("edit", "Edit")]
         else:
-            choices = [self._choice("next", "Change")]
+            choices = [self.choice("next", "Change")]
         if not self._typing:
-            choices = [self._choice("write", "Write it"), *choices, self._choice("close", "Close")]
+            choices = [self.choice("write", "Write it"), *choices, self.choice("close", "Close")]
         self.query_one(KeyRow).set_choices(choices)
-
-    def _choice(self, name: str, said: str) -> KeyChoice:
-        action = BY_ID[f"export.{name}"]
-        return KeyChoice(show_keys(self._keymap.keys_of(action)), said, action.run)
 
     @on(PickList.Chosen)
     def _clicked(self, event: PickList.Chosen) -> None:

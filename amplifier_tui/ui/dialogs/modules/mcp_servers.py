@@ -13,8 +13,8 @@ from amplifier_tui.host.client import ServerStatus, SessionClient
 from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.keys.actions import BY_ID, bindings
-from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.pick_list import PickRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from amplifier_tui.ui.widgets.text_lines import TextLine
@@ -48,6 +48,7 @@ class ServerList(LetterPicker[ServerStatus]):
     EMPTY = ("This session has no MCP servers.", "No server matches.")
     ROWS = (4, 16)
     BELOW = 3
+    SCOPE = "servers"
     BINDINGS: ClassVar[list[BindingType]] = bindings("servers")
     DEFAULT_CSS = """
     ServerList #server-about { height: 2; margin-top: 1; color: $text-muted; }
@@ -121,11 +122,10 @@ class ServerList(LetterPicker[ServerStatus]):
         close = KeyChoice("esc", "Close", "close")
         if not self.is_mounted or self._card is None:
             return (close,)
-        restart = BY_ID["servers.restart"]
         words = "Restart" if self._card.state in ("ready", "failed") else "Start"
         return (
             KeyChoice("enter", "Details and log", "choose"),
-            KeyChoice(show_keys(self._keymap.keys_of(restart)), words, restart.run),
+            self.choice("restart", words),
             KeyChoice("/", "Filter", "filter"),
             close,
         )

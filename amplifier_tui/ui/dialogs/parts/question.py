@@ -1,12 +1,14 @@
 """A sheet that asks for a decision: what is typed on goes to the prompt and decides nothing."""
 
 from collections.abc import Callable
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 from textual import events
 from textual.widgets import Input, TextArea
 
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.keys.action import KeyScope
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.state.answer_keys import ALONE, BURST, GRACE, AnswerKeys, Heard, KeyRole
 from amplifier_tui.ui.terminal.input import key_time
 
@@ -20,7 +22,7 @@ class QuestionSheet(Sheet[T]):
     """Hears keys before everything else does, in the order in which they arrived.
 
     Args:
-        keys: The action of each key.
+        keymap: The keys to hear and to show.
         is_first_click: True for the click that brought the terminal to the front.
         cover: Told how many rows of the conversation it covers.
     """
@@ -36,13 +38,14 @@ class QuestionSheet(Sheet[T]):
 
     def __init__(
         self,
-        keys: dict[str, str],
+        keymap: Keymap,
         is_first_click: Callable[[], bool],
         cover: Callable[[int], None],
         classes: str = "",
     ) -> None:
         super().__init__(classes=classes)
-        self._keys = keys
+        self._keymap = keymap
+        self._keys = keymap.by_key(cast("KeyScope", self.SCOPE))
         self._is_first_click = is_first_click
         self._report_cover = cover
         self._answer_keys = AnswerKeys(key_time(), self.grace, self.alone)

@@ -1,15 +1,16 @@
 """What a sheet with a text or a diff to read does with it."""
 
 import asyncio
-from typing import ClassVar, TypeVar
+from typing import TypeVar
+
+from textual import on
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import SessionClient
 from amplifier_tui.ui.dialogs.approval_words import diff_rows
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, Sheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.diffs.reader import Reader
-from amplifier_tui.ui.keys.actions import BY_ID
-from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.keymap import Keymap
 
 T = TypeVar("T")
 
@@ -19,9 +20,6 @@ ROOMY = 100
 
 class ReadingSheet(Sheet[T]):
     """Has a reader, and the actions `step`, `search`, `split` and `whole` about it."""
-
-    SCOPE: ClassVar[str] = ""
-    """Scope of the actions."""
 
     def set_up_reading(
         self, diff: str, client: SessionClient, keymap: Keymap, *, made: bool
@@ -38,17 +36,12 @@ class ReadingSheet(Sheet[T]):
         """What is to be read."""
         return self.query_one(Reader)
 
-    def choice(self, name: str, said: str, action: str = "") -> KeyChoice:
-        """Return a key of the sheet's scope with its words."""
-        keys = self._keymap.keys_of(BY_ID[f"{self.SCOPE}.{name}"])
-        return KeyChoice(show_keys(keys), said, action or name)
-
     def reading_choices(self) -> list[KeyChoice]:
         """Return the keys that are about the text."""
         found = [self.choice("search", "Search")]
         if self.reader.changes > 1 or self.reader.finding:
-            found.append(self.choice("next", "Next", "step(1)"))
-            found.append(self.choice("previous", "Previous", "step(-1)"))
+            found.append(self.choice("next", "Next"))
+            found.append(self.choice("previous", "Previous"))
         if self._diff:
             if self.reader.split or self.app.size.width >= ROOMY:
                 words = "Unified" if self.reader.split else "Side by side"
@@ -86,3 +79,33 @@ class ReadingSheet(Sheet[T]):
         rows = await asyncio.to_thread(diff_rows, diff)
         self.reader.show_rows(rows)
         self._fit(self.room())
+
+
+class FullReadingSheet(ReadingSheet[T]):
+    """Has the whole screen, with its keys below what is read."""
+
+    AUTO_FOCUS = "ScrollLines"
+    DEFAULT_CSS = """
+    FullReadingSheet > #sheet { height: 100%; padding: 0 2; border-left: thick $primary; }
+    """
+
+    def _foot(self) -> int:
+        return 0
+
+    def _choices(self) -> list[KeyChoice]:
+        return [*self.reading_choices(), self.choice("close", "Close")]
+
+    def _fit(self, rows: int) -> None:
+        keys = self.query_one(KeyRow)
+        keys.set_choices(self._choices())
+        taken = keys.get_content_height(self.size, self.size, self.app.size.width - 5)
+        self.reader.fit(rows - 1 - taken, full=True)
+
+    @on(Reader.Resized)
+    def _reader_changed(self) -> None:
+        self._fit(self.room())
+
+    def action_close(self) -> None:
+        """End a search, or close."""
+        if not self.reader.close_search():
+            self.finish()

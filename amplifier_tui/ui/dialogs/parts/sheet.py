@@ -19,6 +19,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.ui.keys.actions import BY_ID
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 from amplifier_tui.ui.terminal.textual_costs import Overlay
 
 if TYPE_CHECKING:
@@ -194,6 +196,10 @@ class Sheet(Overlay[T]):
     Sheet.-small > #sheet { max-height: 100%; padding: 0 1; }
     """
 
+    SCOPE: ClassVar[str] = ""
+    """The first word of the ids of its actions, where their keys can be changed."""
+    _keymap: Keymap
+    """The keys to show; a dialog with a scope sets it."""
     _ended: tuple[T | None] | None = None
     """The result with which it closes when it is the topmost again."""
 
@@ -207,6 +213,11 @@ class Sheet(Overlay[T]):
     def _content(self) -> ComposeResult:
         """Make the widgets of the dialog."""
         yield from ()
+
+    def choice(self, name: str, said: str) -> KeyChoice:
+        """Return an action of its scope with its key and these words."""
+        action = BY_ID[f"{self.SCOPE}.{name}"]
+        return KeyChoice(show_keys(self._keymap.keys_of(action)), said, action.run)
 
     @property
     def sheet(self) -> Widget:

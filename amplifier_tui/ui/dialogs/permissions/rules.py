@@ -17,8 +17,8 @@ from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, Picker
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.dialogs.permissions import words
 from amplifier_tui.ui.dialogs.questions import AskLine
-from amplifier_tui.ui.keys.actions import BY_ID, bindings
-from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow, row_ids
 
 HOW = (
@@ -61,6 +61,7 @@ class RuleList(LetterPicker[RuleCard]):
     EMPTY = ("There is no rule: what the mode does not let through is asked.", "No rule matches.")
     ROWS = (6, 24)
     BELOW = 3
+    SCOPE = "rule"
     BINDINGS: ClassVar[list[BindingType]] = bindings("rules")
     DEFAULT_CSS = """
     RuleList #rule-about { height: 2; margin: 1 1 0 1; color: $text-muted; }
@@ -111,10 +112,7 @@ class RuleList(LetterPicker[RuleCard]):
         self.query_one(KeyRow).set_choices(self._choices())
 
     def _choices(self) -> Sequence[KeyChoice]:
-        def choice(name: str, said: str) -> KeyChoice:
-            action = BY_ID[f"rule.{name}"]
-            return KeyChoice(show_keys(self._keymap.keys_of(action)), said, action.run)
-
+        choice = self.choice
         found = [choice("add", "Add")]
         if self.is_mounted and self._card is not None and self._card.editable:
             found += [choice("edit", "Edit"), choice("revoke", "Revoke")]

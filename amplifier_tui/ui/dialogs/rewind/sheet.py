@@ -16,8 +16,8 @@ from amplifier_tui.host.events import RewindScope
 from amplifier_tui.ui.dialogs.parts.previewing import PreviewingSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.dialogs.rewind.words import facts, file_row
-from amplifier_tui.ui.keys.actions import BY_ID, bindings
-from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.pick_list import PickList
 
 _LIST = 10
@@ -39,6 +39,7 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
     `show_diff` shows what it does to a file.
     """
 
+    SCOPE = "rewind"
     BINDINGS: ClassVar[list[BindingType]] = bindings("rewind")
     DEFAULT_CSS = """
     RewindSheet #rewind-title { text-style: bold; color: $text-secondary; }
@@ -103,23 +104,20 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
         found: list[KeyChoice] = []
         if preview is not None and not self._busy():
             if self._turns_files:
-                found.append(self._choice("both", "Conversation and files"))
-                found.append(self._choice("conversation", "Conversation"))
-                found.append(self._choice("files", "Files"))
+                found.append(self.choice("both", "Conversation and files"))
+                found.append(self.choice("conversation", "Conversation"))
+                found.append(self.choice("files", "Files"))
             else:
-                found.append(self._choice("both", "Go back"))
-            found.append(self._choice("fork", "Fork instead"))
+                found.append(self.choice("both", "Go back"))
+            found.append(self.choice("fork", "Fork instead"))
         row = self._files.row
         if preview is not None and row is not None:
-            found.append(self._choice("diff", "Diff"))
+            found.append(self.choice("diff", "Diff"))
             file = next(file for file in preview.files if file.path == row.id)
             if file.conflict:
                 said = "Leave as it is" if file.path in self._overwrite else "Overwrite"
-                found.append(self._choice("overwrite", said))
-        return [*found, self._choice("close", "Stay")]
-
-    def _choice(self, name: str, said: str) -> KeyChoice:
-        return KeyChoice(show_keys(self._keymap.keys_of(BY_ID[f"rewind.{name}"])), said, name)
+                found.append(self.choice("overwrite", said))
+        return [*found, self.choice("close", "Stay")]
 
     def _fit(self, rows: int) -> None:
         """The keys are always in view; the list takes what is left of the facts."""

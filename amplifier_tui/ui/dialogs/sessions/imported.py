@@ -1,11 +1,9 @@
 """Sessions of other programs: which there are, and what was said in one."""
 
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -14,8 +12,8 @@ from textual.widgets import Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import ImportedCard, ImportedText, SessionClient
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, marked_match
-from amplifier_tui.ui.dialogs.parts.reading import ReadingSheet
-from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
+from amplifier_tui.ui.dialogs.parts.reading import FullReadingSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.diffs.reader import Reader
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.keys.actions import bindings
@@ -41,9 +39,6 @@ class ImportPicker(AskingPicker[ImportedCard]):
         "No session matches.",
     )
 
-    def __init__(self, ask: Callable[[], Future[tuple[ImportedCard, ...]]]) -> None:
-        super().__init__(ask)
-
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         found = rank(query, self.cards.values(), _words)
         return [self._row(card, query) for card in found]
@@ -60,14 +55,12 @@ def _words(card: ImportedCard) -> str:
     return f"{said} {card.first_prompt} {ORIGINS[card.origin]} {card.cwd}"
 
 
-class ImportedSheet(ReadingSheet[str]):
+class ImportedSheet(FullReadingSheet[str]):
     """Shows a session of another program; returns its key where it is to be forked."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("imported")
-    AUTO_FOCUS = "ScrollLines"
-    SCOPE: ClassVar[str] = "imported"
+    SCOPE = "imported"
     DEFAULT_CSS = """
-    ImportedSheet > #sheet { height: 100%; padding: 0 2; border-left: thick $primary; }
     ImportedSheet #imported-title { text-style: bold; color: $text-secondary; }
     """
 
@@ -86,25 +79,9 @@ class ImportedSheet(ReadingSheet[str]):
         yield Reader(text=visible_lines(self._found.text))
         yield KeyRow()
 
-    def _foot(self) -> int:
-        return 0
-
-    def _fit(self, rows: int) -> None:
-        keys = self.query_one(KeyRow)
-        fork = self.choice("fork", "Fork into a session here")
-        keys.set_choices([fork, *self.reading_choices(), self.choice("close", "Close")])
-        taken = keys.get_content_height(self.size, self.size, self.app.size.width - 5)
-        self.reader.fit(rows - 1 - taken, full=True)
-
-    @on(Reader.Resized)
-    def _reader_changed(self) -> None:
-        self._fit(self.room())
+    def _choices(self) -> list[KeyChoice]:
+        return [self.choice("fork", "Fork into a session here"), *super()._choices()]
 
     def action_fork(self) -> None:
         """Go on from it in a session of this folder."""
         self.finish(self._found.card.key)
-
-    def action_close(self) -> None:
-        """End a search, or close."""
-        if not self.reader.close_search():
-            self.finish()

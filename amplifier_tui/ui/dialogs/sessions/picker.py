@@ -22,8 +22,8 @@ from amplifier_tui.ui.dialogs.sessions.rows import (
     facts_line,
     session_rows,
 )
-from amplifier_tui.ui.keys.actions import BY_ID, bindings
-from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.messages import ActionWanted
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
@@ -51,6 +51,7 @@ class SessionPicker(LookingPicker[SessionList]):
     EMPTY = ("No session was stored here.", "No session matches.")
     BELOW = 2
     ROWS = (20, 20)  # the preview needs them, too
+    SCOPE = "stored"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", show=False, priority=True),
         *bindings("sessions", priority=True),
@@ -106,27 +107,23 @@ class SessionPicker(LookingPicker[SessionList]):
         choose, close = super()._choices()
         first = (choose, self._where())
         if self.app.size.height < _SHORT or self._is_small():
-            return (*first, self._key("preview", "Preview"), close)
-        beside = self._key("preview", "List" if self.has_class("-instead") else "Preview")
+            return (*first, self.choice("preview", "Preview"), close)
+        beside = self.choice("preview", "List" if self.has_class("-instead") else "Preview")
         looks = () if self.has_class("-beside") else (beside,)
-        undo = (self._key("undo", "Undo"),) if self._deleted else ()
+        undo = (self.choice("undo", "Undo"),) if self._deleted else ()
         return (
             *first,
             *looks,
-            self._key("rename", "Rename"),
-            self._key("tag", "Tag"),
-            self._key("pin", "Pin"),
-            self._key("fork", "Fork"),
-            self._key("copy", "Copy id"),
-            self._key("delete", "Delete"),
+            self.choice("rename", "Rename"),
+            self.choice("tag", "Tag"),
+            self.choice("pin", "Pin"),
+            self.choice("fork", "Fork"),
+            self.choice("copy", "Copy id"),
+            self.choice("delete", "Delete"),
             *undo,
             KeyChoice("/", "Search what was said", "search"),
             close,
         )
-
-    def _key(self, name: str, said: str) -> KeyChoice:
-        action = BY_ID[f"stored.{name}"]
-        return KeyChoice(show_keys(self._keymap.keys_of(action)), said, action.run)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A slash begins a search where no filter is typed; in one it is a letter."""
@@ -336,7 +333,7 @@ class SessionPicker(LookingPicker[SessionList]):
 
     async def _delete(self, key: str, card: SessionCard, near: str) -> None:
         name = one_line(card.title or card.first_prompt, 40) or card.session_id[:8]
-        undo = show_keys(self._keymap.keys_of(BY_ID["stored.undo"]))
+        undo = self.choice("undo", "").key
         said = f"{name} is in the bin · {undo} takes it out"
         if await self._change(self._client.delete_session(key), said, near):
             self._deleted.append((key, name))

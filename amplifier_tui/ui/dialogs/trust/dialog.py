@@ -11,12 +11,12 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import Remember, TrustDecision
 from amplifier_tui.host.events import TrustAsked
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
+from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.dialogs.trust.listing import TrustList
 from amplifier_tui.ui.dialogs.trust.picks import TrustPicks
 from amplifier_tui.ui.dialogs.trust.rows import counts
-from amplifier_tui.ui.keys.actions import BY_ID, bindings
-from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
 
 
 class TrustDialog(QuestionSheet[TrustDecision]):
@@ -24,11 +24,9 @@ class TrustDialog(QuestionSheet[TrustDecision]):
 
     Args:
         picks: What is ticked already; changed by the user.
-        keymap: The keys to show.
-        is_first_click: True for the click that brought the terminal to the front.
-        cover: Told how many rows the dialog hides, 0 when it is gone.
     """
 
+    SCOPE = "trust"
     BINDINGS = bindings("trust")
     MAY_WAIT = False
     DECIDES = frozenset(("use", "use_once", "without", "cancel"))
@@ -53,10 +51,9 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         cover: Callable[[int], None],
     ) -> None:
         power = any(item.group in ("power", "keys") for item in asked.items)
-        super().__init__(keymap.by_key("trust"), is_first_click, cover, "-power" if power else "")
+        super().__init__(keymap, is_first_click, cover, "-power" if power else "")
         self.asked = asked
         self.picks = picks
-        self._keymap = keymap
 
     def _content(self) -> ComposeResult:
         title = one_line(self.asked.title, 200)
@@ -113,10 +110,7 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        def choice(name: str, said: str) -> KeyChoice:
-            action = BY_ID[f"trust.{name}"]
-            return KeyChoice(show_keys(self._keymap.keys_of(action)), said, action.run)
-
+        choice = self.choice
         use, chosen = "Use it", len(self.picks.accepted)
         if self.picks.choosing:
             use = f"Use {chosen} of {len(self.asked.items)}" if chosen else "Refuse all of it"
