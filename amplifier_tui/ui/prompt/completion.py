@@ -221,7 +221,7 @@ class Completer:
                 self._popup.move(1)
             case "escape":
                 self.close()
-            case "enter" if self._is_a_guess():
+            case "enter" if self._is_a_guess() or self._is_typed_out():
                 self.close()
                 return False
             case "tab" | "enter":
@@ -236,6 +236,13 @@ class Completer:
         """Whether the highlighted candidate is neither what was typed nor what was gone to."""
         candidate = self._popup.candidate
         return candidate is not None and candidate.alike and not self._popup.moved
+
+    def _is_typed_out(self) -> bool:
+        """Whether the highlighted file is what stands there already."""
+        candidate, query = self._popup.candidate, self._query
+        if candidate is None or query is None or query.kind != "file" or self._popup.moved:
+            return False
+        return candidate.insert.rstrip() == f"@{query.word}"
 
     async def find_files(self) -> None:
         """Rank files until the word that was typed last is shown."""

@@ -290,6 +290,22 @@ async def test_files_are_completed_after_an_at_sign(tmp_path: Path) -> None:
         assert drive.client.named("submit") == []
 
 
+async def test_enter_sends_where_the_name_of_a_file_was_typed_out(tmp_path: Path) -> None:
+    (tmp_path / "retry.py").touch()
+    (tmp_path / "retry.pyi").touch()
+    async with running(cwd=tmp_path) as drive:
+        drive.app.main.prompt.set_root(tmp_path)
+        await drive.write("look at @retry.py")
+        await drive.until(lambda: popup(drive).is_open)
+        await drive.press("down", "enter")
+        assert drive.draft == "look at @retry.pyi "
+        await drive.press("ctrl+u")
+        await drive.write("look at @retry.py")
+        await drive.until(lambda: popup(drive).is_open)
+        await drive.press("enter")
+        assert drive.client.named("submit") == [("look at @retry.py",)]
+
+
 async def test_a_file_name_a_mention_cannot_hold_goes_in_quoted(tmp_path: Path) -> None:
     (tmp_path / "my notes.txt").touch()
     async with running(cwd=tmp_path) as drive:
