@@ -145,15 +145,17 @@ def test_a_server_of_this_machine_is_offered_and_set_up(
     assert settings() == {"bundle": {"active": "local"}}
 
 
-def test_every_step_is_taken_with_enter() -> None:
+@pytest.mark.parametrize("columns", [80, 60])
+def test_every_step_is_taken_with_enter(columns: int) -> None:
     status, shown = program_in_terminal(
-        "init", "--provider", "none", "--theme", "ink", keys="\n3\n"
+        "init", "--provider", "none", keys="\n3\n4\n", columns=columns
     )
     assert status == 0, shown
     assert "What new sessions open with" in shown and "Mode edits" in shown
     assert "minimal   Conversation only, with" in shown
     assert "Start it with: amplifier-tui --demo" in shown
-    assert all(len(line) <= 80 for line in shown.splitlines() if "settings.yaml" not in line)
+    lines = [line for line in shown.splitlines() if "settings.yaml" not in line]
+    assert all(len(line) <= columns for line in lines)
 
 
 def test_the_theme_that_fits_the_terminal_is_none_of_its_own(capsys: Capture) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.cli.layout import table
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.workspace import Workspace
@@ -166,16 +167,16 @@ def keep_theme(name: str) -> None:
 def bundles_to_choose(workspace: "Workspace") -> list[tuple[str, str]]:
     """Return the names of bundles that can be opened, each with its description."""
     found = asyncio.run(workspace.previews())
-    return [(each.name, one_line(each.description or each.origin, 60)) for each in found]
+    return [(each.name, one_line(each.description or each.origin, 200)) for each in found]
 
 
 def pick(title: str, rows: Sequence[tuple[str, str]], default: str) -> str:
     """Ask for one of some rows by number or name; enter takes the default."""
     click.echo(f"\n{title}")
-    width = max(len(name) for name, _ in rows)
-    for number, (name, about) in enumerate(rows, start=1):
-        mark = "*" if name == default else " "
-        click.echo(f" {mark} {number:>2}  {name:<{width}}  {about}".rstrip())
+    numbered = enumerate(rows, start=1)
+    cells = [("*" * (row[0] == default), str(number), *row) for number, row in numbered]
+    for line in table(cells, indent=1):
+        click.echo(line)
     known = {str(number): name for number, (name, _) in enumerate(rows, start=1)}
     known |= {name: name for name, _ in rows}
     choice = click.Choice(list(known))
