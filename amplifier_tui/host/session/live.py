@@ -209,7 +209,7 @@ class LiveSession:
 
     def _turn_begins(self, number: int, prompt: Prompt) -> None:
         self._normalizer.turn_begins()
-        self._prompts.turn_begins()
+        self._prompts.turn_begins(prompt)
         self.session.coordinator.reset_turn()
         self.begun.setdefault(number, self.store.rows)
         self.store.draft.save("")
@@ -257,9 +257,10 @@ class LiveSession:
         if outcome.status == "success":
             return
         context = self.session.coordinator.get("context")
+        stopped = outcome.status == "cancelled" and await self._prompts.keep_stopped()
         answered = await answer_dangling_calls(context)
         kept = await keep_partial_answer(context, self._normalizer.blocks.unsaved_texts())
-        if answered or kept:
+        if stopped or answered or kept:
             await self._recorder.catch_up()
 
     def _failure(self, error: BaseException, prompt: Prompt) -> Failed:

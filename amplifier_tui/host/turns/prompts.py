@@ -22,7 +22,7 @@ from amplifier_tui.host.turns.prompt.commands import PromptCommands
 from amplifier_tui.host.turns.prompt.resources import mentioned_resources
 from amplifier_tui.host.turns.prompt.unread import unread
 from amplifier_tui.host.turns.recorder import ContextRecorder
-from amplifier_tui.host.turns.unfinished import mend_broken_answer
+from amplifier_tui.host.turns.unfinished import keep_prompt, mend_broken_answer
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.hooks.results import injections_of, projection
@@ -90,14 +90,21 @@ class PromptPath:
         self._workspace = workspace
         self._sender = sender
         self._completed = False
+        self._begun = Prompt("")
+        self._had = True
+        """The conversation had it when its turn began."""
+        self._expected = False
+        """The recorder knows of it."""
         self._repeating: Callable[[], None] = lambda: None
         """Lets the orchestrator's own announcement of the prompt through again."""
         self._adding: Callable[[], None] = lambda: None
         """Ends what adds to the first request of the turn."""
 
-    def turn_begins(self) -> None:
+    def turn_begins(self, prompt: Prompt) -> None:
         """A prompt is about to run."""
         self._completed = False
+        self._begun, self._had, self._expected = prompt, self.is_taken(prompt), False
+        self._recorder.heard = False
         self._adding()
         self._repeating()
 
@@ -139,6 +146,19 @@ class PromptPath:
         self._repeating = self._coordinator.hooks.announced(_SUBMIT)
         return text
 
+    async def keep_stopped(self) -> bool:
+        """Put the prompt of a stopped turn into the conversation, unless it is there.
+
+        Returns:
+            Whether it was put there: it is on the screen, and was only there.
+        """
+        if self._had or self._recorder.heard:
+            return False
+        if not self._expected:
+            text, names = self._begun.text, tuple(map(shown, self._begun.attachments))
+            self._recorder.expect(text, text, names)
+        return await keep_prompt(self._coordinator.get("context"), self._recorder.sent)
+
     async def complete(self, prompt: Prompt, answer: str) -> None:
         """Say that a prompt is answered, unless the orchestrator has."""
         if not self._completed:
@@ -165,6 +185,7 @@ class PromptPath:
         text = await self._announce(self._shell.with_output(with_files))
         names = tuple(map(shown, prompt.attachments))
         self._recorder.expect(text, prompt.text, names, commands, attached.images, attached.names)
+        self._expected = True
         return text
 
     def with_output(self, text: str) -> str:

@@ -46,6 +46,7 @@ class ContextRecorder:
     Attributes:
         sent: What the orchestrator got in the latest turn.
         taken: Whether that is in the conversation.
+        heard: Whether the user's words came since that was last set to false.
         watches: Whether rows can be kept out of the conversation.
     """
 
@@ -59,6 +60,7 @@ class ContextRecorder:
         """Of the prompt that is expected."""
         self.sent = ""
         self.taken = False
+        self.heard = False
         self.watches = False
         self._detach: list[Callable[[], None]] = []
 
@@ -200,6 +202,7 @@ class ContextRecorder:
         extra = None
         if message.get("role") == "user":
             text = text_of(message.get("content"))
+            self.heard = self.heard or not is_from_hook(message)
             if text == self.sent:
                 self.taken, images, self._images = True, self._images, []
                 if images:

@@ -23,6 +23,11 @@ RETRY_HOOK: Final = "amplifier-tui-retry"
 BROKE_OFF: Final = "Your last answer broke off because of an error. Go on from there."
 
 
+async def keep_prompt(context: Any, text: str) -> bool:
+    """Add a prompt that was stopped before the conversation had it; returns whether that worked."""
+    return context is not None and await _add(context, {"role": "user", "content": text})
+
+
 async def keep_partial_answer(context: Any, texts: Sequence[str]) -> bool:
     """Add the blocks of text the model got out as its answer, marked as interrupted.
 

@@ -107,6 +107,30 @@ def test_the_words_of_a_turn_that_was_cut_are_kept_by_the_host(
     assert driver.of(BlockEnded)[-1].text == "half an ans"
 
 
+@pytest.mark.parametrize("context", ["context-simple", "context-pipeline"])
+def test_a_prompt_that_is_stopped_before_the_model_is_asked_stays_in_the_conversation(
+    project: Project, drive: Callable[..., Driver], tmp_path: Path, context: str
+) -> None:
+    (project.folder / "notes.txt").write_text("a note")
+    asked = tmp_path / "asked"
+    first = drive()
+    hook = ("hooks-test", {"hang_at_prompt": str(asked)})
+    name = project.bundle(context=context, hooks=(hook,))
+    session = first.open(name).session_id
+    first.client.submit("a thought of mine", ("notes.txt",))
+    first.wait_for_file(asked)
+    first.client.interrupt(immediate=True)
+    assert first.wait(TurnEnded).status == "cancelled"
+    assert [(row["role"], row["content"]) for row in project.rows(session)] == [
+        ("user", "a thought of mine")
+    ]
+    first.close()
+    again = drive()
+    again.open(resume=session)
+    (begun,) = again.of(TurnStarted)
+    assert (begun.prompt, begun.attachments) == ("a thought of mine", ("notes.txt",))
+
+
 def test_an_immediate_stop_ends_the_processes_of_a_command(
     project: Project, driver: Driver, tmp_path: Path
 ) -> None:

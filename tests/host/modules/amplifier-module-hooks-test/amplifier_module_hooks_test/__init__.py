@@ -61,6 +61,12 @@ async def mount(coordinator, config=None):
     async def modify_prompt(event, data):
         return HookResult(action="modify", data={**data, "prompt": config["modify_prompt"]})
 
+    async def hang(event, data):
+        Path(config["hang_at_prompt"]).touch()
+        await asyncio.Event().wait()
+
+    if config.get("hang_at_prompt"):
+        hooks.register("prompt:submit", hang, name="hooks-test")
     if config.get("ask"):
         hooks.register("tool:pre", ask, name="hooks-test")
     if config.get("ask_provider"):
