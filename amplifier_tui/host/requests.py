@@ -59,7 +59,7 @@ class OpenRequest:
         mcp_servers: Further MCP servers by name, each as `tool-mcp` takes it: the user's own.
         limit: What may be used before the user is asked; None for what the settings say.
         shows_busy: A session that another window has open is shown and followed, read-only:
-            `SessionHeld`; else it fails to open.
+            `SessionHeld`; else it fails to open. `last` passes over it while there is another.
         restores_queue: Prompts that waited when the session was left wait again, until the user's
             next one; else they stay stored, as does the draft.
         playback: What answers in place of its providers and tools; None for themselves.

@@ -1,5 +1,6 @@
 """The stored sessions of a project: listed without reading what was said in them."""
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,8 @@ from amplifier_tui.host.store.metadata import Metadata, read_metadata
 from amplifier_tui.host.store.partial_file import noted_prompts
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from amplifier_tui.paths import amplifier_home, project_slug, sessions_dir
+
+logger = logging.getLogger(__name__)
 
 PROMPT_LENGTH: Final = 200
 _HEAD: Final = 64 * 1024
@@ -61,10 +64,7 @@ def find_session(cwd: Path, wanted: str) -> Path:
         SessionNotFoundError: None fits, or more than one does.
     """
     if wanted == "last":
-        newest = _newest(cwd)
-        if not newest:
-            raise SessionNotFoundError(f"No session was stored in {printable(str(cwd))} yet")
-        return newest[0][1]
+        return _stored(cwd)[0]
     folder = sessions_dir(cwd)
     if not wanted or any(mark in wanted for mark in ("/", "\\", "\0")) or wanted in (".", ".."):
         raise SessionNotFoundError(f"{wanted!r} is no session id")
@@ -74,6 +74,27 @@ def find_session(cwd: Path, wanted: str) -> Path:
     return only_fitting(
         wanted, fitting, f"No session {wanted!r} was stored in {printable(str(cwd))}"
     )
+
+
+def last_free_session(cwd: Path) -> tuple[Path, bool]:
+    """Return the folder of the newest session that nobody has open.
+
+    Returns:
+        The folder, and whether a newer session is open. Where all are open, the newest.
+
+    Raises:
+        SessionNotFoundError: None was stored.
+    """
+    paths = _stored(cwd)
+    free = next((path for path in paths if not is_held(path)), paths[0])
+    return free, free != paths[0]
+
+
+def _stored(cwd: Path) -> list[Path]:
+    newest = _newest(cwd)
+    if not newest:
+        raise SessionNotFoundError(f"No session was stored in {printable(str(cwd))} yet")
+    return [path for _, path in newest]
 
 
 def only_fitting(wanted: str, fitting: Sequence[Path], none: str) -> Path:
@@ -101,6 +122,15 @@ def hold(lock: FileLock) -> None:
         lock.acquire(_MOMENT)
     except FileLockedError as error:
         raise SessionBusyError(lock.path.parent, error.owner) from error
+
+
+def is_held(folder: Path) -> bool:
+    """Whether somebody has the session in a folder open; False where that can't be told."""
+    try:
+        return not FileLock(folder / LOCK_NAME).is_free()
+    except OSError as error:
+        logger.debug("%s: whether it is open can't be told: %s", folder, error)
+        return False
 
 
 def children_of(folder: Path) -> list[Path]:

@@ -1,5 +1,6 @@
 """A session that another window has open is shown and followed, and taken over once it is free."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -211,3 +212,23 @@ def test_what_can_not_be_read_while_it_is_followed_is_said(
 
     monkeypatch.setattr(ViewedSession, "_look", fails)
     assert viewer.wait(Notice, lambda e: "row of another kind" in e.text).level == "warning"
+
+
+def test_the_last_session_is_the_last_that_no_other_window_has_open(
+    project: Project, drive: Make
+) -> None:
+    name = project.bundle()
+    left, owner, viewer = drive(), drive(), drive()
+    session = left.open(name).session_id
+    left.turn("hello")
+    left.close()
+    newer = owner.open(name).session_id
+    owner.turn("hello")
+    assert viewer.open(resume="last", shows_busy=True).session_id == session
+    told = [notice.text for notice in viewer.of(Notice)]
+    assert told == ["A newer session of this folder is open in another window"]
+    assert viewer.turn("mine").status == "success"
+    third = drive()
+    os.utime(project.folder_of(newer) / "transcript.jsonl")
+    assert third.open(resume="last", shows_busy=True).session_id == newer, "none is free"
+    assert third.wait(SessionHeld).owner.isdigit()

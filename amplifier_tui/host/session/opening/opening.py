@@ -39,7 +39,11 @@ from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.session.places.references import uri_of
 from amplifier_tui.host.store.replay import TAIL, messages_of, turns_before
 from amplifier_tui.host.store.session_store import SessionStore
-from amplifier_tui.host.store.sessions import SessionExistsError, find_session
+from amplifier_tui.host.store.sessions import (
+    SessionExistsError,
+    find_session,
+    last_free_session,
+)
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.traces import stored_traces
 from amplifier_tui.host.trust.answers import TrustMemory
@@ -120,6 +124,16 @@ class Opening:
                 self._store.discard()
             raise
 
+    def _stored_folder(self, cwd: Path) -> Path:
+        if not (self.request.shows_busy and self.request.resume == "last"):
+            return find_session(cwd, self.request.resume)
+        # Another window's session could only be read here: what was left here is another one.
+        folder, passed = last_free_session(cwd)
+        if passed:
+            self._notices.session_id = folder.name
+            self._notices.say("info", "A newer session of this folder is open in another window")
+        return folder
+
     async def _run(self) -> LiveSession:
         request = self.request
         cwd = await asyncio.to_thread(request.cwd.resolve)
@@ -130,7 +144,7 @@ class Opening:
             folder = request.playback.folder
             self._notices.session_id = folder.name
         elif request.resume:
-            folder = await asyncio.to_thread(find_session, cwd, request.resume)
+            folder = await asyncio.to_thread(self._stored_folder, cwd)
             self._notices.session_id = folder.name
         workspace = await asyncio.to_thread(
             lambda: Workspace.open(cwd, shipped=(shipped_bundles_dir(),), session_dir=folder)

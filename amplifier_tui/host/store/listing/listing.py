@@ -14,14 +14,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from amplifier_tui.base.files.locking import FileLock
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.listing.filters import Condition, condition
 from amplifier_tui.host.store.listing.pins import pinned
 from amplifier_tui.host.store.listing.scan import all_folders, scan, stamp_of
 from amplifier_tui.host.store.search.database import index_path, reading
 from amplifier_tui.host.store.search.indexing import try_to_update
-from amplifier_tui.host.store.sessions import LOCK_NAME, card_of
+from amplifier_tui.host.store.sessions import card_of, is_held
 from amplifier_tui.host.stored_cards import PAGE, SessionCard, SessionList
 from amplifier_tui.paths import sessions_dir
 
@@ -217,13 +216,5 @@ def _cards(
             continue
         agents = _agents(connection, path) if connection else 0
         card = card_of(folder, updated)
-        pins_it, held = folder.name in pins, _is_held(folder)
+        pins_it, held = folder.name in pins, is_held(folder)
         yield replace(card, agent_count=agents, pinned=pins_it, held=held)
-
-
-def _is_held(folder: Path) -> bool:
-    try:
-        return not FileLock(folder / LOCK_NAME).is_free()
-    except OSError as error:
-        logger.debug("%s: whether it is open can't be told: %s", folder, error)
-        return False
