@@ -78,7 +78,7 @@ class BundlePicker(AskingPicker[BundleCard]):
 
     def _broken(self) -> BundleCard | None:
         """The bundle under the cursor, if it cannot be opened."""
-        card = self.cards.get(self.rows.row.id) if self.is_mounted and self.rows.row else None
+        card = self.card if self.is_mounted else None
         return card if card is not None and card.state == "invalid" else None
 
     def _first(self) -> str:
@@ -124,7 +124,7 @@ class BundlePicker(AskingPicker[BundleCard]):
             self._show([*card_rows(self.cards[name], self._width), Content(), problem])
             return
         self._previews[name] = preview
-        if self.rows.row is not None and self.rows.row.id == name:
+        if self.rows.row_id == name:
             self._show(preview_rows(preview, self._width))
 
     @property

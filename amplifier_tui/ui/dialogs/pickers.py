@@ -327,7 +327,7 @@ class MemoryList(LetterPicker[MemoryCard]):
     def _keep(self) -> None:
         if self._doomed:
             self._doomed = ""
-            self.refill(self.rows.row.id if self.rows.row is not None else "")
+            self.refill(self.rows.row_id)
             self._show_keys()
 
     def action_forget(self) -> None:

@@ -109,8 +109,9 @@ class QueueSheet(Sheet[None]):
         ]
         prompts = zip(queue.ids, queue.items, strict=False)
         listed = [*steering, *(_row(at, *prompt) for at, prompt in enumerate(prompts, 1))]
-        here = rows.row.id if rows.row is not None else ""
-        rows.set_rows(listed, here, "Nothing waits. Tab sends a prompt after the running turn.")
+        rows.set_rows(
+            listed, rows.row_id, "Nothing waits. Tab sends a prompt after the running turn."
+        )
         if not self._edited:
             self._show_keys()
         self.query_one("#queue-title", Static).update(f"Queue  {len(queue.ids) or ''}".rstrip())
@@ -123,8 +124,7 @@ class QueueSheet(Sheet[None]):
 
     @property
     def _chosen(self) -> str:
-        row = self.query_one(PickList).row
-        return row.id if row is not None else ""
+        return self.query_one(PickList).row_id
 
     def action_move(self, by: int) -> None:
         """Move the cursor."""

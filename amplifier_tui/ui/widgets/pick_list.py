@@ -111,6 +111,11 @@ class PickList(LineView[PickRow], can_focus=False):
         """The highlighted row."""
         return self.rows[self.cursor_row] if 0 <= self.cursor_row < len(self.rows) else None
 
+    @property
+    def row_id(self) -> str:
+        """The id of the highlighted row; empty where there is none."""
+        return self.row.id if self.row is not None else ""
+
     def set_rows(self, rows: Sequence[PickRow], keep: str = "", empty: str = "") -> None:
         """Show other rows, with the cursor on `keep` or the first; without any, say `empty`.
 

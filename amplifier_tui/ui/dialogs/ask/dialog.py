@@ -107,8 +107,7 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         small = self.has_class("-small")
         width = min(self.app.size.width - (3 if small else 5), MEASURE)
         key = self.choice("write", "").key or " "
-        row = self._list.row
-        keep = self._cursor or (row.id if row is not None else "")
+        keep = self._cursor or self._list.row_id
         self._cursor = ""
         # One cell of the scrollbar, and one of the list's own at each side.
         self._list.set_rows(ask_rows(self.form, width - 3, key), keep)

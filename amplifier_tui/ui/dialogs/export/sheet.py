@@ -82,8 +82,7 @@ class ExportSheet(Sheet[ExportRequest]):
 
     @property
     def _chosen(self) -> str:
-        row = self._list.row
-        return row.id if row is not None else ""
+        return self._list.row_id
 
     @property
     def _typing(self) -> bool:

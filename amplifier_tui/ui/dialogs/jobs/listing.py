@@ -43,7 +43,7 @@ class JobPicker(Picker):
 
     def state_changed(self) -> None:
         """Show how the jobs stand now."""
-        self.refill(self.rows.row.id if self.rows.row is not None else "")
+        self.refill(self.rows.row_id)
 
     def _chosen(self, row: PickRow) -> None:
         if row.id:

@@ -126,8 +126,7 @@ class Help(CommandPalette):
         super()._fit(rows)
         self.query_one("#picker-data").display = self.app.size.width >= 60
         if self._full is (not self._has_room):
-            row = self.rows.row
-            self.refill(row.id if row is not None else "")
+            self.refill(self.rows.row_id)
 
     def _highlighted(self, row: PickRow | None) -> None:
         super()._highlighted(row)

@@ -80,8 +80,7 @@ class ServerList(LetterPicker[ServerStatus]):
             self._asking = False
 
     def _first(self) -> str:
-        row = self.rows.row
-        return row.id if row is not None else ""
+        return self.rows.row_id
 
     def _problem_words(self, error: Exception) -> str:
         if isinstance(error, RuntimeError) and self._refused:
@@ -107,22 +106,17 @@ class ServerList(LetterPicker[ServerStatus]):
         return PickRow(card.name, left, Content.styled(f"{_tools(card)}{card.state}", style))
 
     def _highlighted(self, row: PickRow | None) -> None:
-        card = self._card
+        card = self.card
         about = self._note or (_about(card) if card is not None else "")
         style = "$text-error" if card is not None and card.state == "failed" else "$text-muted"
         self.query_one("#server-about", Static).update(Content.styled(about, style))
         self.query_one(KeyRow).set_choices(self._choices())
 
-    @property
-    def _card(self) -> ServerStatus | None:
-        row = self.rows.row
-        return self.cards.get(row.id) if row is not None else None
-
     def _choices(self) -> Sequence[KeyChoice]:
         close = KeyChoice("esc", "Close", "close")
-        if not self.is_mounted or self._card is None:
+        if not self.is_mounted or self.card is None:
             return (close,)
-        words = "Restart" if self._card.state in ("ready", "failed") else "Start"
+        words = "Restart" if self.card.state in ("ready", "failed") else "Start"
         return (
             KeyChoice("enter", "Details and log", "choose"),
             self.choice("restart", words),
@@ -137,7 +131,7 @@ class ServerList(LetterPicker[ServerStatus]):
 
     def action_restart(self) -> None:
         """End the highlighted server and start it again."""
-        card = self._card
+        card = self.card
         if card is not None and card.state != "off":
             self._note = f"{one_line(card.name, 60)} is started…"
             self._highlighted(self.rows.row)
@@ -167,12 +161,12 @@ class ServerSheet(Sheet[None]):
 
     def __init__(self, card: ServerStatus) -> None:
         super().__init__()
-        self._card = card
+        self.card = card
 
     def _content(self) -> ComposeResult:
-        head = f"{one_line(self._card.name, 100)}   {self._card.state}"
+        head = f"{one_line(self.card.name, 100)}   {self.card.state}"
         yield Static(Content(head), id="server-head")
-        yield ScrollLines(list(_lines(self._card)), 3, id="server")
+        yield ScrollLines(list(_lines(self.card)), 3, id="server")
         yield KeyRow((KeyChoice("esc", "Back", "close"),))
 
     def _fit(self, rows: int) -> None:

@@ -133,7 +133,7 @@ class Picker(Sheet[str]):
         """Lay out for another width what was laid out for the one before."""
         before, self._laid_for = self._laid_for, self.app.size.width
         if before and before != self._laid_for:
-            self.refill(self.rows.row.id if self.rows.row is not None else "")
+            self.refill(self.rows.row_id)
 
     @property
     def query_text(self) -> str:
@@ -245,6 +245,11 @@ class AskingPicker(Picker, Generic[Card]):
         self.asked = True
         self.cards = {str(getattr(card, self.KEY)): card for card in cards}
         self.refill(self._first())
+
+    @property
+    def card(self) -> Card | None:
+        """What the cursor is on."""
+        return self.cards.get(self.rows.row_id)
 
     def _problem_words(self, error: Exception) -> str:
         """Say why there is no list."""

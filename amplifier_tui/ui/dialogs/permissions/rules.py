@@ -97,12 +97,8 @@ class RuleList(LetterPicker[RuleCard]):
     def _data(self, rows: Sequence[PickRow]) -> Content:
         return Content(str(sum(bool(self.cards[each].text) for each in row_ids(rows) if each)))
 
-    @property
-    def _card(self) -> RuleCard | None:
-        return self.cards.get(self.rows.row.id) if self.rows.row is not None else None
-
     def _highlighted(self, row: PickRow | None) -> None:
-        card = self._card
+        card = self.card
         text = self._note or (words.rule_about(card) if card is not None else "")
         if card is not None and not self._note and len(card.text) > self.rows.size.width - WORDS:
             # What is cut in its row is said whole.
@@ -114,7 +110,7 @@ class RuleList(LetterPicker[RuleCard]):
     def _choices(self) -> Sequence[KeyChoice]:
         choice = self.choice
         found = [choice("add", "Add")]
-        if self.is_mounted and self._card is not None and self._card.editable:
+        if self.is_mounted and self.card is not None and self.card.editable:
             found += [choice("edit", "Edit"), choice("revoke", "Revoke")]
         if self._revoked is not None:
             found.append(choice("undo", "Undo"))
@@ -143,7 +139,7 @@ class RuleList(LetterPicker[RuleCard]):
 
     def action_edit_rule(self) -> None:
         """Change the highlighted rule."""
-        card = self._card
+        card = self.card
         if card is None or not card.editable:
             self.app.bell()
             return
@@ -176,7 +172,7 @@ class RuleList(LetterPicker[RuleCard]):
 
     def action_revoke_rule(self) -> None:
         """Take the highlighted rule out of force, and out of its file."""
-        card = self._card
+        card = self.card
         if card is None or not card.editable:
             self.app.bell()
         else:

@@ -91,8 +91,7 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
         rows = []
         if preview is not None:
             rows = [file_row(file, file.path in self._overwrite) for file in preview.files]
-        kept = self._files.row
-        self._files.set_rows(rows, kept.id if kept is not None else "")
+        self._files.set_rows(rows, self._files.row_id)
         self._files.set_class(not rows, "-hidden")
         words = facts(preview, self._problem, busy=self._busy())
         self.query_one("#rewind-facts", Static).update(words)
@@ -173,9 +172,8 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
 
     def action_overwrite(self) -> None:
         """Have a file that somebody else changed go back, too; or not."""
-        row = self._files.row
         files = self._preview.files if self._preview is not None else ()
-        file = next((file for file in files if row is not None and file.path == row.id), None)
+        file = next((file for file in files if file.path == self._files.row_id), None)
         if file is None or not file.conflict:
             self.app.bell()
             return

@@ -87,12 +87,7 @@ class LookingPicker(Picker, Generic[F]):
         """Ask anew; the cursor stays where it is, or goes to a row."""
         self._round += 1
         self._keep = keep
-        self.refill(keep or self._at)
-
-    @property
-    def _at(self) -> str:
-        row = self.rows.row
-        return row.id if row is not None else ""
+        self.refill(keep or self.rows.row_id)
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         wanted = (query, self.here, self._round)
@@ -119,7 +114,7 @@ class LookingPicker(Picker, Generic[F]):
             self.looking = False
             self._came()
             # What was typed just now is answered best by the first row.
-            kept, self._keep = self._keep or ("" if typed else self._at), ""
+            kept, self._keep = self._keep or ("" if typed else self.rows.row_id), ""
             typed = False
             self.refill(kept)
             if self._choosing:

@@ -150,7 +150,7 @@ class SessionPicker(LookingPicker[SessionList]):
     @property
     def card(self) -> SessionCard | None:
         """The session the cursor is on."""
-        return self._cards.get(self._at)
+        return self._cards.get(self.rows.row_id)
 
     def _empty_words(self, query: str) -> str:
         if self.looking:
@@ -188,7 +188,7 @@ class SessionPicker(LookingPicker[SessionList]):
     def _show_details(self) -> None:
         if not (self.has_class("-beside") or self.has_class("-instead")):
             return
-        card, key = self.card, self._at
+        card, key = self.card, self.rows.row_id
         if card is not None:
             self._show(details_content(card, self._details.get(key), ""))
         else:
@@ -206,7 +206,7 @@ class SessionPicker(LookingPicker[SessionList]):
         except Exception as error:
             # Whatever the host could not do is shown in place of the preview.
             problem = one_line(str(error), 300)
-        if self._at == key:
+        if self.rows.row_id == key:
             self._show(details_content(card, self._details.get(key), problem))
 
     def _show(self, content: Content) -> None:
@@ -232,7 +232,7 @@ class SessionPicker(LookingPicker[SessionList]):
         self.show_keys()
         if self.rows.size.width != self._width:
             self._lay_rows()
-            self.refill(self._at)
+            self.refill(self.rows.row_id)
 
     def action_here(self) -> None:
         """Look at the sessions of this folder only, or at all again."""
@@ -287,7 +287,7 @@ class SessionPicker(LookingPicker[SessionList]):
     def action_rename(self) -> None:
         """Give the session another title."""
         if (card := self.card) is not None:
-            self.run_worker(self._rename(self._at, card), group="change")
+            self.run_worker(self._rename(self.rows.row_id, card), group="change")
 
     async def _rename(self, key: str, card: SessionCard) -> None:
         ask = AskLine("Title", card.title, blank=True)
@@ -299,7 +299,7 @@ class SessionPicker(LookingPicker[SessionList]):
     def action_tag(self) -> None:
         """Change the session's tags."""
         if (card := self.card) is not None:
-            self.run_worker(self._tag(self._at, card), group="change")
+            self.run_worker(self._tag(self.rows.row_id, card), group="change")
 
     async def _tag(self, key: str, card: SessionCard) -> None:
         about = "With commas between them."
@@ -317,8 +317,8 @@ class SessionPicker(LookingPicker[SessionList]):
         """List the session before the others, or no more."""
         if (card := self.card) is not None:
             said = "It is listed where its age puts it" if card.pinned else "It is listed first now"
-            asked = self._client.pin_session(self._at, on=not card.pinned)
-            self.run_worker(self._change(asked, said, self._at), group="change")
+            asked = self._client.pin_session(self.rows.row_id, on=not card.pinned)
+            self.run_worker(self._change(asked, said, self.rows.row_id), group="change")
 
     def action_delete(self) -> None:
         """Put the session into the bin; one that is open in the window only when it is closed."""
@@ -329,7 +329,7 @@ class SessionPicker(LookingPicker[SessionList]):
         elif card is not None:
             at = self.rows.cursor_row
             near = [*self._cards][at + 1 : at + 2] or [*self._cards][max(0, at - 1) : at]
-            self.run_worker(self._delete(self._at, card, "".join(near)), group="change")
+            self.run_worker(self._delete(self.rows.row_id, card, "".join(near)), group="change")
 
     async def _delete(self, key: str, card: SessionCard, near: str) -> None:
         name = one_line(card.title or card.first_prompt, 40) or card.session_id[:8]

@@ -61,7 +61,7 @@ class SearchPicker(LookingPicker[SearchFound]):
     @property
     def hit(self) -> SearchHit | None:
         """The hit the cursor is on."""
-        return self._hits.get(self._at)
+        return self._hits.get(self.rows.row_id)
 
     def _chosen(self, row: PickRow) -> None:
         # Kept: another search may end while the dialog closes.
