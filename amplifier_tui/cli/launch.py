@@ -171,10 +171,8 @@ def launch(options: LaunchOptions) -> int:
     from amplifier_tui.ui.app.app import AmplifierApp
     from amplifier_tui.ui.terminal.leave import farewell_text
 
-    printed = DescriptorCapture()
     # Before the app is made: it remembers the streams of that moment.
-    printed.take()
-    try:
+    with DescriptorCapture() as printed:
         app = AmplifierApp(
             lambda: _connect(options, printed, guard), theme=options.theme, guard=guard
         )
@@ -185,8 +183,6 @@ def launch(options: LaunchOptions) -> int:
         farewell = app.run()
         terminal.restore_title()
         terminal.end_own_modes()
-    finally:
-        printed.give_back()
     # Textual has put the terminal back.
     guard.disarm()
     app.quitting.release(CLOSE_SECONDS)

@@ -44,13 +44,9 @@ def acp(bundle: str, demo: bool, mode: str | None, trust: bool) -> int:
     from amplifier_tui.host.door.descriptors import DescriptorCapture
 
     log_to_file()
-    printed = DescriptorCapture()
-    printed.take()
-    try:
+    with DescriptorCapture():
         wanted = Wanted(bundle, demo, mode or "", trust_everything if trust else None)
         asyncio.run(_serve(EditorAgent(wanted)))
-    finally:
-        printed.give_back()
     return 0
 
 

@@ -85,11 +85,9 @@ def limit_options() -> list[schema.PermissionOption]:
 
 def asked_limit(asked: LimitAsked) -> schema.ToolCallUpdate:
     """Return the request that may pass the session's limit as a call to be allowed."""
-    most = f"${asked.cost}" if asked.cost else f"{asked.tokens} tokens"
-    used = f"${asked.used_cost or 0}" if asked.cost else f"{asked.used_tokens} tokens"
     return schema.ToolCallUpdate(
         tool_call_id=asked.request_id,
-        title=f"The next request may pass the limit of {most}; used are {used}",
+        title=asked.said,
         kind="other",
         status="pending",
     )

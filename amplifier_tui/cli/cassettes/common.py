@@ -164,16 +164,13 @@ def play_again(path: Path, was: Cassette, options: PlayOptions) -> PlayedFile:
         problem = f"{beside.name} leads to {beside.resolve()}; to play it there, use --workspace"
         return PlayedFile(path, NOT_PLAYED, problem)
     order = ReplayOrder(options.cwd, options.bundle, options.tools, workspace)
-    # What modules print is no part of what the command says.
-    printed = DescriptorCapture()
-    printed.take()
-    client = LocalClient(trust_everything if options.trust else None, printed)
     try:
-        replayed = play(was, order, client)
+        # What modules print is no part of what the command says.
+        with DescriptorCapture() as printed:
+            client = LocalClient(trust_everything if options.trust else None, printed)
+            replayed = play(was, order, client)
     except (ReplayError, CassetteError, OSError, TimeoutError) as error:
         return PlayedFile(path, NOT_PLAYED, f"It could not be played: {error}")
-    finally:
-        printed.give_back()
     found = differences(was, replayed.cassette, options.tools)
     return PlayedFile(path, DIFFERS if found else SAME, "", was, replayed, found)
 

@@ -180,15 +180,13 @@ def plan(carry_out: Callable[[Mode], None], words: Words) -> NumberedQuestion:
 
 def limit(client: SessionClient, asked: LimitAsked) -> NumberedQuestion:
     """Ask about a request that may pass the session's limit."""
-    most = f"${asked.cost}" if asked.cost else f"{asked.tokens} tokens"
-    used = f"${asked.used_cost or 0}" if asked.cost else f"{asked.used_tokens} tokens"
 
     def answer(go: bool) -> Next:
         client.answer_limit(asked.request_id, go=go)
         return None
 
     return NumberedQuestion(
-        [f"The next request may pass the limit of {most}; used are {used}."],
+        [f"{asked.said}."],
         [
             NumberedChoice("Let it go, this once", partial(answer, True)),
             NumberedChoice("Stop the turn", partial(answer, False)),

@@ -30,20 +30,15 @@ def run_plain(
     gc.enable()
     person, encoding = os.isatty(0), sys.stdout.encoding
     output = os.dup(1)
-    printed = DescriptorCapture()
-    printed.take()
-    try:
-        # What others print goes elsewhere from here on.
-        with open(output, "w", encoding=encoding) as stream:
-            writer = LineWriter(stream, prompts=person)
-            reader = LineReader(
-                BufferedReader(take_input()), encoding, terminal=person and os.name == "posix"
-            )
-            client, request = connect(printed)
-            session = PlainSession(client, reader, writer, person=person)
-            return _signalled(session, lambda: session.run(request))
-    finally:
-        printed.give_back()
+    # What others print goes elsewhere from here on.
+    with DescriptorCapture() as printed, open(output, "w", encoding=encoding) as stream:
+        writer = LineWriter(stream, prompts=person)
+        reader = LineReader(
+            BufferedReader(take_input()), encoding, terminal=person and os.name == "posix"
+        )
+        client, request = connect(printed)
+        session = PlainSession(client, reader, writer, person=person)
+        return _signalled(session, lambda: session.run(request))
 
 
 def _signalled(session: PlainSession, run: Callable[[], int]) -> int:

@@ -159,9 +159,7 @@ def run(
     from amplifier_tui.host.door.local_client import LocalClient
 
     log_to_file()
-    printed = DescriptorCapture()
-    printed.take()
-    try:
+    with DescriptorCapture() as printed:
         speaker = Speaker(whole=output == "jsonl", asks=approve == "ask")
         request = OpenRequest(
             cwd=Path.cwd(),
@@ -179,8 +177,6 @@ def run(
         headless = Headless(client, request, text, limits, speaker, model, lines, typed)
         result = _interruptible(headless)
         speaker.finish(_said(result, output))
-    finally:
-        printed.give_back()
     # What was done is lost where nobody could be told.
     return EXIT["failed"] if speaker.unwritten else result.exit_status
 

@@ -323,10 +323,8 @@ class Headless:
 
     def _spent(self, asked: LimitAsked) -> None:
         """Let no request go that may pass what the session may use."""
-        most = f"${asked.cost}" if asked.cost else f"{asked.tokens} tokens"
-        used = f"${asked.used_cost or 0}" if asked.cost else f"{asked.used_tokens} tokens"
         self._client.answer_limit(asked.request_id, go=False)
-        self._stop("limit", f"The next request may pass the limit of {most}; used are {used}")
+        self._stop("limit", asked.said)
 
     def _failed(self, event: Failed) -> None:
         result = self._result

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from io import FileIO
-from typing import Final, TextIO
+from typing import Final, Self, TextIO
 
 LINE_LIMIT: Final = 2_000
 """Bytes of one line that are passed on; the rest is dropped."""
@@ -34,6 +34,15 @@ class DescriptorCapture:
         self._held: deque[str] = deque(maxlen=_MOST_HELD)
         self._takers: list[OnLine] = []
         self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        """Begin; see `take`."""
+        self.take()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+        self.give_back()
 
     def take(self) -> None:
         """Begin. Both descriptors must be open."""

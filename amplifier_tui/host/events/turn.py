@@ -163,6 +163,13 @@ class LimitAsked(HostEvent):
     next_cost: str | None = None
     next_tokens: int = 0
 
+    @property
+    def said(self) -> str:
+        """What it waits for, as a sentence without its stop."""
+        most = f"${self.cost}" if self.cost else f"{self.tokens} tokens"
+        used = f"${self.used_cost or 0}" if self.cost else f"{self.used_tokens} tokens"
+        return f"The next request may pass the limit of {most}; used are {used}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitResolved(HostEvent):
