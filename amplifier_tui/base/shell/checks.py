@@ -37,6 +37,13 @@ _COMMANDS: Final = frozenset(
         *("herestring_redirect", "heredoc_body"),
     }
 )
+# A line's end ends them, also where the tree goes on behind a line with nothing but a backslash.
+_ENDED_BY_LINES: Final = frozenset(
+    {
+        *("command", "command_name", "declaration_command", "unset_command", "concatenation"),
+        *("variable_assignment", "redirected_statement", "file_redirect", "herestring_redirect"),
+    }
+)
 _KNOWN: Final = CONTAINERS | _EXPRESSIONS | _COMMANDS | WORDS
 # Their text is not only in their children.
 _TEXTS: Final = frozenset({"string", "heredoc_body", "expansion", "regex", "comment"})
@@ -44,6 +51,7 @@ _BLANK: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
 _BEFORE_WORDS: Final = (b"", *(bytes([byte]) for byte in b" \t\n;&|()`"))
 """What may stand before a word, a character each; nothing at the beginning."""
 _DELIMITER: Final = re.compile(r"\\?[\w.+-]+|'[\w .+-]+'|\"[\w .+-]+\"")
+_PARTED: Final = re.compile(r"(?<!\\)(?:\\\\)*[ \t\n]")
 _RUNS_SOMETHING: Final = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|[<>]\()")
 
 CONSTRUCTS: Final = {
@@ -111,12 +119,18 @@ def _is_in_expansion(node: Node) -> bool:
 
 def _has_odd_gaps(node: Node, data: bytes) -> bool:
     """Whether something but blanks lies between the children, or nothing parts two words."""
-    apart = node.type in _COMMANDS
+    apart, on_a_line = node.type in _COMMANDS, node.type in _ENDED_BY_LINES
+    documents = node.type == "heredoc_redirect"
+    if documents and _ends_elsewhere(node, data):
+        return True
     at, before = node.start_byte, None
     for child in node.children:
         gap = data[at : child.start_byte]
         at = child.end_byte
         if not _is_blank(gap) or (gap and not gap.replace(b"\\\n", b"")):
+            return True
+        ends = on_a_line or (documents and child.type not in ("heredoc_body", "heredoc_end"))
+        if ends and b"\n" in gap.replace(b"\\\n", b""):
             return True
         if apart and not gap and before is not None and _glued(before, child):
             return True
@@ -124,8 +138,31 @@ def _has_odd_gaps(node: Node, data: bytes) -> bool:
     return not _is_blank(data[at : node.end_byte])
 
 
+def _ends_elsewhere(document: Node, data: bytes) -> bool:
+    """Whether a here-document ends for a shell on another line than here.
+
+    A shell joins lines behind a backslash, unless quotes keep it from that, and takes whole lines.
+    """
+    parts = {child.type: child for child in document.children}
+    start, end = parts.get("heredoc_start"), parts.get("heredoc_end")
+    if start is None or end is None:
+        return True
+    written = source(start)
+    text = data[parts.get("heredoc_body", end).start_byte : end.end_byte]
+    if not is_literal(written):
+        text = text.replace(b"\\\n", b"")
+    name = written.replace("\\", "").strip("'\"").encode()
+    tabs = b"\t" if "<<-" in parts else b""
+    *lines, last = [line.lstrip(tabs) if tabs else line for line in text.split(b"\n")]
+    whole = data[end.end_byte : end.end_byte + 1] in (b"", b"\n")
+    return not whole or last != name or name in lines
+
+
 def _is_doubtful_leaf(node: Node, data: bytes) -> bool:
     text = source(node)
+    # The scanner takes `] ]` for one word.
+    if node.type in WORDS and _PARTED.search(text):
+        return True
     # Text in which a shell would find something to run, and the tree found nothing.
     if _RUNS_SOMETHING.search(text) and not _in_literal_document(node):
         return True

@@ -141,7 +141,7 @@ def _wrapped(
             break
         if word.startswith("-") and len(word) > 1:
             index += 2 if word in takes_value else 1
-        elif program in ("env", "sudo", "doas") and "=" in word:
+        elif program in ("env", "sudo", "doas", "time") and "=" in word:
             index += 1
         else:
             break

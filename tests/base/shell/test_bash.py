@@ -83,6 +83,23 @@ def _says(words: tuple[str, ...], known: tuple[bool, ...], call: tuple[str, ...]
 
 
 LINES = [
+    "a x\n\\\nb y",
+    "a x \n\\\n\\\n  b y",
+    "! a\n\\\nb",
+    "a | b\n\\\nc",
+    "a >out\n\\\nb",
+    "x=1\n\\\nb y",
+    "a ] ]",
+    "a [ ] b",
+    "a >] ]",
+    "a <<E\nE\\\n\nb x\nE",
+    "a <<E\n\\\nE\nb x\nE",
+    "a <<EOF\nEO\\\nF\nb x\nEOF",
+    "a <<-EOF\n\tEO\\\nF\nb x\nEOF",
+    "a <<'E'\nE\\\n\na <<X\nE\nb y\nX",
+    "a <<E\nx\\\nE\na <<X\nE\nb y\nX",
+    "a <<E\nx\n\tE\na <<X\nE\nb y\nX",
+    "a <<E\nx\nE \na <<X\nE\nb y\nX",
     "a >&1evil",
     "function f { a x; }; f",
     "a ${u[`b x`]}",

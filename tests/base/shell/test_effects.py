@@ -32,6 +32,19 @@ def test_what_may_act_is_never_let_through(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line", ["ls\n\\\nrm x", "ls a \n\\\n \\\n rm x", "cat a | wc\n\\\nrm x", "cat ] ]", "cat <] ]"]
+)
+def test_a_line_of_its_own_is_never_taken_for_words_of_the_one_above(line: str) -> None:
+    assert not looks(line)
+    assert not read_shell_line(line).complete
+
+
+def test_documents_with_continued_lines_are_read() -> None:
+    for text in ("cat <<E > out\nRUN a \\\n  b\nE\nls", "cat <<'E'\na \\\nE\nls", "ls \\\n  -la"):
+        assert read_shell_line(text).complete, text
+
+
+@pytest.mark.parametrize(
     ("line", "places"),
     [
         ("cat a /etc/passwd", ("a", "/etc/passwd")),
