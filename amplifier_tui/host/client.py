@@ -35,7 +35,6 @@ from amplifier_tui.host.events import HostEvent, RewindScope
 from amplifier_tui.host.imported_cards import ImportedCard as ImportedCard
 from amplifier_tui.host.imported_cards import ImportedText as ImportedText
 from amplifier_tui.host.protocol.context import ContextClient
-from amplifier_tui.host.protocol.imported import ImportedClient
 from amplifier_tui.host.protocol.modules import ModuleClient
 from amplifier_tui.host.protocol.permissions import PermissionClient
 from amplifier_tui.host.protocol.stored import StoredClient
@@ -65,7 +64,6 @@ class SessionClient(
     ContextClient,
     ModuleClient,
     StoredClient,
-    ImportedClient,
     WorktreeClient,
     Protocol,
 ):

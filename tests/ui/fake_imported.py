@@ -9,7 +9,7 @@ from amplifier_tui.host.client import ImportedCard, ImportedText
 
 @dataclass
 class FakeImported:
-    """Implements `ImportedClient`.
+    """Implements the part of `StoredClient` about them.
 
     Attributes:
         calls: Every call with its arguments, in order.

@@ -1,14 +1,17 @@
-"""Sessions that are stored: listed, searched, named, deleted, copied."""
+"""Sessions that are stored: listed, searched, named, deleted, copied; other programs' too."""
 
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Protocol
 
+from amplifier_tui.host.imported_cards import ImportedCard, ImportedText
 from amplifier_tui.host.stored_cards import SearchFound, SessionCard, SessionDetails, SessionList
 
 
 class StoredClient(Protocol):
     """Finds sessions and changes what is stored of them; `key` is that of a `SessionCard`.
+
+    What other programs stored is only read.
 
     Where a future gives a text, that says in a sentence why nothing changed; empty where it did.
     """
@@ -86,3 +89,22 @@ class StoredClient(Protocol):
 
     def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
         """List sessions no more as left open; they stay stored."""
+
+    def imported(self, *, here: bool = False) -> "Future[tuple[ImportedCard, ...]]":
+        """List the sessions of other programs, the newest first; none where that is switched off.
+
+        Args:
+            here: Only those that worked in the working directory.
+        """
+
+    def read_imported(self, key: str) -> "Future[ImportedText]":
+        """Return a session of another program as a text.
+
+        The future raises `RuntimeError`, with one sentence, where it is gone or can't be read.
+        """
+
+    def fork_imported(self, key: str) -> None:
+        """Copy a session of another program into one of this folder, and open that.
+
+        Leads to `SessionOpened`, or to `Failed` with the session left open.
+        """

@@ -19,20 +19,67 @@ At all of them ``inject_context`` and ``ask_user`` work as everywhere. ``provide
 the messages only where the mount plan's ``session.raw`` is set.
 """
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules._loop.orchestrator import LoopOrchestrator, LoopSettings
-from amplifier_tui.modules._loop.turn import OWN_EVENTS
-from amplifier_tui.modules.loop_events.turn import STEP_EVENTS, EventTurn
+from amplifier_tui.modules._loop.turn import OWN_EVENTS, Turn
 
 __amplifier_module_type__ = "orchestrator"
+
+LOOP_STARTED: Final = "loop_started"
+LOOP_ITERATION: Final = "loop_iteration"
+LOOP_COMPLETED: Final = "loop_completed"
+STEP_EVENTS: Final = (LOOP_STARTED, LOOP_ITERATION, LOOP_COMPLETED)
 
 
 class EventSettings(LoopSettings):
     """What a bundle may say about loop-events."""
 
     module: ClassVar[str] = "loop-events"
+
+
+class EventTurn(Turn):
+    """One turn of loop-events; what hooks can do is said above."""
+
+    async def begin_step(self) -> str | None:
+        """Tell hooks of the step; they choose its provider and its tools, or deny it."""
+        if self.steps == 1:
+            started = {"providers": list(self.providers), "tools": list(self.tools)}
+            verdict = await self.own_event(LOOP_STARTED, started)
+            if verdict.denied is not None:
+                return verdict.denied
+        data = {
+            "iteration": self.steps,
+            "provider": self.provider_name,
+            "tools": list(self.tools),
+        }
+        verdict = await self.own_event(LOOP_ITERATION, data)
+        if verdict.denied is not None:
+            return verdict.denied
+        self.offered = self._chosen(verdict.data.get("tools"))
+        return self.route(verdict.data)
+
+    def _chosen(self, names: Any) -> Mapping[str, Any]:
+        """The mounted tools that hooks named; what is no list of names leaves none."""
+        if names is None or names == list(self.tools):
+            return self.tools
+        named = names if isinstance(names, list) else []
+        return {name: tool for name, tool in self.tools.items() if name in named}
+
+    async def go_on(self, answer: str) -> bool:
+        """Tell hooks that the model is done; return whether they gave it more to do."""
+        stored = self.emitter.stored
+        data: dict[str, Any] = {"iteration": self.steps, "response": answer}
+        verdict = await self.own_event(LOOP_COMPLETED, data)
+        if self.stop.up:
+            return False
+        if verdict.denied is not None:
+            await self.emitter.inject(
+                f"{self.emitter.orchestrator}:{LOOP_COMPLETED}", verdict.denied
+            )
+        return self.emitter.waiting or self.emitter.stored != stored
 
 
 class EventOrchestrator(LoopOrchestrator):

@@ -1,37 +1,45 @@
-"""The parts of the session that is open: context, queue, shell, models, agents, modules."""
+"""What a front end has a part of the open session do, and asks it."""
 
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from amplifier_tui.host.client import (
     CompactionPreview,
     ModelChoice,
+    RewindPreview,
     SpendLimit,
+    WorktreeCard,
+    WorktreeMerge,
 )
-from amplifier_tui.host.door.commands.holder import NO_SESSION
+from amplifier_tui.host.door.commands.holder import NO_SESSION, SessionHolder
 from amplifier_tui.host.door.commands.passing import asked, told
-from amplifier_tui.host.door.commands.permissions import PermissionCommands
-from amplifier_tui.host.door.commands.work import WorkCommands
 from amplifier_tui.host.events import HostEvent
+from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.models.limits import SpendGuard
 from amplifier_tui.host.models.models import Models
+from amplifier_tui.host.questions import UserQuestions
 from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.item_choices import ItemChoices
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.memories import Memories
 from amplifier_tui.host.session.modules.manager import ModuleManager
 from amplifier_tui.host.session.modules.mcp_servers import McpServerList
+from amplifier_tui.host.session.permissions import Permissions
+from amplifier_tui.host.session.places import merging, worktrees
+from amplifier_tui.host.session.rewinding.rewinder import Rewinder
 from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.shell.jobs import BackgroundJobs
 from amplifier_tui.host.store.listing.changes import set_title
+from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 from amplifier_tui.host.turns.agents import RunningAgents
 from amplifier_tui.host.turns.control import TurnControl
 from amplifier_tui.host.turns.queue import WaitingPrompts
 
 
-class SessionCommands(PermissionCommands, WorkCommands):
+class SessionCommands(SessionHolder):
     """Passes on what concerns one part of the open session."""
 
     def __init__(self, put: Callable[[HostEvent], None]) -> None:
@@ -66,6 +74,19 @@ class SessionCommands(PermissionCommands, WorkCommands):
     module_details = asked(ModuleManager.details, lambda live: live.modules)
     mcp_servers = asked(McpServerList.list, lambda live: live.mcp_servers)
     restart_mcp_server = asked(McpServerList.restart, lambda live: live.mcp_servers)
+    rewind_points = asked(Rewinder.points, lambda live: live.rewinder)
+    rewind_diff = asked(Rewinder.diff, lambda live: live.rewinder)
+    rewind = told(Rewinder.rewind, lambda live: live.rewinder)
+    undo_rewind = told(Rewinder.undo, lambda live: live.rewinder)
+    decide = told(ApprovalQueue.decide, lambda live: live.approvals, quiet=True)
+    hold = told(ApprovalQueue.hold, lambda live: live.approvals, quiet=True)
+    answer_questions = told(UserQuestions.answer, lambda live: live.questions, quiet=True)
+    rules = asked(Permissions.rules, lambda live: live.gating.permissions)
+    add_rule = asked(Permissions.add, lambda live: live.gating.permissions)
+    change_rule = asked(Permissions.change, lambda live: live.gating.permissions)
+    remove_rule = asked(Permissions.remove, lambda live: live.gating.permissions)
+    explain_call = asked(Permissions.explain, lambda live: live.gating.permissions)
+    audit = asked(Permissions.audit, lambda live: live.gating.permissions)
 
     async def choose_item(self, key: str, choice: Literal["pin", "drop", "shorten", ""]) -> None:
         """Decide about an item."""
@@ -151,3 +172,53 @@ class SessionCommands(PermissionCommands, WorkCommands):
         if (stored := self._stored) is None:
             raise KeyError(NO_SESSION)
         return await asyncio.to_thread(stored.log.payload, seq)
+
+    async def call_arguments(self, request_id: str) -> str:
+        """Return the arguments of a call that waits, as JSON."""
+        return self._live.approvals.arguments(request_id) if self._live is not None else ""
+
+    async def change_call(self, request_id: str, arguments: str) -> str:
+        """Put other arguments in place of a call's; return what is wrong with them."""
+        if self._live is None:
+            return self._missing
+        return self._live.approvals.change(request_id, arguments)
+
+    async def rule_reach(self, request_id: str) -> int:
+        """Count the calls a request's rule would also have allowed."""
+        return await self._live.gating.permissions.reach(request_id) if self._live else 0
+
+    async def preview_rewind(self, turn: int) -> RewindPreview:
+        """Describe what going back would do."""
+        try:
+            return await self._session.rewinder.preview(turn)
+        except NoSuchTurnError as error:
+            raise RuntimeError(str(error)) from error
+
+    async def make_worktree(self, name: str) -> WorktreeCard:
+        """Make a worktree of the session's repository."""
+        return await asyncio.to_thread(worktrees.make_worktree, self._session.workspace, name)
+
+    async def worktree(self) -> WorktreeCard:
+        """Describe the worktree the session works in."""
+        return await asyncio.to_thread(worktrees.find_worktree, self._session.workspace)
+
+    async def worktree_diff(self) -> str:
+        """Return what was changed in the worktree the session works in."""
+        live = self._session
+        diff = await asyncio.to_thread(merging.worktree_diff, live.workspace)
+        return await asyncio.to_thread(live.sender.redactor.text, diff)
+
+    async def merge_worktree(self) -> WorktreeMerge:
+        """Merge the worktree the session works in."""
+        return await asyncio.to_thread(merging.merge_worktree, self._quiet_workspace())
+
+    async def remove_worktree(self) -> WorktreeCard:
+        """Remove the worktree the session works in."""
+        return await asyncio.to_thread(worktrees.remove_worktree, self._quiet_workspace())
+
+    def _quiet_workspace(self) -> Path:
+        """Return the folder that the session works in, where nothing of it runs just now."""
+        live = self._session
+        if live.work:
+            raise RuntimeError(f"{live.work} is running in the worktree: stop it first")
+        return live.workspace

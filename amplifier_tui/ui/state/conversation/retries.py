@@ -24,12 +24,9 @@ class RetryLines(Handlers):
             entry.event = event
             self._entries.update(entry)
 
-    @on(events.BlockStarted, events.BlockEnded, events.ToolStarted, events.Failed, live=True)
+    @on(events.BlockStarted, events.BlockEnded, events.ToolStarted, live=True)
+    @on(events.Failed, events.Compacted, live=True)
     def _came(self, event: HostEvent) -> None:
-        self._over(event.agent)
-
-    @on(events.Compacted, live=True)
-    def _compacted(self, event: events.Compacted) -> None:
         self._over(event.agent)
 
     @on(events.Notice, live=True)
