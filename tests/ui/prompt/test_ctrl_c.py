@@ -1,11 +1,16 @@
 """What ctrl+c means: copy, clear, stop, quit, in this order."""
 
 import pytest
+from textual.widgets import Input
 
 from amplifier_tui.host.events import QueueChanged, ShellStarted, TurnStarted
-from amplifier_tui.ui.dialogs.questions import Confirm
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
+from amplifier_tui.ui.dialogs.questions import AskLine, Confirm
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
+from tests.ui.questions import STORE, questions
+from tests.ui.requests import ask
 
 TURN = TurnStarted(session_id=SESSION, turn=1, prompt="hello")
 
@@ -38,6 +43,42 @@ async def test_without_a_draft_it_stops_the_turn_as_escape_does() -> None:
         await drive.press("ctrl+c")
         assert drive.client.named("interrupt") == [(False,), (True,)]
         assert "quits" not in drive.text()
+
+
+async def test_below_a_question_it_stops_the_turn_and_answers_nothing() -> None:
+    for asked, kind in ((ask(), ApprovalDialog), (questions(STORE), AskDialog)):
+        async with running() as drive:
+            await drive.push(TURN, asked)
+            await drive.dialog(kind)
+            await drive.press("ctrl+c")
+            await drive.closed()
+            await drive.until(lambda: drive.client.named("interrupt") == [(False,)])
+            assert not drive.client.named("decide") and not drive.client.named("answer_questions")
+
+
+@pytest.mark.usefixtures("no_grace")
+async def test_a_reason_that_is_being_written_is_given_up_first() -> None:
+    async with running() as drive:
+        await drive.push(TURN, ask())
+        await drive.dialog(ApprovalDialog)
+        await drive.press("f")
+        await drive.until(lambda: isinstance(drive.app.focused, Input))
+        await drive.write("no")
+        await drive.press("ctrl+c")
+        await drive.until(lambda: not isinstance(drive.app.focused, Input))
+        assert isinstance(drive.app.screen, ApprovalDialog)
+        assert drive.client.named("interrupt") == [] and drive.client.named("decide") == []
+
+
+async def test_in_another_dialog_it_closes_that() -> None:
+    async with running() as drive:
+        await drive.write("/limit")
+        await drive.press("enter")
+        await drive.dialog(AskLine)
+        await drive.write("5")
+        await drive.press("ctrl+c")
+        await drive.closed()
+        assert drive.client.named("set_limit") == [] and "quits" not in drive.text()
 
 
 async def test_it_stops_the_users_own_command() -> None:

@@ -89,6 +89,18 @@ class QuestionSheet(Sheet[T]):
         """Close without an answer, until the user comes back to it."""
         self.finish()
 
+    def leave(self) -> None:
+        """Mean with ctrl+c what it means without the question: stop the turn, or quit.
+
+        What is being written is given up first.
+        """
+        if isinstance(self.focused, Input | TextArea):
+            self.call_next(self.run_action, "later")
+            return
+        if self.MAY_WAIT:
+            self.put_off()
+        self._main.action_copy_text()
+
     def on_click(self, event: events.Click) -> None:
         """Leave the strip of the sessions in use, where the question does not cover it."""
         strip, at = self._main.sessions, event.screen_offset

@@ -322,6 +322,17 @@ class Sheet(Overlay[T]):
         if self._ended is not None:
             self.finish(*self._ended)
 
+    def action_copy_text(self) -> None:
+        """Copy what is selected, else leave: `ctrl+c`, in whatever part it is heard."""
+        if self.get_selected_text():
+            super().action_copy_text()
+        else:
+            self.leave()
+
+    def leave(self) -> None:
+        """Close without a result, whatever was begun."""
+        self.finish()
+
     def action_close(self) -> None:
         """Close without a result."""
         self.finish()
