@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from typing import Generic, TypeVar, overload
+from typing import Final, Generic, TypeVar, overload
 
 from textual import events
 from textual.content import Content
@@ -190,8 +190,23 @@ def _line(row: PickRow, width: int) -> Content:
     # What only keeps columns in line is room for the words.
     right = right[len(right.plain) - len(right.plain.lstrip(" ")) :]
     # The words come first: data that would leave them less than half is cut.
-    right = right.truncate(max(min(right.cell_length, room // 2), 0), ellipsis=True)
+    right = _shortened(right, room // 2)
     gap = 2 if right.cell_length else 0
     left = row.left.truncate(max(room - right.cell_length - gap, 0), ellipsis=True)
     fill = max(room - left.cell_length - right.cell_length, 0)
     return Content.assemble(" ", left, " " * fill, right, " ")
+
+
+def _shortened(data: Content, most: int) -> Content:
+    """Return data of several parts with its first one cut: a name, while the others are short."""
+    if data.cell_length <= most:
+        return data
+    at = data.plain.find(_BETWEEN)
+    room = most - data[at:].cell_length
+    if at < 0 or room < _LEAST_NAME:
+        return data.truncate(most, ellipsis=True)
+    return data[:at].truncate(room, ellipsis=True) + data[at:]
+
+
+_BETWEEN: Final = " · "
+_LEAST_NAME: Final = 6

@@ -1,4 +1,6 @@
+from dataclasses import replace
 from pathlib import Path
+from time import time
 
 import pytest
 
@@ -166,3 +168,14 @@ async def test_the_cursor_stays_on_its_hit_when_newer_ones_come_above_it(tmp_pat
         picker.rows.post_message(PickList.Highlighted(was))
         await drive.settle()
         assert "Nothing was found." in drive.text()
+
+
+async def test_a_small_screen_cuts_the_title_of_a_hit_and_not_when_it_was(tmp_path: Path) -> None:
+    long = hit(tmp_path, "the parser " * 9, turn=1, row=0)
+    card = replace(long.card, title="A title that is far too long", updated=time() - 300)
+    client = FakeClient(found=SearchFound(hits=(replace(long, card=card),)))
+    async with running(client, size=(60, 16)) as drive:
+        await drive.app.run_by_id("session.search", "parser")
+        await drive.dialog(SearchPicker)
+        await drive.until(lambda: "the parser" in drive.text())
+        assert "A title that is… · 5 min ago" in drive.text()
