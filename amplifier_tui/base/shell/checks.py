@@ -132,7 +132,11 @@ def _has_odd_gaps(node: Node, data: bytes) -> bool:
         ends = on_a_line or (documents and child.type not in ("heredoc_body", "heredoc_end"))
         if ends and b"\n" in gap.replace(b"\\\n", b""):
             return True
-        if apart and not gap and before is not None and _glued(before, child):
+        if (
+            before is not None
+            and not gap
+            and (before.type == "{" or (apart and _glued(before, child)))
+        ):
             return True
         before = child
     return not _is_blank(data[at : node.end_byte])

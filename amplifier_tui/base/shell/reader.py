@@ -152,6 +152,9 @@ class _Walk:
             case "function_definition":
                 self._push(node.children_by_field_name("body"), context)
                 self._redirect_only(node.children_by_field_name("redirect"), context)
+            case "file_redirect":
+                # Alone in a substitution.
+                self._redirect_only([node], context)
             case "command_substitution" | "process_substitution":
                 self._push(node.named_children, _Context(nested=True))
             case kind if kind in CONTAINERS or kind == "ERROR" or kind == "variable_assignments":

@@ -83,6 +83,9 @@ def _says(words: tuple[str, ...], known: tuple[bool, ...], call: tuple[str, ...]
 
 
 LINES = [
+    "{a,b}\nc\nx=; }",
+    "$(>out)",
+    'a "$(>>out)" `>more`',
     "a x\n\\\nb y",
     "a x \n\\\n\\\n  b y",
     "! a\n\\\nb",
