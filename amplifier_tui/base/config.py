@@ -10,7 +10,8 @@
 Types are strict. A key without a value counts as not given. A mistake reads "`timeout` of tool-bash
 must be a number of seconds from 0.1 up, not 'x'": the words come from the field's type, its limits
 and its ``description``, which names the thing where the type alone does not. A validator of a model
-raises `ValueError` with a text that goes on after "`key` of module ".
+raises `ValueError` with a text that goes on after "`key` of module ", of the whole model after the
+module.
 """
 
 import logging
@@ -145,7 +146,7 @@ class ModuleSettings(BaseModel):
 
     @classmethod
     def _problem(cls, problem: Any) -> SettingProblem:
-        key, *inside = [str(part) for part in problem["loc"]] or ["?"]
+        key, *inside = [str(part) for part in problem["loc"]] or [""]
         field = cls._by_name().get(key)
         if problem["type"] == "value_error":
             said = str(problem["ctx"]["error"])
@@ -159,7 +160,9 @@ class ModuleSettings(BaseModel):
                 said += did_you_mean(value, choices(field.annotation), "`")
         else:
             said = f"makes no sense: {'.'.join(inside)}: {problem['msg']}"
-        return SettingProblem(key, f"`{key}` of {cls.module} {said}")
+        # A validator of the whole model names no key.
+        what = f"`{key}` of {cls.module}" if key else cls.module
+        return SettingProblem(key, f"{what} {said}")
 
     @classmethod
     def _unknown(cls, config: Mapping[str, Any]) -> Iterator[SettingProblem]:

@@ -63,7 +63,7 @@ def test_what_a_config_lacks_is_told_also_of_an_empty_one() -> None:
 
     for settings, words in (
         (WaterSettings, "`litres` of tool-water is missing"),
-        (PairSettings, "`?` of tool-pair has no pair"),
+        (PairSettings, "tool-pair has no pair"),
     ):
         for config in (None, {}, {"other": 1}):
             assert words in [problem.message for problem in settings.problems(config)]

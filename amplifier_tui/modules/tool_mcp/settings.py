@@ -16,6 +16,7 @@ from amplifier_tui.base.config import (
     Texts,
     TextsByName,
 )
+from amplifier_tui.base.nearest import did_you_mean
 
 Transport = Literal["stdio", "http"]
 _TRANSPORTS: Final[dict[str, Transport]] = {
@@ -62,7 +63,7 @@ class ServerSettings(ModuleSettings):
     @model_validator(mode="after")
     def _reachable(self) -> "ServerSettings":
         if (self.command if self.transport == "stdio" else self.url) is None:
-            raise ValueError("is missing: name a program with `command`, or an address with `url`")
+            raise ValueError("needs a program with `command`, or an address with `url`")
         return self
 
     @property
@@ -120,4 +121,7 @@ def read_server(name: str, entry: Any) -> ServerSettings | str:
     try:
         return ServerSettings.read_known(entry)
     except SettingsError as error:
-        return f"MCP server {name[:40]}: {error}"
+        # Keys of other programs are no mistake, but one may be a misspelled one of these.
+        known = ServerSettings.model_fields
+        hints = (did_you_mean(key, known, "`") for key in map(str, entry) if key not in known)
+        return f"MCP server {name[:40]}: {error}{''.join(hints)}"

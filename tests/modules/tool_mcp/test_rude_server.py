@@ -199,11 +199,14 @@ async def test_those_that_can_t_be_used_are_given_up(tmp_path: Path) -> None:
     silent = {**RUDE, "args": [*RUDE["args"], "silent"], "startup_timeout": 0.3}
     wrong = {**RUDE, "args": [*RUDE["args"], "odd"]}
     none = {"command": "no-such-program"}
-    await session.mount({"rude": silent, "wrong": wrong, "none": none, "empty": {"x": 1}})
+    await session.mount({"rude": silent, "wrong": wrong, "none": none, "empty": {"comand": "x"}})
     await session.until(lambda: len(session.words("user:notification", "message")) == 4)
     said = " ".join(session.words("user:notification", "message"))
     assert "it did not start within 0.3 s" in said
     assert "inputSchema" in said
     assert "No such file or directory" in said
-    assert "name a program with `command`" in said
+    words = (
+        "MCP server empty: an MCP server needs a program with `command`, or an address with `url`"
+    )
+    assert f"{words}; did you mean `command`?" in said
     await session.close()
