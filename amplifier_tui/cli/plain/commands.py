@@ -97,7 +97,7 @@ def _mode(session: CommandedSession, wanted: str) -> None:
             choose(mode)
             return
     rows = [NumberedChoice(about, partial(choose, mode)) for mode, about in _MODES.items()]
-    session.ask(_listed(f"The mode is {session.mode or 'ask'}.", rows))
+    session.ask(_listed(f"The mode is {session.mode or 'not known yet'}.", rows))
 
 
 def _model(session: CommandedSession, wanted: str) -> None:

@@ -171,7 +171,8 @@ class PlainSession:
     @property
     def status(self) -> str:
         """What is in use, in words."""
-        return f"Bundle {self._bundle}, model {self._model or 'none'}, mode {self.mode or 'ask'}."
+        mode = f", mode {self.mode}" if self.mode else ""
+        return f"Bundle {self._bundle}, model {self._model or 'none'}{mode}."
 
     # --- what is written ---------------------------------------------------------------------
 
@@ -274,6 +275,8 @@ class PlainSession:
                 self.say(f"{'Resumed' if event.resumed else 'Opened'} in {event.cwd}.")
                 if event.title:
                     self.say(event.title)
+                # It is told next: a session that is resumed may have another one than others do.
+                self.mode = ""
                 self.say(self.status)
             case SessionClosed():
                 self._resume = event.resume_command
@@ -308,7 +311,7 @@ class PlainSession:
                 if planned:
                     self._asked.add(questions.plan(self._carry_out, self._write))
             case ModeChanged():
-                if self.mode and event.mode != self.mode:
+                if event.mode != self.mode:
                     self.say(f"Mode {event.mode}.")
                 self.mode = event.mode
             case ModelChanged():

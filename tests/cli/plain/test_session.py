@@ -24,6 +24,7 @@ from amplifier_tui.host.events import (
     ImageCard,
     ImagesAdded,
     LaneOpened,
+    ModeChanged,
     Notice,
     QuestionsAsked,
     SessionClosed,
@@ -75,7 +76,7 @@ def test_a_turn_is_said_in_lines_as_it_happens() -> None:
     assert client.named("submit") == [("go",)]
     assert lines[1:] == [
         "Opened in /home/u/src/app.",
-        "Bundle coding, model claude-sonnet-4-5, mode ask.",
+        "Bundle coding, model claude-sonnet-4-5.",
         "First, I look.",
         "Then I say.",
         "Tool bash ls -la: 3 lines",
@@ -84,6 +85,14 @@ def test_a_turn_is_said_in_lines_as_it_happens() -> None:
         "Warning: slow (watch)",
         "Resume with: amplifier-tui --resume s1 --plain",
     ]
+
+
+def test_the_mode_is_said_as_it_is_when_a_session_opens_and_when_it_changes() -> None:
+    modes = [make(ModeChanged, mode=mode) for mode in ("edits", "edits", "ask")]
+    lines = said(ScriptedClient(on_open=[opened(), *modes]), "/status\n").splitlines()
+    about = [line.removeprefix("> ") for line in lines if "ode" in line]
+    bundle = "Bundle coding, model none"
+    assert about == [f"{bundle}.", "Mode edits.", "Mode ask.", f"{bundle}, mode ask."]
 
 
 def test_an_answer_that_begins_again_or_reads_otherwise_is_said_anew() -> None:
