@@ -29,7 +29,7 @@ _CLOSING_SECONDS: Final = 3.0
 
 
 class SessionOpener(SessionCommands):
-    """Opens a session in the place of the one that is open.
+    """Opens a session in the place of the one that is open; see `SessionClient`.
 
     Args:
         put: Takes events on their way up.
@@ -54,7 +54,6 @@ class SessionOpener(SessionCommands):
         self._noting = asyncio.Lock()
 
     async def resume(self, session_id: str) -> None:
-        """Open a stored session instead of the running one."""
         if self._live is not None and self._live.session_id == session_id:
             self._live.sender.notice("info", "This session is open already")
         else:
@@ -74,7 +73,6 @@ class SessionOpener(SessionCommands):
             await self.open(viewed.request, taken=viewed)
 
     async def switch_bundle(self, name: str, *, carry: bool = True) -> None:
-        """Open another bundle in a new session."""
         carried = None
         live = self._live
         # Prompts may wait where everything that was said has been taken back.
@@ -243,7 +241,6 @@ class SessionOpener(SessionCommands):
         return "\n\n".join(prompt.text for prompt in early)
 
     async def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
-        """Answer the question of trust."""
         for opening in (self._opening, self._trying):
             if opening is not None:
                 opening.answer_trust(request_id, decision)
@@ -251,7 +248,6 @@ class SessionOpener(SessionCommands):
             self._live.modules.sources.answer(request_id, decision)
 
     async def ask_trust_again(self) -> None:
-        """Forget what was refused of this session, and open its bundle anew."""
         live = self._opened()
         if live is None:
             return
@@ -266,7 +262,6 @@ class SessionOpener(SessionCommands):
         await self.switch_bundle(live.reference)
 
     async def set_up(self, variables: Mapping[str, str], bundle: str = "") -> None:
-        """Try what a provider needs, and keep it where it works."""
         live = self._opened()
         if live is None:
             return

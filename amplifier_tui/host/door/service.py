@@ -37,7 +37,7 @@ _PRINTED: int = 20
 
 
 class Service(StoredCommands):
-    """Runs sessions on the engine's loop; created there.
+    """Runs sessions on the engine's loop; created there. `SessionClient` says what its methods do.
 
     Args:
         trust: Answers for what a project or a stranger brings; None asks the user.
@@ -78,7 +78,6 @@ class Service(StoredCommands):
         *,
         typed: str | None = None,
     ) -> None:
-        """Run a prompt, now or after the running turn."""
         prompt = Prompt(text, attachments, typed=typed)
         if prompt_id:
             prompt = replace(prompt, prompt_id=prompt_id)
@@ -93,7 +92,6 @@ class Service(StoredCommands):
             self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.", text)
 
     async def steer(self, text: str) -> None:
-        """Give the running turn a message."""
         if self._live is not None and self._opening is None:
             self._live.turns.steer(text)
         else:
@@ -102,7 +100,6 @@ class Service(StoredCommands):
     queue = submit
 
     async def retry(self, *, without: str = "") -> None:
-        """Go on with the turn that failed."""
         if self._opening is not None or self._live is None:
             self._say("info", "There is nothing to try again: no session is open")
         else:
@@ -128,13 +125,11 @@ class Service(StoredCommands):
             self._opening_task.cancel()
 
     async def set_mode(self, mode: Mode) -> None:
-        """Change what goes through unasked."""
         self._mode = mode
         if self._live is not None:
             await self._live.gating.set_mode(mode)
 
     async def carry_out(self, mode: Mode) -> None:
-        """Do what the plan mode ended in."""
         live = self._opened()
         if live is None:
             return
@@ -145,13 +140,11 @@ class Service(StoredCommands):
         live.turns.submit(Prompt(CARRY_OUT))
 
     async def bundles(self) -> tuple[BundleCard, ...]:
-        """List the bundles."""
         from amplifier_tui.host.door.catalog import list_bundles
 
         return await list_bundles(self._cwd, self._active)
 
     async def preview(self, name: str) -> BundlePreview:
-        """Describe a bundle."""
         from amplifier_tui.host.door.catalog import preview_bundle
 
         return await preview_bundle(self._cwd, name, self._active)
@@ -161,7 +154,6 @@ class Service(StoredCommands):
         return self._live.bundle if self._live is not None else ""
 
     async def export(self, request: ExportRequest) -> ExportedFile:
-        """Write the open session, or its event log, to a file."""
         from amplifier_tui.host.store.export.conversation import StoredSession
         from amplifier_tui.host.store.export.saving import save_export
 
@@ -179,7 +171,6 @@ class Service(StoredCommands):
             ended.set()
 
     async def image(self, key: str, lane: str = MAIN_LANE) -> bytes:
-        """Return an image of the conversation on screen."""
         if (shown := self._stored) is None:
             raise RuntimeError(NO_SESSION)
         try:

@@ -43,7 +43,7 @@ _FAILURES: Final = (OSError, ValueError, SessionBusyError, SessionNotFoundError,
 
 
 class StoredCommands(SessionOpener):
-    """Lists, searches and changes stored sessions.
+    """Lists, searches and changes stored sessions; see `SessionClient`.
 
     Args:
         put: Takes events on their way up.
@@ -69,11 +69,9 @@ class StoredCommands(SessionOpener):
     async def sessions(
         self, typed: str = "", *, here: bool = True, most: int = PAGE
     ) -> SessionList:
-        """List stored sessions."""
         return await self._search.list(typed, self._cwd, here=here, most=most)
 
     async def session_details(self, key: str) -> SessionDetails:
-        """Describe a session."""
         from amplifier_tui.host.store.listing.details import details_of
         from amplifier_tui.host.store.listing.listing import indexed_agents
 
@@ -83,21 +81,17 @@ class StoredCommands(SessionOpener):
             raise RuntimeError(str(error)) from error
 
     async def title_session(self, key: str, title: str) -> str:
-        """Give a session a title."""
         return await self._change(lambda: set_title(stored_at(key), title, self._warn))
 
     async def tag_session(
         self, key: str, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()
     ) -> str:
-        """Give a session tags, and take others away."""
         return await self._change(lambda: set_tags(stored_at(key), add, remove, self._warn))
 
     async def pin_session(self, key: str, *, on: bool) -> str:
-        """List a session before the others, or no more."""
         return await self._change(lambda: pin(stored_at(key).name, on=on))
 
     async def delete_session(self, key: str) -> str:
-        """Put a session into the bin."""
         shown = self._live or self._viewed
         if shown is not None and key.endswith(f"/{shown.session_id}"):
             return "This session is open: open another one first."
@@ -105,7 +99,6 @@ class StoredCommands(SessionOpener):
         return await self._change(lambda: delete_session(stored_at(key)))
 
     async def restore_session(self, key: str) -> str:
-        """Take a session out of the bin."""
         return await self._change(lambda: restore(key))
 
     async def fork(self, before_turn: int | None = None) -> None:
@@ -131,7 +124,6 @@ class StoredCommands(SessionOpener):
             self._refuse("copy", f"The session can't be copied: {error}", "Nothing has changed.")
 
     async def copy_session(self, key: str, cwd: Path | None = None) -> None:
-        """Copy a session and open the copy."""
         if self._is_busy():
             return
         try:
@@ -143,13 +135,11 @@ class StoredCommands(SessionOpener):
         await self.open(OpenRequest(cwd=known, resume=copied.name))
 
     async def imported(self, *, here: bool = False) -> tuple[ImportedCard, ...]:
-        """List the sessions of other programs."""
         from amplifier_tui.host.store.imported.reading import list_imported
 
         return await asyncio.to_thread(list_imported, self._cwd if here else None)
 
     async def read_imported(self, key: str) -> ImportedText:
-        """Return a session of another program as a text."""
         from amplifier_tui.host.store.imported.reading import find_imported
         from amplifier_tui.host.store.imported.showing import imported_text
 
@@ -159,7 +149,6 @@ class StoredCommands(SessionOpener):
             raise RuntimeError(str(error)) from error
 
     async def fork_imported(self, key: str) -> None:
-        """Copy a session of another program into one of this folder, and open that."""
         from amplifier_tui.host.store.imported.forking import NothingToForkError, fork_imported
         from amplifier_tui.host.store.imported.reading import find_imported
 
@@ -186,7 +175,6 @@ class StoredCommands(SessionOpener):
         self._loop.call_soon_threadsafe(partial(self._say, "warning", text, "store"))
 
     async def search(self, typed: str, *, here: bool = False) -> SearchFound:
-        """Look for words in all stored sessions."""
         return await self._search.search(typed, self._cwd if here else None)
 
     def _index_later(self) -> None:
@@ -206,11 +194,9 @@ class StoredCommands(SessionOpener):
         await self._search.close()
 
     async def left_open(self) -> tuple[SessionCard, ...]:
-        """List the sessions that were open in windows that were killed."""
         return await asyncio.to_thread(self._windows.left) if self._windows is not None else ()
 
     async def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
-        """Offer sessions no more."""
         if self._windows is not None:
             await asyncio.to_thread(self._windows.dismiss, session_ids)
 

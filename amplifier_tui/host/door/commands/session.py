@@ -40,7 +40,7 @@ from amplifier_tui.host.turns.queue import WaitingPrompts
 
 
 class SessionCommands(SessionHolder):
-    """Passes on what concerns one part of the open session."""
+    """Passes on what concerns one part of the open session; see `SessionClient`."""
 
     def __init__(self, put: Callable[[HostEvent], None]) -> None:
         super().__init__(put)
@@ -89,32 +89,26 @@ class SessionCommands(SessionHolder):
     audit = asked(Permissions.audit, lambda live: live.gating.permissions)
 
     async def choose_item(self, key: str, choice: Literal["pin", "drop", "shorten", ""]) -> None:
-        """Decide about an item."""
         if (live := self._opened()) is not None:
             await live.items.choose(key, choice or None)
 
     async def keep_draft(self, text: str) -> None:
-        """Store what was written and not sent."""
         if (live := self._live) is not None:
             live.store.draft.save(live.sender.redactor.text(text))
 
     async def withhold_shell(self) -> None:
-        """Send no output along."""
         if (live := self._opened()) is not None and not live.shell.withhold():
             self._say("info", "No output of a command waits for your next prompt")
 
     async def switch_model(self, model: str, provider: str = "") -> None:
-        """Have another model answer."""
         if (live := self._opened()) is not None:
             self._chose(live, await live.models.switch(provider, model))
 
     async def switch_model_back(self) -> None:
-        """Undo the last switch."""
         if (live := self._opened()) is not None:
             self._chose(live, live.models.switch_back())
 
     async def set_effort(self, effort: str) -> None:
-        """Have the model think so hard."""
         if (live := self._opened()) is not None:
             self._chose(live, live.models.set_effort(effort))
 
@@ -124,13 +118,11 @@ class SessionCommands(SessionHolder):
             live.model_changed()
 
     async def set_limit(self, limit: SpendLimit) -> None:
-        """Ask before more than that is used."""
         self._limit = limit
         if self._live is not None:
             self._live.spending.set(limit)
 
     async def whole_diff(self, diff: str, *, made: bool) -> str:
-        """Return a diff with all lines of its files."""
         from amplifier_tui.host.stream.whole_files import whole_files
 
         live = self._session
@@ -138,12 +130,10 @@ class SessionCommands(SessionHolder):
         return await asyncio.to_thread(whole_files, diff, live.workspace, masked, made=made)
 
     async def stop_agent(self, lane: str, immediate: bool = False) -> None:
-        """Stop a sub-agent."""
         if (live := self._opened()) is not None:
             await live.agents.stop(lane, immediate=immediate)
 
     async def rename(self, title: str) -> None:
-        """Give the session a title."""
         if self._live is not None:
             self._live.rename(title)
         elif (viewed := self._viewed) is not None:
@@ -154,13 +144,11 @@ class SessionCommands(SessionHolder):
                 self._say("warning", f"It can't be renamed: {error}")
 
     async def compaction(self) -> CompactionPreview:
-        """Describe what compacting would do."""
         if self._live is None:
             return CompactionPreview(possible=False, reason=self._missing)
         return await self._live.compactor.preview()
 
     async def history(self, before: int, limit: int = 200) -> tuple[HostEvent, ...]:
-        """Return the events of the `limit` stored rows before row `before`."""
         stored = self._stored
         if stored is None or before <= 0 or limit <= 0:
             return ()
@@ -168,52 +156,42 @@ class SessionCommands(SessionHolder):
         return tuple(await asyncio.to_thread(replay.events, before - limit, before))
 
     async def payload(self, seq: int) -> str:
-        """Return the payload of an event log row."""
         if (stored := self._stored) is None:
             raise KeyError(NO_SESSION)
         return await asyncio.to_thread(stored.log.payload, seq)
 
     async def call_arguments(self, request_id: str) -> str:
-        """Return the arguments of a call that waits, as JSON."""
         return self._live.approvals.arguments(request_id) if self._live is not None else ""
 
     async def change_call(self, request_id: str, arguments: str) -> str:
-        """Put other arguments in place of a call's; return what is wrong with them."""
         if self._live is None:
             return self._missing
         return self._live.approvals.change(request_id, arguments)
 
     async def rule_reach(self, request_id: str) -> int:
-        """Count the calls a request's rule would also have allowed."""
         return await self._live.gating.permissions.reach(request_id) if self._live else 0
 
     async def preview_rewind(self, turn: int) -> RewindPreview:
-        """Describe what going back would do."""
         try:
             return await self._session.rewinder.preview(turn)
         except NoSuchTurnError as error:
             raise RuntimeError(str(error)) from error
 
     async def make_worktree(self, name: str) -> WorktreeCard:
-        """Make a worktree of the session's repository."""
         return await asyncio.to_thread(worktrees.make_worktree, self._session.workspace, name)
 
     async def worktree(self) -> WorktreeCard:
-        """Describe the worktree the session works in."""
         return await asyncio.to_thread(worktrees.find_worktree, self._session.workspace)
 
     async def worktree_diff(self) -> str:
-        """Return what was changed in the worktree the session works in."""
         live = self._session
         diff = await asyncio.to_thread(merging.worktree_diff, live.workspace)
         return await asyncio.to_thread(live.sender.redactor.text, diff)
 
     async def merge_worktree(self) -> WorktreeMerge:
-        """Merge the worktree the session works in."""
         return await asyncio.to_thread(merging.merge_worktree, self._quiet_workspace())
 
     async def remove_worktree(self) -> WorktreeCard:
-        """Remove the worktree the session works in."""
         return await asyncio.to_thread(worktrees.remove_worktree, self._quiet_workspace())
 
     def _quiet_workspace(self) -> Path:
