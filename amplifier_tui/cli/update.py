@@ -37,7 +37,8 @@ def update(as_json: bool) -> int:
     if as_json:
         print_json({"version": __version__, **found._asdict()})
         return 0
-    click.echo(f"amplifier-tui {__version__}, installed by {found.kind} in {found.place}")
+    how = "run from the clone" if found.kind == "editable" else f"installed by {found.kind}"
+    click.echo(f"amplifier-tui {__version__}, {how} in {found.place}")
     click.echo(f"Update it with:\n\n    {found.command}\n")
     click.echo("Bundles: amplifier-tui bundle update NAME")
     return 0

@@ -137,12 +137,14 @@ def test_an_update_is_said_in_the_words_of_what_installed_it(
 
 
 def test_the_folder_of_an_editable_installation_may_have_spaces(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = '{"url": "file:///home/me/my%20code", "dir_info": {"editable": true}}'
     made = SimpleNamespace(read_text=lambda _: text)
     monkeypatch.setattr(update, "distribution", lambda _: made)
     assert update.installation().command == "git -C '/home/me/my code' pull"
+    assert run(["update"]) == 0
+    assert ", run from the clone in /home/me/my code\n" in capsys.readouterr().out
 
 
 def test_an_update_is_said_for_this_installation(capsys: pytest.CaptureFixture[str]) -> None:
