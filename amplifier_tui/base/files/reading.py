@@ -77,3 +77,11 @@ def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
     if len(data) > most:
         raise FileTooLargeError(errno.EFBIG, f"is larger than {most:,} bytes", str(path))
     return data
+
+
+def changed_at(path: Path) -> float:
+    """Return when a file or folder was changed, in Unix seconds; 0 where that can't be told."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -14,7 +14,7 @@ from time import time
 from typing import Final
 from uuid import uuid4
 
-from amplifier_tui.base.files import FileLock, FileLockedError, append
+from amplifier_tui.base.files import FileLock, FileLockedError, append, changed_at
 from amplifier_tui.foundation.modules.apart import MARKER, ApartFolder, ApartFolders
 
 KEPT_DAYS: Final = 14
@@ -66,7 +66,7 @@ class FoldersInUse:
             if names == self._file:
                 continue
             # Before the lock is taken, which writes into the file.
-            begun = _used_at(lock_file)
+            begun = changed_at(lock_file)
             lock = FileLock(lock_file)
             try:
                 lock.acquire()
@@ -102,14 +102,14 @@ def prune_installed(cache_dir: Path, now: float | None = None) -> int:
     folders = ApartFolders(cache_dir)
     for torn in folders.root.glob("*.tmp"):
         # Of an installation, or a removal, that was killed.
-        if _used_at(torn) < now - _TORN_SECONDS:
+        if changed_at(torn) < now - _TORN_SECONDS:
             shutil.rmtree(torn, ignore_errors=True)
-    old = [each for each in _replaced(folders) if _used_at(each.path / MARKER) < now - _KEPT]
+    old = [each for each in _replaced(folders) if changed_at(each.path / MARKER) < now - _KEPT]
     used = in_use(cache_dir).names() if old else set()
     gone = [each for each in old if each.path.name not in used][:_MOST]
     removals = 0
     for folder in gone:
-        if _used_at(folder.path / MARKER) >= now - _KEPT:
+        if changed_at(folder.path / MARKER) >= now - _KEPT:
             # Another process has begun to use it meanwhile.
             continue
         _log.info("Removing %s, commit %s of %s", folder.path, folder.commit[:12], folder.source)
@@ -125,15 +125,8 @@ def prune_installed(cache_dir: Path, now: float | None = None) -> int:
 def _replaced(folders: ApartFolders) -> Iterator[ApartFolder]:
     """Yield every folder whose source has one that was used later, the oldest first."""
     newest: dict[str, ApartFolder] = {}
-    for folder in sorted(folders.all(), key=lambda each: _used_at(each.path / MARKER)):
+    for folder in sorted(folders.all(), key=lambda each: changed_at(each.path / MARKER)):
         before = newest.get(folder.source)
         newest[folder.source] = folder
         if before is not None:
             yield before
-
-
-def _used_at(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0

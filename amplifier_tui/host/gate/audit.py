@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.files import open_regular
+from amplifier_tui.base.files import changed_at, open_regular
 from amplifier_tui.base.jsonl import decode_row
 from amplifier_tui.host.cards import AuditCard
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
@@ -54,16 +54,8 @@ def _files(project: Path | None, since: float) -> list[Path]:
         found = sessions_dir(project).glob(f"*/{DISPLAY}")
     else:
         found = (amplifier_home() / "projects").glob(f"*/sessions/*/{DISPLAY}")
-    dated = ((_changed(path), path) for path in found)
+    dated = ((changed_at(path), path) for path in found)
     return [path for at, path in sorted(dated, reverse=True) if at >= since]
-
-
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError as error:
-        logger.debug("%s can't be looked at: %s", path, error)
-        return 0.0
 
 
 def _cards(path: Path) -> Iterator[AuditCard]:

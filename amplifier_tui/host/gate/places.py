@@ -7,6 +7,7 @@ from typing import Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import configures, holds_secrets, starts_from_home
+from amplifier_tui.foundation.paths import is_there
 from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
 
 _SYSTEM_ROOTS: Final = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/boot", "/dev", "/sys", "/proc")
@@ -60,7 +61,7 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
         secret=holds_secrets(path) or holds_secrets(named),
         configures=configures(path, root) or configures(named, root) or _own(path, root),
         system=outside and any(path.is_relative_to(system) for system in _SYSTEM_ROOTS),
-        exists=_exists(path),
+        exists=is_there(path),
     )
 
 
@@ -99,13 +100,6 @@ def _passes_processes(path: Path) -> bool:
         at = target.anchor or os.path.dirname(at)
         left += reversed(target.parts[1:] if target.anchor else target.parts)
     return True
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 _DECIDING: Final = ("HOME", "AMPLIFIER_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")

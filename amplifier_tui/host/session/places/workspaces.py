@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.files import changed_at, read_regular
 from amplifier_tui.host.session.modules.facts import section_of
 from amplifier_tui.paths import user_state_dir
 
@@ -98,10 +98,10 @@ def prune_workspaces(keep: str, now: float | None = None) -> int:
         folders = [path for path in scratch_root().iterdir() if path.is_dir()]
     except OSError:
         return 0
-    folders.sort(key=_changed, reverse=True)
+    folders.sort(key=changed_at, reverse=True)
     removed, kept = 0, _folder(keep)
     for folder in folders[KEPT:]:
-        if folder != kept and _changed(folder) < limit:
+        if folder != kept and changed_at(folder) < limit:
             shutil.rmtree(folder, ignore_errors=True)
             removed += 1
     if removed:
@@ -112,13 +112,6 @@ def prune_workspaces(keep: str, now: float | None = None) -> int:
 def _folder(session_id: str, root: Path | None = None) -> Path:
     # Short, because commands and dialogs show it; of the whole id, because ids share prefixes.
     return (root or scratch_root()) / hashlib.sha256(session_id.encode()).hexdigest()[:8]
-
-
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
 
 
 _LIMIT = 4_096
