@@ -305,8 +305,11 @@ class _Walk:
             draft.redirections.append(Redirection(operator[:-1], "-", True, "-"))
         elif targets:
             draft.redirections.append(Redirection(operator, *read_word(targets[0])))
-            # Quotes in the target of `>&` are read twice.
-            if operator == ">&" and not _PLAIN.fullmatch(source(targets[0])):
+            text = source(targets[0])
+            # Quotes in the target of `>&` are read twice; a `-` ends it, and a word may follow.
+            if operator == ">&" and not _PLAIN.fullmatch(text):
+                self._complete = False
+            if operator in (">&", "<&") and text.startswith("-") and text != "-":
                 self._complete = False
             self._scan(targets.pop(0), draft.context)
         else:

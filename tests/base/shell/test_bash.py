@@ -83,6 +83,8 @@ def _says(words: tuple[str, ...], known: tuple[bool, ...], call: tuple[str, ...]
 
 
 LINES = [
+    ">& -c b",
+    "<& -a b",
     "{a,b}\nc\nx=; }",
     "$(>out)",
     'a "$(>>out)" `>more`',
