@@ -12,8 +12,7 @@ import click
 from amplifier_tui.cli.bundle.common import json_option, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+    from collections.abc import Iterable
 
     from amplifier_tui.host.cards import AuditCard, CallExplanation
     from amplifier_tui.host.gate.modes import Verdict
@@ -154,11 +153,7 @@ def audit(words: tuple[str, ...], limit: int, as_json: bool) -> None:
     from amplifier_tui.cli.layout import table
     from amplifier_tui.host.gate.audit import read_audit
 
-    found = [
-        card
-        for card in read_audit(Path.cwd().resolve())
-        if all(word.casefold() in " ".join(_row(card)).casefold() for word in words)
-    ][:limit]
+    found = [card for card in read_audit(Path.cwd().resolve()) if _speaks(card, words)][:limit]
     if as_json:
         print_json([asdict(card) for card in found])
         return
@@ -168,10 +163,17 @@ def audit(words: tuple[str, ...], limit: int, as_json: bool) -> None:
         click.echo(line)
 
 
+def _speaks(card: AuditCard, words: Iterable[str]) -> bool:
+    """Whether every word is in what is printed of a decision, or in the texts of its call."""
+    texts = [text for text in card.arguments.values() if isinstance(text, str)]
+    said = " ".join((*_row(card), *texts)).casefold()
+    return all(word.casefold() in said for word in words)
+
+
 def _row(card: AuditCard) -> tuple[str, ...]:
     when = datetime.fromtimestamp(card.at).strftime("%Y-%m-%d %H:%M:%S")
     by = f"rule {card.rule}" if card.by == "rule" else f"mode {card.mode}".rstrip()
-    about = _about(card.arguments) or card.prompt
+    about = _about(card) or card.prompt
     return when, card.outcome, by if card.by in ("rule", "mode") else card.by, card.tool, about
 
 
@@ -191,7 +193,7 @@ def _print(found: CallExplanation) -> None:
     rows = [
         (
             *(call.card.outcome, f"by {call.card.by}", f"now {_DONE[call.verdict]}"),
-            _about(call.card.arguments),
+            _about(call.card),
         )
         for call in found.past[:_SHOWN]
     ]
@@ -199,13 +201,10 @@ def _print(found: CallExplanation) -> None:
         click.echo(line)
 
 
-def _about(arguments: Mapping[str, Any]) -> str:
-    import json
+def _about(card: AuditCard) -> str:
+    from amplifier_tui.ui.transcript.entries.tool_words import object_of
 
-    return " ".join(
-        value if isinstance(value, str) else json.dumps(value, default=str)
-        for value in arguments.values()
-    )
+    return object_of(card.tool, card.arguments)
 
 
 def _say(problems: Iterable[RuleProblem]) -> None:

@@ -91,7 +91,7 @@ def test_the_audit_is_listed_newest_first_and_by_words_and_as_json(
         {"ts": now(), "tool": "bash", "outcome": "allowed", "by": "mode", "mode": "auto",
          "arguments": {"command": "ls"}},
         {"ts": now(), "tool": "write_file", "outcome": "denied", "by": "user",
-         "arguments": {"file_path": "a\x1b[31m.py", "more": "\u202e\u009b"}},
+         "arguments": {"file_path": "a\x1b[31m.py", "more": "\u202e\u009b never shown"}},
         "no entry", {"ts": 7, "tool": [], "arguments": "what"},
     ]  # fmt: skip
     folder = sessions_dir(project.resolve()) / "s1"
@@ -102,6 +102,8 @@ def test_the_audit_is_listed_newest_first_and_by_words_and_as_json(
     assert "denied   user       write_file  a.py" in first and "\x1b" not in first
     assert "allowed  mode auto  bash        ls" in second
     assert said(capsys, "audit", "bash", "allowed").count("\n") == 2
+    text = said(capsys, "audit", "never shown")
+    assert "a.py" in text and "never" not in text
     printed = said(capsys, "audit", "--json", "denied")
     assert "\u202e" not in printed and "\u009b" not in printed
     (found,) = json.loads(printed)

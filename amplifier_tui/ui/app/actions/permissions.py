@@ -94,7 +94,7 @@ def _open(app: SessionApp, client: SessionClient, state: SessionState, card: Aud
             _go_to(app, state, card)
 
     choices = [choice("go", "Go to it"), choice("copy", "Copy"), choice("list", "Back to the log")]
-    title = f"{card.tool or card.asker}  {words.about(card.arguments, card.prompt)}"
+    title = f"{card.tool or card.asker}  {words.about(card)}"
     body = words.decision(card, state.facts.session_id)
     app.ask(DetailSheet(title, body, choices), chosen)
 

@@ -44,12 +44,13 @@ class AuditLog(AskingPicker[AuditCard]):
         return LazyRows(list(islice(found, _MOST_ROWS)), _row, lambda card: card.key)
 
     def _speaks(self, card: AuditCard, wanted: Sequence[str]) -> bool:
-        """Whether every word is in what its row says."""
+        """Whether every word is in what its row says, or in the texts of the call."""
         if not wanted:
             return True
         if card.key not in self._said:
-            text = f"{words.decision_left(card).plain} {words.decided_by(card)}"
-            self._said[card.key] = text.casefold()
+            texts = [text for text in card.arguments.values() if isinstance(text, str)]
+            said = (words.decision_left(card).plain, words.decided_by(card), *texts)
+            self._said[card.key] = " ".join(said).casefold()
         return all(word in self._said[card.key] for word in wanted)
 
 

@@ -14,10 +14,10 @@ from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.ui.dialogs.approval_words import RISK
 from amplifier_tui.ui.dialogs.parts.scope_row import SCOPES
 from amplifier_tui.ui.state.formats import ago, plural, short_path
+from amplifier_tui.ui.transcript.entries.tool_words import object_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterator
 
     from amplifier_tui.host.client import AuditCard, CallExplanation, RuleCard
 
@@ -85,19 +85,17 @@ def rule_about(card: RuleCard) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def about(arguments: Mapping[str, Any], prompt: str = "") -> str:
-    """Return what a call is about, in one line: its texts, or the question that was asked."""
-    texts = [value for value in arguments.values() if isinstance(value, str)]
-    return one_line(" ".join(texts) or prompt, 300)
+def about(card: AuditCard) -> str:
+    """Return what a decision is about, in one line: the object of the call, or the question."""
+    return one_line(object_of(card.tool, card.arguments) or card.prompt, 300)
 
 
 def decision_left(card: AuditCard) -> Content:
     """Return a decision as its row says it."""
     glyph, style, words = OUTCOMES.get(card.outcome, _UNKNOWN)
     tool = one_line(card.tool or card.asker, 40)
-    what = about(card.arguments, card.prompt)
     return Content.assemble(
-        (f"{glyph} {words:<9} ", style), (f"{tool:<11} ", "bold"), (what, "$text-secondary")
+        (f"{glyph} {words:<9} ", style), (f"{tool:<11} ", "bold"), (about(card), "$text-secondary")
     )
 
 

@@ -33,6 +33,11 @@ def describe(tool: str, arguments: Arguments) -> ToolWords:
     return words or _generic(tool, arguments)
 
 
+def object_of(tool: str, arguments: Arguments) -> str:
+    """Return what a tool call is about, in one line: a file, a command, or its arguments."""
+    return "".join(span.text for span in describe(tool, arguments).parts)
+
+
 def is_known(tool: str) -> bool:
     """Say whether the tool's arguments are all in its words."""
     return tool in _KNOWN
