@@ -69,7 +69,7 @@ class Compactor:
 
     async def preview(self) -> CompactionPreview:
         """Return what compacting would do now; nothing changes."""
-        view = self._view()
+        view = self._sources.view
         if view is None:
             return CompactionPreview(possible=False, reason=_NOT_BY_HAND)
         provider = self._window()
@@ -108,7 +108,7 @@ class Compactor:
                 await self._compact(instructions)
 
     async def _compact(self, instructions: str | None) -> None:
-        view = self._view()
+        view = self._sources.view
         if view is None:
             self._say("warning", _NOT_BY_HAND)
             return
@@ -139,10 +139,6 @@ class Compactor:
 
     def _say(self, level: Level, text: str, until: NoticeEnd = "") -> None:
         self._sender.notice(level, text, "context", until=until)
-
-    def _view(self) -> ContextView | None:
-        manager = self._sources.manager
-        return manager.view if manager is not None else None
 
     def _writer(self) -> str:
         if self._sources.pipeline is None or self._provider() is None:

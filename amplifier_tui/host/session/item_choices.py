@@ -46,14 +46,14 @@ class ItemChoices:
         Raises:
             RuntimeError: The context is a foreign one; it says what can be done instead.
         """
-        view = self._view()
+        view = self._sources.view
         if view is None:
             raise RuntimeError(FOREIGN)
         return tuple(self._shown(item) for item in (await view.items(self._window()))[:_MOST])
 
     async def choose(self, key: str, choice: Choice | None) -> None:
         """Decide about an item, or (None) take what was decided back."""
-        view = self._view()
+        view = self._sources.view
         if view is None:
             self._say(FOREIGN)
             return
@@ -65,16 +65,12 @@ class ItemChoices:
 
     async def undo(self) -> None:
         """Take the last decision back."""
-        view = self._view()
+        view = self._sources.view
         key = view.undo_choice() if view is not None else None
         if view is None or key is None:
             self._say("There is nothing to undo: no item was pinned, dropped or shortened.")
         else:
             await self._changed(view, key)
-
-    def _view(self) -> ContextView | None:
-        manager = self._sources.manager
-        return manager.view if manager is not None else None
 
     async def _changed(self, view: ContextView, key: str) -> None:
         items = await view.items(self._window())

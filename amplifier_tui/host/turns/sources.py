@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from amplifier_tui.context.errors import ContextSourceError
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.pipeline import ContextPipeline
+from amplifier_tui.context.request.view import ContextView
 from amplifier_tui.context.state_file import ViewState
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -48,11 +49,16 @@ class Sources:
         return context if isinstance(context, SessionContextManager) else None
 
     @property
+    def view(self) -> ContextView | None:
+        """What the model sees of that context."""
+        return self.manager.view if self.manager is not None else None
+
+    @property
     def remembers(self) -> Remembers | None:
         """What has a state to be kept beside the rows; None for a foreign context."""
         if (pipeline := self.pipeline) is not None:
             return pipeline
-        return ViewState(self.manager.view) if self.manager is not None else None
+        return ViewState(self.view) if self.view is not None else None
 
     @property
     def asked(self) -> bool:
