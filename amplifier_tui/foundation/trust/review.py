@@ -20,7 +20,10 @@ from amplifier_tui.foundation.trust.gate import (
 from amplifier_tui.foundation.trust.items import TrustGroup, TrustItem, make_item
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 
-ALLOW_IT: Final = "Allow it when asked, or with `amplifier-tui trust add`, or start with --trust."
+ALLOW_IT: Final = (
+    "Allow it when asked (/trust asks again), or with `amplifier-tui trust add`, or start with"
+    " --trust."
+)
 MOST_QUESTIONS: Final = 2
 """Of one opening: about what it brings, and about what others bring that was fetched then."""
 

@@ -123,7 +123,9 @@ def test_what_the_user_refused_is_reported_with_the_way_back(
     driver.wait(SessionOpened)
     item = report(driver)["hooks-other"]
     assert (item.kind, item.part) == ("refused", "hook")
-    assert "you refused its code" in item.why and "trust add" in item.remedy
+    assert "you refused its code" in item.why and all(
+        way in item.remedy for way in ("/trust asks", "trust add")
+    )
 
 
 def test_a_session_that_was_refused_its_loop_says_that_and_not_that_the_bundle_is_wrong(
