@@ -11,8 +11,11 @@ from amplifier_tui.ui.images.showing import is_pdf
 
 COLUMNS, ROWS = 40, 12
 """Cells of a thumbnail at most."""
-_KEPT: Final = 64
-"""Thumbnails that are kept, those that were shown last: some 3 kB each."""
+_KEPT: Final = 256
+"""Thumbnails that are kept, those that were shown last: some 3 kB each. No screen shows more.
+
+One in view that had to go for another one there would be drawn again, and so on for ever.
+"""
 _MOST_WANTED: Final = 32
 """Thumbnails that wait to be drawn: more than a screen has."""
 

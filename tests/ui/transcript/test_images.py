@@ -191,3 +191,24 @@ async def test_an_image_that_failed_is_tried_again_when_images_are_wanted_anew()
         app.view.use_images(None)
         app.view.use_images(give)
         await until(pilot, lambda: drawn(app))
+
+
+async def test_each_image_of_a_very_high_screen_is_asked_for_once() -> None:
+    dot, asked = plain(1, 1), list[str]()
+    entries: list[ConversationEntry] = []
+    for turn in range(17):
+        cards = [
+            ImageCard(key=f"{turn}.{at}", media_type="image/png", width=1, height=1)
+            for at in range(4)
+        ]
+        entries.append(UserEntry(key=f"u{turn}", text="x", turn=turn, images=tuple(cards)))
+
+    def fetch(key: str, lane: str) -> "Future[bytes]":
+        asked.append(key)
+        return done(dot)
+
+    async with stage(entries, size=(80, 180)) as (app, pilot):
+        app.view.use_images(fetch)
+        await until(pilot, lambda: len(asked) >= 68 and not app.view._drawing)
+        assert len(asked) == len(set(asked)) == 68
+        assert "\n".join(app.rows).count("▀") == 68
