@@ -13,7 +13,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.listing.pins import pinned
 from amplifier_tui.host.store.metadata import read_metadata
-from amplifier_tui.host.store.sessions import card_of, children_of
+from amplifier_tui.host.store.sessions import card_of, children_of, is_held
 from amplifier_tui.host.stored_cards import SessionDetails
 
 _TAIL: Final = 4 * 1024 * 1024
@@ -37,8 +37,9 @@ def details_of(
     metadata = read_metadata(folder)
     agents = tuple(path.name for path in agents_of(folder))
     prompt, answer = last_exchange(folder)
+    pins_it, held = folder.name in pinned(), is_held(folder)
     return SessionDetails(
-        card=replace(card, agent_count=len(agents), pinned=folder.name in pinned()),
+        card=replace(card, agent_count=len(agents), pinned=pins_it, held=held),
         created=metadata.created,
         provider=metadata.provider,
         agents=agents,

@@ -19,7 +19,7 @@ from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.search.database import index_path, is_damaged, reading
 from amplifier_tui.host.store.search.indexing import try_to_update, update_index
 from amplifier_tui.host.store.search.words import fts_query, places
-from amplifier_tui.host.store.sessions import card_of
+from amplifier_tui.host.store.sessions import card_of, is_held
 from amplifier_tui.host.stored_cards import SearchFound, SearchHit, SessionCard
 from amplifier_tui.paths import sessions_dir
 
@@ -207,7 +207,8 @@ def _read_card(folder: Path) -> SessionCard | None:
     try:
         if is_transcript(folder):
             return stored_card(file_at(folder), Redactor())
-        return card_of(folder, (folder / TRANSCRIPT).stat().st_mtime)
+        card = card_of(folder, (folder / TRANSCRIPT).stat().st_mtime)
+        return replace(card, held=is_held(folder))
     except OSError:
         return None
 

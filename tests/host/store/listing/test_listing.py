@@ -158,6 +158,8 @@ def test_a_session_that_a_window_has_open_is_marked_until_it_lets_it_go(home: Pa
     lock = FileLock(sessions_dir(home) / "bbbb" / LOCK_NAME)
     hold(lock)
     assert held() == ["bbbb"]
+    assert details_of(sessions_dir(home) / "bbbb").card.held
+    assert {hit.card.held for hit in search_now("bbbb", home, 9).hits} == {True}
     lock.release()
     assert held() == []
 
