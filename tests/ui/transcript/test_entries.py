@@ -244,6 +244,12 @@ def test_thinking_that_was_watched_says_how_long_it_took() -> None:
     assert texts_of(made)[-1].endswith(" 3.2 s")
 
 
+def test_a_prompt_of_which_only_the_end_of_a_line_would_be_hidden_is_shown_whole() -> None:
+    lines = ["x" * 150] * 9 + ["y" * 60] * 3
+    rows = drawn(UserEntry(key="u", text="\n".join(lines)))
+    assert "".join(rows).count("y") == 180 and not any("…" in row for row in rows)
+
+
 def test_a_long_prompt_is_folded_until_it_is_opened() -> None:
     entry = UserEntry(key="u", text="\n".join(map(str, range(100))))
     rows = drawn(entry)

@@ -58,6 +58,8 @@ def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
     if folded:
         text = "\n".join(text[:_FOLDED_SIZE].split("\n")[: FOLDED - _LAST])
         end = _end_of(whole[len(text) :])
+        if not whole[len(text) : len(whole) - len(end)].strip():
+            text, end = whole, ""  # But for the end of a line nothing is hidden.
     lines = text_lines(text, "user", column.measure)
     hidden = len(whole) - len(text) - len(end)
     if hidden:
