@@ -36,7 +36,7 @@ SECRETS: Final = "touches keys or passwords"
 MAKES_FILE: Final = "makes a file"
 
 _DOWNLOADERS: Final = frozenset({"curl", "wget", "fetch", "aria2c"})
-_INTERPRETERS: Final = SHELLS | {"python", "python3", "node", "perl", "ruby", "php", "deno"}
+INTERPRETERS: Final = SHELLS | {"python", "python3", "node", "perl", "ruby", "php", "deno"}
 # Programs whose plain arguments are files they change.
 _CHANGES_ARGUMENTS: Final = frozenset(
     {"rm", "rmdir", "mv", "cp", "ln", "mkdir", "touch", "tee"}
@@ -385,7 +385,7 @@ def _looks_like_path(word: str, changes: bool) -> bool:
     return word.startswith(("/", "~", "../", "./", ".env")) or word == ".." or "/." in word
 
 
-def _runs_input(found: tuple[ProgramRun, ...], programs: frozenset[str] = _INTERPRETERS) -> bool:
+def _runs_input(found: tuple[ProgramRun, ...], programs: frozenset[str] = INTERPRETERS) -> bool:
     for run in found:
         plain = [word for word in run.arguments if not word.startswith("-")]
         if run.program in programs and (not plain or "-s" in run.arguments):

@@ -190,7 +190,7 @@ def _command(subject: Subject, workspace: Path) -> Description:
     if place is not None and place.outside:
         whole = whole.joined(Judgement(places=(place,)))
     where = f" in {place.shown}" if place is not None and place.shown != "." else ""
-    parts = command_parts(subject.tool, line, each, heres)
+    parts = command_parts(subject.tool, line, each, heres, subject.text)
     if not line.complete:
         # What was not understood must not be covered by rules for what was.
         parts = (Part("command", subject.tool, subject.text.strip(), whole, wraps=True),)

@@ -27,6 +27,7 @@ from amplifier_tui.host.gate.modes import GROUPS
 from amplifier_tui.host.gate.places import PathPlace
 from amplifier_tui.host.gate.programs import variables_changed
 from amplifier_tui.host.gate.risk import (
+    INTERPRETERS,
     MOST_PLACES,
     Judgement,
     Whereabouts,
@@ -70,8 +71,9 @@ def command_parts(
     line: ShellLine,
     judgements: Iterable[Judgement],
     heres: Iterable[Whereabouts],
+    whole: str,
 ) -> tuple[Part, ...]:
-    """Return a part for each simple command of a command line."""
+    """Return a part for each simple command of a command line, `whole` as it is written."""
     parts: list[Part] = []
     been: list[Whereabouts] = []
     for command, judgement, here in zip(line.commands, judgements, heres, strict=True):
@@ -80,7 +82,7 @@ def command_parts(
             Part(
                 kind="command",
                 tool=tool,
-                text=" ".join(command.text.split()),
+                text=whole.strip() if _runs_input(command) else _exactly(command),
                 judgement=judgement,
                 command=command,
                 here=here,
@@ -89,6 +91,24 @@ def command_parts(
             )
         )
     return tuple(parts)
+
+
+def _exactly(command: ShellCommand) -> str:
+    """Return all that an exact rule for a command has to repeat: its documents too."""
+    documents = [each.written for each in command.redirections if each.operator == "<<"]
+    if documents:
+        return "\n".join((command.text.strip(), *documents)).removesuffix("\n")
+    # Within quotes a blank is no line's end.
+    quoted = any(mark in command.text for mark in "'\"\\")
+    return command.text.strip() if quoted else " ".join(command.text.split())
+
+
+def _runs_input(command: ShellCommand) -> bool:
+    """Whether what it does depends on what is piped into it."""
+    return command.piped and any(
+        run.program in _RUNS_ANYTHING | INTERPRETERS or "xargs" in run.wrappers
+        for run in programs_of(command)
+    )
 
 
 def _only_reads(command: ShellCommand, line: ShellLine, heres: Sequence[Whereabouts]) -> bool:
