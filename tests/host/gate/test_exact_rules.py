@@ -28,6 +28,8 @@ def matched(approved: str, line: str, workspace: Path) -> Match | None:
         ("cat a | sh", "echo 'rm x' | sh"),
         ("ls | xargs rm", "ls src | xargs rm"),
         ("cat a | python3", "echo evil | python3"),
+        ('for f in a b; do rm "$f"; done', 'for f in src/*; do rm "$f"; done'),
+        ("rm $(cat a)", "rm $(ls)"),
     ],
 )
 def test_it_covers_the_same_and_nothing_else(tmp_path: Path, approved: str, other: str) -> None:

@@ -82,7 +82,7 @@ def command_parts(
             Part(
                 kind="command",
                 tool=tool,
-                text=whole.strip() if _runs_input(command) else _exactly(command),
+                text=whole.strip() if _depends(command, line) else _exactly(command),
                 judgement=judgement,
                 command=command,
                 here=here,
@@ -103,8 +103,10 @@ def _exactly(command: ShellCommand) -> str:
     return command.text.strip() if quoted else " ".join(command.text.split())
 
 
-def _runs_input(command: ShellCommand) -> bool:
-    """Whether what it does depends on what is piped into it."""
+def _depends(command: ShellCommand, line: ShellLine) -> bool:
+    """Whether what it does depends on what is piped into it, or on the loop around it."""
+    if line.hidden and not all(command.known):
+        return True
     return command.piped and any(
         run.program in _RUNS_ANYTHING | INTERPRETERS or "xargs" in run.wrappers
         for run in programs_of(command)
