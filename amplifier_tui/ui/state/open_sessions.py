@@ -32,8 +32,11 @@ _ROLES: Final[dict[SessionStatus, Role]] = {
 NAME_WIDTH: Final = 24
 """Characters of a name."""
 
+_SHOWN: Final = "▸"
+"""Stands in the strip before the session that is shown."""
+
 _FRAME: Final = 6
-"""Cells of a session in the strip besides its name: number, glyph, and spaces."""
+"""Cells of a session in the strip besides its name: number, glyph, sign, and spaces."""
 
 _LEAST: Final = 4
 """Cells of a name that still say something."""
@@ -102,11 +105,13 @@ def strip_row(looks: Sequence[SessionLook], width: int) -> tuple[Row, list[int]]
     row: Row = []
     places: list[int] = []
     for number, (look, name) in enumerate(zip(looks, names, strict=True), start=1):
-        places.append(pieces_width(row))
         role: Role = "strong" if look.shown else "muted"
+        # A sign, since without colours bold alone would tell which one is shown.
+        row.append((_SHOWN if look.shown else " ", "primary"))
+        places.append(pieces_width(row))
         row.append((f"{number} ", "primary" if look.shown else "muted"))
         row.append((GLYPHS[look.status], _ROLES[look.status]))
-        row.append((f" {name}  " if name else "  ", role))
+        row.append((f" {name} " if name else " ", role))
     return row, places
 
 

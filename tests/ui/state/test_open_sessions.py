@@ -66,10 +66,10 @@ def row(width: int, *names: str) -> str:
 
 
 def test_short_names_leave_their_room_to_long_ones_and_none_is_cut_to_nothing() -> None:
-    assert row(80, "api", "fix the parser") == "1 · api  2 · fix the parser"
-    assert row(30, "api", "fix the parser of it") == "1 · api  2 · fix the parser…"
+    assert row(80, "api", "fix the parser") == "▸1 · api  2 · fix the parser"
+    assert row(30, "api", "fix the parser of it") == "▸1 · api  2 · fix the parser…"
     assert row(80, *["名前の長い会話"] * 9).count("名") == 0
-    assert row(54, *["docs"] * 9) == "  ".join(f"{n} ·" for n in range(1, 10))
+    assert row(54, *["docs"] * 9) == "▸" + "  ".join(f"{n} ·" for n in range(1, 10))
 
 
 def test_what_nobody_saw_of_an_entry_is_drawn_once_with_all_its_text() -> None:
