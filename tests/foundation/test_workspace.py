@@ -42,8 +42,11 @@ def workspace(project: Path, **environ: str) -> Workspace:
 
 async def test_every_bundle_is_listed_with_its_state(project: Path, own_home: Path) -> None:
     user_bundle(own_home, "fine", COMPLETE)
-    user_bundle(own_home, "keyless", "providers: [{module: p, config: {api_key: '${NO_SUCH}'}}]\n")
-    user_bundle(own_home, "providerless", "tools: []\n")
+    without = COMPLETE.split("providers:")[0]
+    keyless = "providers: [{module: p, config: {api_key: '${NO_SUCH}'}}]\n"
+    user_bundle(own_home, "keyless", without + keyless)
+    user_bundle(own_home, "providerless", without)
+    user_bundle(own_home, "part", "includes: [nosuch]\n")
     user_bundle(own_home, "far", f"includes: ['git+https://h.invalid/x@main']\n{COMPLETE}")
     module = "tools: [{module: tool-far, source: 'git+https://h.invalid/t@main'}]\n"
     user_bundle(own_home, "far-module", COMPLETE + module)
@@ -67,9 +70,13 @@ async def test_every_bundle_is_listed_with_its_state(project: Path, own_home: Pa
         "lost": "invalid",
         "moduleless": "invalid",
         "nameless": "invalid",
+        "part": "invalid",
         "providerless": "needs_key",
         "remote": "not_fetched",
     }
+    assert found["part"].error.startswith(
+        "part has no session.orchestrator and no session.context. nosuch is left out: "
+    )
     assert (found["broken"].error_path, found["broken"].error_line) == (broken, 5)
     assert f"{broken}:5" in found["broken"].error
     assert found["moduleless"].error == f"{moduleless}:4: tools[0]: Missing required 'module' field"
@@ -162,7 +169,7 @@ async def test_a_preview_shows_no_secret_of_the_environment(project: Path, own_h
     assert "sk-secret" not in str([preview.plan for preview in found])
     shown = [(preview.modules, preview.to_fetch, preview.error) for preview in found]
     assert "password" not in str(shown)
-    assert found[0].state == "incomplete"
+    assert found[0].state == "invalid", "it has no session"
 
 
 async def test_what_is_built_in_takes_no_place_of_what_is_not_fetched_yet(

@@ -42,7 +42,9 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
         # What is not here can't be called valid either.
         return list(dict.fromkeys([*_of_broken_file(preview, strict=strict), own]))
     found = [*check_files_of(bundle, strict=strict), *_same_names(bundle)]
-    if preview.state == "invalid" and all(each.severity != "error" for each in found):
+    # Without a problem it only lacks what a session needs, as a part of another bundle may.
+    invalid = preview.state == "invalid" and preview.problem is not None
+    if invalid and all(each.severity != "error" for each in found):
         found.append(own)
     found += [
         Problem(

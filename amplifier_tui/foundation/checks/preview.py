@@ -17,7 +17,7 @@ from amplifier_tui.foundation.checks.bundle_file import Problem, check_files_of,
 from amplifier_tui.foundation.checks.mentions import missing_mentions
 from amplifier_tui.foundation.checks.opening_report import report_preview
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, preview_modules
-from amplifier_tui.foundation.checks.validator import content_findings
+from amplifier_tui.foundation.checks.validator import content_findings, lacks_for_a_session
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.report import ReportItem, absent
@@ -64,7 +64,7 @@ class BundleDescription:
         origin: See `catalog.BundleEntry`.
         state: `incomplete` when it would open without some of what it asks for; `needs_key` when no
             provider has what it needs; `not_fetched` when a part is not on this machine; `invalid`
-            when it cannot be loaded.
+            when it cannot be loaded, or lacks what no session runs without.
         error: Why it is not ready; `problem` is the same as a finding, where it is one.
         plan: The effective mount plan; variables are not expanded, so it has no secrets of the
             environment.
@@ -214,6 +214,11 @@ def _state(preview: BundleDescription) -> tuple[State, str]:
     if waiting or lost:
         names = [entry.source for entry in waiting] + [module.module_id for module in lost]
         return "not_fetched", f"Not fetched yet: {', '.join(dict.fromkeys(names))}"
+    # What was refused may be allowed when the bundle is opened.
+    if preview.bundle is not None and all(each.kind != "refused" for each in preview.skipped):
+        lacking = lacks_for_a_session(preview.bundle)
+        if lacking:
+            return "invalid", lacking
     providers = [module for module in preview.modules if module.kind == "provider"]
     if not providers:
         return "needs_key", "No provider is configured: add one to config.providers"

@@ -57,6 +57,20 @@ def completeness_findings(bundle: BundleData) -> Iterator[Finding]:
         yield Finding((), "Mount plan requires at least one provider")
 
 
+def lacks_for_a_session(bundle: BundleData) -> str:
+    """Return why no session can be opened with a composed bundle; empty when one can.
+
+    It names the includes that are left out, since these may have brought what is lacking.
+    """
+    section: Any = bundle.session if isinstance(bundle.session, dict) else {}
+    lacking = [part for part in ("orchestrator", "context") if not section.get(part)]
+    if not lacking:
+        return ""
+    why = f"{bundle.name or 'The bundle'} has no session.{' and no session.'.join(lacking)}"
+    left_out = [f"{each.source} is left out: {each.reason}" for each in bundle.skipped]
+    return ". ".join([why, *left_out])
+
+
 @dataclass
 class ValidationResult:
     """What a validation found: without errors it is valid; a warning may be meant so."""

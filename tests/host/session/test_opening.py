@@ -141,6 +141,17 @@ def test_a_broken_bundle_says_where_and_leaves_the_running_session_alone(
     assert ended.session_id == first.session_id and ended.status == "success"
 
 
+def test_a_bundle_whose_session_is_in_what_is_left_out_says_what_is_missing(
+    project: Project, driver: Driver
+) -> None:
+    bundle = project.bundles / "mine.md"
+    bundle.write_text("---\nbundle: {name: mine}\nincludes: [nosuch]\n---\nHello\n")
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=str(bundle)))
+    failed = driver.wait(Failed)
+    assert failed.kind == "bundle" and "mine has no session.orchestrator" in failed.message
+    assert "nosuch is left out" in failed.message
+
+
 def test_a_switch_that_fails_leaves_no_copy_of_the_conversation(
     project: Project, driver: Driver
 ) -> None:

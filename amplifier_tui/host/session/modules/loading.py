@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from amplifier_tui import __version__
+from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.checks.opening_report import (
     how_to_install,
@@ -21,6 +22,7 @@ from amplifier_tui.foundation.checks.opening_report import (
     report_prepared,
     where,
 )
+from amplifier_tui.foundation.checks.validator import lacks_for_a_session
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.report import ReportItem
@@ -255,6 +257,12 @@ def check_runs(refused: Iterable[RefusedModule]) -> None:
         if each.kind in _FATAL and not each.agent:
             message = f"The session can't run without its {each.kind} {each.module_id}, and it"
             raise BundleError(f"{message} is not used: {each.reason}", remedy=each.remedy)
+
+
+def check_plan(bundle: BundleData) -> None:
+    """Raise `BundleError` where a composed bundle lacks what no session runs without."""
+    if lacking := lacks_for_a_session(bundle):
+        raise BundleError(lacking, path=bundle.source_file)
 
 
 def leave_out_disabled(plan: dict[str, Any], facts: ModuleFacts, sender: Sender) -> None:

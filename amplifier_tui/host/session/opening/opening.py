@@ -27,6 +27,7 @@ from amplifier_tui.host.session.cleanup.leftovers import offer_to_end_leftovers
 from amplifier_tui.host.session.cleanup.pruning import remove_old
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.modules.loading import (
+    check_plan,
     check_runs,
     leave_out_disabled,
     opening_report,
@@ -181,6 +182,7 @@ class Opening:
         parts = builder.parts(working_dir)
         say_refused(prepared.refused, sender)
         check_runs(prepared.refused)
+        check_plan(prepared.bundle)
         leave_out_disabled(prepared.mount_plan, parts.facts, sender)
         session = await builder.session(parts)
         try:
