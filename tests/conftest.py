@@ -38,8 +38,11 @@ _PLUGINS = ("hypothesispytest", "anyio", "xdist", "xdist.looponfail")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Three more than there are cores: many tests wait for a program in a terminal."""
-    return (os.cpu_count() or 1) + 3
+    """Two more than there are cores: many tests wait for a program in a terminal.
+
+    A worker costs what the collection does, and two cores were busy all the time with five of them.
+    """
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,6 +6,7 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -23,6 +24,7 @@ settings. Standard output carries the protocol and nothing else.
 """
 _LONGEST = 64 * 1024 * 1024
 """Bytes of one message."""
+_DESCRIBE = "_update_fields_from_docstrings"
 
 
 @click.command(help=_HELP, short_help="Be an agent for an editor (Agent Client Protocol).")
@@ -38,6 +40,7 @@ def acp(bundle: str, demo: bool, mode: str | None, trust: bool) -> int:
         raise click.UsageError("an editor starts this command; there is nothing to type here")
     if trust:
         click.echo(TRUSTED, err=True)
+    import_protocol()
     from amplifier_tui.cli.acp.agent import EditorAgent, Wanted
     from amplifier_tui.cli.logs import log_to_file
     from amplifier_tui.foundation.trust.gate import trust_everything
@@ -48,6 +51,32 @@ def acp(bundle: str, demo: bool, mode: str | None, trust: bool) -> int:
         wanted = Wanted(bundle, demo, mode or "", trust_everything if trust else None)
         asyncio.run(_serve(EditorAgent(wanted)))
     return 0
+
+
+def import_protocol() -> None:
+    """Import the models of the protocol; a second call does nothing."""
+    with without_descriptions():
+        import acp.schema  # noqa: F401
+
+
+@contextlib.contextmanager
+def without_descriptions() -> Iterator[None]:
+    """Leave out what the docstrings of models say about their fields, where they are defined.
+
+    The source of each of some 300 models of the protocol is read for that and parsed: a third of
+    the time until an editor is served, for texts that nothing here shows.
+    """
+    from pydantic._internal import _fields
+
+    took = vars(_fields).get(_DESCRIBE)
+    if took is None:  # A newer pydantic: it takes its time.
+        yield
+        return
+    setattr(_fields, _DESCRIBE, lambda *_, **__: None)
+    try:
+        yield
+    finally:
+        setattr(_fields, _DESCRIBE, took)
 
 
 async def _serve(agent: "EditorAgent") -> None:
