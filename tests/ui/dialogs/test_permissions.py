@@ -84,6 +84,16 @@ async def test_rules_are_listed_by_how_long_they_hold_with_file_and_uses(
             assert "rules.yaml:3:14" in drive.text() and "stands alone" in drive.text()
 
 
+async def test_the_meaning_of_a_rule_is_marked_where_a_small_screen_cuts_it() -> None:
+    meaning = "commands that begin with npm run test --watch, in any folder of the workspace"
+    card = RuleCard(key="a", text="bash(npm run test --watch *)", meaning=meaning, editable=True)
+    host = FakeClient(standing=(card,))
+    async with running(host, size=(40, 12)) as drive:
+        await listed(drive)
+        said = drive.text().split("commands that")[1].splitlines()[0]
+        assert said.rstrip().endswith("…")
+
+
 async def test_a_rule_is_added_after_what_was_wrong_with_it_was_said() -> None:
     async with running(client()) as drive:
         await listed(drive)

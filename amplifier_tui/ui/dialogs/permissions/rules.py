@@ -20,6 +20,8 @@ from amplifier_tui.ui.dialogs.questions import AskLine
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow, row_ids
+from amplifier_tui.ui.widgets.styled import fit
+from amplifier_tui.ui.widgets.text_lines import TextLine, fold
 
 HOW = (
     "bash(npm run test *) for commands, write(src/**) for files, web(docs.python.org) for servers, "
@@ -31,6 +33,15 @@ WORDS = 30
 """Cells of a row that are not the rule's."""
 LONGEST = 2_000
 """Characters of a rule."""
+
+
+def _in_two_rows(text: str, width: int) -> str:
+    """Return a text in two rows of `width` cells, with an ellipsis where it was cut.
+
+    A meaning that ends at a word unmarked would read as a wider rule than it is.
+    """
+    first, *rest = (row.text for row in fold(TextLine(text), width))
+    return "\n".join([first, fit("".join(rest), width)] if rest else [first])
 
 
 class ScopePicker(Picker):
@@ -104,7 +115,10 @@ class RuleList(LetterPicker[RuleCard]):
             # What is cut in its row is said whole.
             text = f"{one_line(card.text, LONGEST)} · {text}"
         self._note = ""
-        self.query_one("#rule-about", Static).update(text)
+        below = self.query_one("#rule-about", Static)
+        # Before it is laid out it has no width; it is as wide as the rows without its margins.
+        width = below.content_size.width or self.rows.size.width - 2
+        below.update(_in_two_rows(text, width) if width > 0 else text)
         self.query_one(KeyRow).set_choices(self._choices())
 
     def _choices(self) -> Sequence[KeyChoice]:
