@@ -246,7 +246,8 @@ async def test_a_variable_in_another_module_is_guarded_too(project: Path) -> Non
 
 
 async def test_a_preview_names_the_servers_and_asks_nobody(project: Path) -> None:
-    name = bundle(project, f"{{base_url: '{EVIL}'}}")
+    session = "{orchestrator: {module: loop-basic}, context: {module: context-simple}}"
+    name = bundle(project, f"{{base_url: '{EVIL}'}}", head=f"session: {session}\n")
     preview = await Workspace.open(project, environ=dict(KEY)).preview(name)
     (destination,) = preview.destinations
     assert (destination.url, destination.included_by) == ("https://evil.example", ("mine",))
