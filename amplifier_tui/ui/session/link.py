@@ -97,6 +97,8 @@ class SessionLink:
         self.opening = False
         """Whether the first session is still to come."""
         self._compacting = False
+        self.after_turn: Callable[[], object] | None = None
+        """What is to be done when the running turn has ended."""
         self._knows_held = False
         """Whether it was told that another window has the session open."""
         self._draft_waits = False
@@ -186,6 +188,9 @@ class SessionLink:
                     self._turn_started()
             case TurnEnded() if event.agent == MAIN_LANE:
                 self.tab.turn_ended()
+                if call := self.after_turn:
+                    self.after_turn = None
+                    self.tab.when_shown(call)
                 if self.tab.shown:
                     # After the screen has drawn the end of the turn.
                     self._app.set_timer(0.5, pace.turn_ended)

@@ -35,6 +35,20 @@ async def test_a_prompt_in_the_conversation_is_gone_on_with_and_the_draft_cleare
         assert "Trying again" in drive.text()
 
 
+async def test_a_key_that_comes_before_the_failed_turn_has_ended_tries_again_after_it() -> None:
+    async with running() as drive:
+        await drive.push(TURN, failed(retryable=True))
+        await drive.press("ctrl+x", "r")
+        assert drive.client.named("retry") == []
+        await drive.push(END)
+        assert drive.client.named("retry") == [("",)] and drive.draft == ""
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="go", at=2.0))
+        await drive.press("ctrl+x", "r")
+        assert "A turn is running." in drive.text()
+        await drive.push(END)
+        assert drive.client.named("retry") == [("",)]
+
+
 async def test_the_returned_draft_sent_as_it_is_goes_on_and_a_changed_one_is_new() -> None:
     async with running() as drive:
         await drive.push(TURN, failed(retryable=True), END)
@@ -69,14 +83,6 @@ async def test_where_the_screen_knows_of_no_failure_the_session_is_asked() -> No
     async with running() as drive:
         await drive.press("ctrl+x", "r")
         assert drive.client.named("retry") == [("",)]
-
-
-async def test_while_a_turn_runs_nothing_is_tried_again() -> None:
-    async with running() as drive:
-        await drive.push(TURN, failed(retryable=True))
-        await drive.press("ctrl+x", "r")
-        assert drive.client.named("retry") == []
-        assert "A turn is running" in drive.text()
 
 
 @pytest.mark.parametrize("way", ["chord", "command", "click"])

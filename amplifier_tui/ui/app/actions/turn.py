@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from amplifier_tui.ui.app.actions.agents import tell_opened
@@ -105,7 +106,11 @@ def retry(
     Without `failed` the session knows what to go on with; `without` leaves a context source out.
     """
     if state.activity.running:
-        app.say("A turn is running.")
+        if failed is not None and failed is state.conversation.failures.newest and app.link:
+            # Its turn has failed and is about to end.
+            app.link.after_turn = partial(retry, app, failed, without)
+        else:
+            app.say("A turn is running.")
         return
     draft = app.main.prompt.input
     if failed is not None and failed.prompt and draft.draft == failed.prompt:
