@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.base.commands import process
 from tests.modules.tool_bash.support import Shell, alive, gone, kind
 
 
@@ -65,7 +66,11 @@ async def test_a_second_cancel_does_not_wait_for_the_polite_one(shell: Shell):
     await gone(pid)
 
 
-async def test_a_command_may_clean_up_when_it_is_stopped(shell: Shell):
+async def test_a_command_may_clean_up_when_it_is_stopped(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+):
+    # It ends by itself, at once where the machine does nothing else.
+    monkeypatch.setattr(process, "TERM_GRACE", 20.0)
     command = "trap 'echo bye > cleaned; exit' TERM; echo $$ > shell; sleep 60 & wait"
     running = asyncio.create_task(shell.run(command))
     await pid_in(shell.root / "shell")
