@@ -1,8 +1,11 @@
 """Runs the app for a pilot test, with a scripted client and everything mounted."""
 
 import asyncio
+import sys
+import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from itertools import repeat
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -49,7 +52,7 @@ class Driver:
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
         """Wait for a condition; the test fails when it does not come true."""
         pause = 0.002
-        async with asyncio.timeout(10):
+        async with _within(10, what or "what a test waits for"):
             while not condition():
                 await asyncio.sleep(pause)
                 await self._messages()
@@ -150,12 +153,35 @@ async def running(
     # All that the tests before have imported would be looked at, which takes some seconds.
     with patch.object(pace, "session_changed", lambda: None):
         async with app.run_test(size=size) as pilot:
-            async with asyncio.timeout(20):
+            async with _within(20, "an app that is ready"):
                 await app.ready.wait()
             driver = Driver(app, pilot, client)
             if opened:
                 await driver.until(lambda: app.state is not None and app.state.facts.opened)
             yield driver
+
+
+@asynccontextmanager
+async def _within(seconds: float, what: str) -> AsyncIterator[None]:
+    """Give up after some seconds, and say where every task and every thread stood then."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        tasks = "".join(f"{task.get_name()}: {_awaits(task)}\n" for task in asyncio.all_tasks())
+        stacks = map(traceback.format_stack, sys._current_frames().values(), repeat(8))
+        threads = "\n".join("".join(stack) for stack in stacks)
+        raise TimeoutError(f"{what} did not come in {seconds} s\n{tasks}\n{threads}") from error
+
+
+def _awaits(task: asyncio.Task[Any]) -> str:
+    """Return where a task waits, outermost first."""
+    places: list[str] = []
+    waits: Any = task.get_coro()
+    while (frame := getattr(waits, "cr_frame", None)) is not None:
+        places.append(f"{frame.f_code.co_qualname}:{frame.f_lineno}")
+        waits = waits.cr_await
+    return " > ".join(places)
 
 
 def _watch_threads() -> set[asyncio.Future[Any]]:
