@@ -107,7 +107,7 @@ class Driver:
 
         link._feed._sink = take
         self.client.push(*events)
-        async with asyncio.timeout(10):
+        async with _within(10, "what was pushed"):
             await taken.wait()
         link._feed._sink = before
         await self.settle()
@@ -162,11 +162,25 @@ async def running(
 
 
 @asynccontextmanager
-async def _within(seconds: float, what: str) -> AsyncIterator[None]:
-    """Give up after some seconds, and say where every task and every thread stood then."""
+async def _within(seconds: int, what: str) -> AsyncIterator[None]:
+    """Give up after some seconds, and say where every task and every thread stood then.
+
+    Counted is how often a tenth of a second has passed: a machine that stands still for half a
+    minute, as one that many share may, says nothing about what is waited for.
+    """
+
+    async def watch(limit: asyncio.Timeout) -> None:
+        for _ in range(seconds * 10):
+            await asyncio.sleep(0.1)
+        limit.reschedule(0)
+
     try:
-        async with asyncio.timeout(seconds):
-            yield
+        async with asyncio.timeout(None) as limit:
+            watching = asyncio.create_task(watch(limit))
+            try:
+                yield
+            finally:
+                watching.cancel()
     except TimeoutError as error:
         tasks = "".join(f"{task.get_name()}: {_awaits(task)}\n" for task in asyncio.all_tasks())
         stacks = map(traceback.format_stack, sys._current_frames().values(), repeat(8))
