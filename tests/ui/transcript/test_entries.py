@@ -77,7 +77,7 @@ def test_data_ends_in_one_column_through_the_whole_transcript() -> None:
         tool(key="7", state="ok", duration_ms=3, agent="a_b"),
         ThinkingEntry(key="8", text="hm"),
     )
-    words = ("3 ms", "1:04", "waiting for you", "denied", "stopped", "1.5 s", "3 ms")
+    words = ("3 ms", "1:04", "waiting for you", "denied", "stopped", "exit 1 · 1.5 s", "3 ms")
     data = [line for line in rows if line.endswith(words)]
     assert [line.split("  ")[-1].strip() for line in data] == list(words)
     assert {cell_len(line) for line in data} == {76}
@@ -180,7 +180,20 @@ def test_the_exit_code_of_a_command_is_said_once() -> None:
     entry = tool(state="failed", error="exit code 1", output="oops", expanded=True)
     assert "\n".join(drawn(entry)).count("exit code") == 1
     entry = tool(arguments={"command": "x" * 70}, state="failed", error="exit code 1", output="o")
-    assert "exit code 1" in "\n".join(drawn(entry, opened=True)), "cut from the line, said below"
+    assert "\n".join(drawn(entry)).count("exit code") == 1, "at the end of its line, uncut"
+
+
+def test_a_command_that_failed_shows_the_end_of_its_output() -> None:
+    output = "".join(f"row {number}\n" for number in range(20))
+    failed = tool(state="failed", error="exit code 1", output=output)
+    assert [line.strip() for line in drawn(failed)[-4:]] == [
+        "… 17 more lines · ctrl+o",
+        *(f"row {number}" for number in range(17, 20)),
+    ]
+    # Of a long output only the beginning is kept, which does not say why.
+    failed.output_size = 100_000
+    assert not any("row" in line for line in drawn(failed))
+    assert len(drawn(tool(tool="grep", state="failed", error="bad", output=output))) == 2
 
 
 def test_a_call_shows_its_object_while_the_model_writes_it() -> None:

@@ -46,9 +46,12 @@ _WORDS: dict[ToolState, Span] = {
 _HEAD, _TAIL = 120, 80
 _SHELLS = ("bash", "!", "!!")
 """The verbs of what runs a command line."""
-_PEEK_RUNNING, _PEEK_OWN = 5, 12
-"""Rows of output that are shown unasked: of what runs, and of the user's own commands."""
+_PEEK_RUNNING, _PEEK_FAILED, _PEEK_OWN = 5, 3, 12
+"""Rows of output that are shown unasked: of what runs, of a command that failed, and of the user's
+own commands."""
 _PEEK_SIZE = 8_000
+_SHORT = 20
+"""Characters of a reason that stands at the end of the line, as `exit code 127` does."""
 _ARGUMENT_LINES = 20
 _ARGUMENT_SIZE = 4000
 
@@ -86,7 +89,11 @@ def peek_rows(entry: ToolEntry) -> int:
     """Return how many rows at the end of the output are shown without being asked for."""
     if isinstance(entry, ShellEntry):
         return _PEEK_OWN
-    return _PEEK_RUNNING if entry.state == "running" and entry.output else 0
+    if entry.state == "running" and entry.output:
+        return _PEEK_RUNNING
+    # Why a command failed stands at the end of its output, of which a long one has only the first.
+    failed = entry.state == "failed" and _is_command(entry) and entry.output.strip()
+    return _PEEK_FAILED if failed and not _cut_words(entry) else 0
 
 
 def _peek(entry: ToolEntry, most: int, width: int, scene: Scene) -> list[StyledLine]:
@@ -120,7 +127,7 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
         changed = counts(_parsed(entry.diff))
         if changed:
             yield from (Span("  "), *changed)
-    if why := _why(entry):
+    if (why := _why(entry)) and why != _came_to(entry):
         yield Span(f" · {why}", "error" if entry.state == "failed" else "muted")
     elif entry.summary and not entry.images and not _is_counted(entry):
         yield Span(f" · {one_line(entry.summary)}", "muted")
@@ -156,9 +163,15 @@ def _data(entry: ToolEntry, scene: Scene) -> Span:
         seconds = scene.now - entry.started if entry.started else 0.0
         return Span(elapsed(seconds) if seconds >= 1 else "", "muted")
     took = duration(entry.duration_ms) if entry.duration_ms else ""
-    # What the user's own command came to is not cut off behind a long line.
-    came_to = entry.summary if isinstance(entry, ShellEntry) else ""
-    return Span(" · ".join(filter(None, (came_to, took))), "muted")
+    return Span(" · ".join(filter(None, (_came_to(entry), took))), "muted")
+
+
+def _came_to(entry: ToolEntry) -> str:
+    """Return what a command came to, which is not to be cut off behind a long line."""
+    if isinstance(entry, ShellEntry):
+        return entry.summary
+    why = _why(entry) if entry.state == "failed" and _is_command(entry) else ""
+    return why if len(why) <= _SHORT else ""
 
 
 def _body(entry: ToolEntry, width: int, said: str, paint: PaintOf) -> list[StyledLine]:
@@ -244,8 +257,12 @@ def _limited(text: str, style: str, width: int) -> list[StyledLine]:
     ]
 
 
+def _is_command(entry: ToolEntry) -> bool:
+    return describe(entry.tool, entry.arguments).verb in _SHELLS
+
+
 def _long_command(entry: ToolEntry) -> str:
-    if describe(entry.tool, entry.arguments).verb not in _SHELLS:
+    if not _is_command(entry):
         return ""
     command = entry.arguments.get("command", "")
     return command if isinstance(command, str) and "\n" in command.strip() else ""
