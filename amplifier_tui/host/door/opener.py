@@ -194,10 +194,11 @@ class SessionOpener(SessionCommands):
         """Show a session that another window has open, in place of the one that is open here."""
         viewed = ViewedSession(folder, request, self._put)
         try:
-            await viewed.show(prompt)
+            read = await viewed.read(prompt)
         except OSError as error:
             self._refuse("busy", f"The session can't be shown: {error}", "Choose another.", prompt)
             return
+        viewed.show(read)
         self._replace(None, viewed)
         if self._early:
             # Sent while it was read.

@@ -1,5 +1,6 @@
 """A session that another window has open is shown and followed, and taken over once it is free."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from amplifier_tui.host.events import (
     BlockEnded,
     Failed,
     HookTraced,
+    HostEvent,
     Notice,
     Rewound,
     SessionClosed,
@@ -103,15 +105,41 @@ def test_what_is_sent_while_it_is_read_goes_back_too(
     owner, viewer = drive(), drive()
     session = owner.open(project.bundle()).session_id
     owner.turn("one")
-    read = ViewedSession.show
+    reads = ViewedSession.read
 
-    async def show(viewed: ViewedSession, prompt: str = "") -> None:
-        await read(viewed, prompt)
+    async def read(viewed: ViewedSession, prompt: str = "") -> list[HostEvent]:
+        found = await reads(viewed, prompt)
         await viewer.client.service.submit("meanwhile")
+        return found
 
-    monkeypatch.setattr(ViewedSession, "show", show)
+    monkeypatch.setattr(ViewedSession, "read", read)
     viewer.open(resume=session, shows_busy=True)
     assert viewer.wait(SessionHeld, lambda e: bool(e.prompt)).prompt == "meanwhile"
+
+
+def test_who_hears_that_it_is_shown_may_ask_for_its_earlier_rows_at_once(
+    project: Project, drive: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = project.bundle()
+    owner, viewer = drive(), drive()
+    session = owner.open(name).session_id
+    owner.turn("of the other window")
+    viewer.open(name)
+    viewer.turn("of the session shown before")
+    asked: list[asyncio.Task[tuple[HostEvent, ...]]] = []
+    put = viewer.client.service._put
+
+    def hear(event: HostEvent) -> None:
+        put(event)
+        if isinstance(event, SessionOpened):
+            history = viewer.client.service.history(2)
+            asked.append(asyncio.get_running_loop().create_task(history))
+
+    monkeypatch.setattr(viewer.client.service, "_put", hear)
+    viewer.open(resume=session, shows_busy=True)
+    viewer.wait_until(lambda: bool(asked) and asked[0].done(), "the rows were not told")
+    begun = [event for event in asked[0].result() if isinstance(event, TurnStarted)]
+    assert [event.prompt for event in begun] == ["of the other window"]
 
 
 def test_one_key_takes_over_what_was_killed_in_mid_call(project: Project, drive: Make) -> None:

@@ -82,14 +82,23 @@ class ViewedSession:
         """Whether no other window has it open any more. Blocking."""
         return self._lock.is_free()
 
-    async def show(self, prompt: str = "") -> None:
-        """Tell what is stored, and follow what comes.
+    async def read(self, prompt: str = "") -> list[HostEvent]:
+        """Return what is stored, and whether it is still open elsewhere; for `show`.
 
         Args:
-            prompt: What was sent to it already.
+            prompt: What was sent to it already, and goes back.
         """
-        self._send(await asyncio.to_thread(self._look))
-        await self.tell(prompt)
+        return [
+            *await asyncio.to_thread(self._look),
+            await asyncio.to_thread(self._held, prompt),
+        ]
+
+    def show(self, events: list[HostEvent]) -> None:
+        """Tell what was read, and follow what comes.
+
+        Nothing is waited for: who hears of the session may ask it at once.
+        """
+        self._send(events)
         self._following = asyncio.get_running_loop().create_task(self._follow())
 
     async def tell(self, prompt: str = "") -> None:
