@@ -166,9 +166,11 @@ class Decision:
         scope: How long the answer holds; only those the request offers.
         reason: One line for the model: it is told `User denied: <reason>`.
         expired: Nobody answers in time; what the request does then counts, and nothing else here.
+        unasked: Nobody is there to be asked; it is denied for the reason.
     """
 
     allow: bool
     scope: Scope = "once"
     reason: str = ""
     expired: bool = False
+    unasked: bool = False

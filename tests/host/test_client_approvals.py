@@ -43,6 +43,19 @@ def test_a_denied_call_tells_the_model_why(project: Project, driver: Driver) -> 
     assert "User denied: use the other file" in _rows(project, opened.session_id)
 
 
+def test_a_call_that_nobody_could_be_asked_about_was_not_denied_by_the_user(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle(script=calling({"echo": {}}), hooks=(ASK,)))
+    driver.client.submit("go")
+    why = "nobody can be asked"
+    driver.deny_next(reason=why, unasked=True)
+    resolved = driver.wait(ApprovalResolved)
+    assert (resolved.outcome, resolved.by, resolved.reason) == ("denied", "nobody", why)
+    assert driver.wait(ToolEnded).denied
+    driver.wait(TurnEnded)
+
+
 def test_nobody_answering_is_not_the_user_denying(project: Project, driver: Driver) -> None:
     hook = ("hooks-test", {"ask": True, "timeout": 0.05})
     opened = driver.open(project.bundle(script=calling({"echo": {}}), hooks=(hook,)))

@@ -55,10 +55,14 @@ def approval(asking: Asking, asked: ApprovalRequested) -> NumberedQuestion:
         client.decide(asked.request_id, Decision(allow=allow, scope=scope, reason=reason))
         return None
 
+    def give_up() -> Next:
+        unasked = Decision(allow=False, reason=_NOBODY, unasked=True)
+        client.decide(asked.request_id, unasked)
+        return None
+
     def question(
         lines: list[str], *choices: NumberedChoice, words: Words | None = None
     ) -> NumberedQuestion:
-        give_up = partial(decide, False, reason=_NOBODY)
         return NumberedQuestion(
             lines, choices, request_id=asked.request_id, given_up=give_up, words=words
         )
@@ -80,7 +84,6 @@ def approval(asking: Asking, asked: ApprovalRequested) -> NumberedQuestion:
     ]
     choices += [deny, NumberedChoice("Deny, and say why", reasoned)]
     if asked.editable:
-        give_up = partial(decide, False, reason=_NOBODY)
         change = CallChange(asking, asked.request_id, give_up, lambda: approval(asking, asked))
         choices.append(NumberedChoice("Change the call first", change.begin))
     lines = approval_lines(asked)

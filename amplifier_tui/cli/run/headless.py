@@ -310,8 +310,9 @@ class Headless:
             what = f"{request.action} {one_line(request.payload)}".rstrip()
             self._speaker.say(f"Refused: {what}: {_NOBODY}")
             self._said += f"Refused: {one_line(request.action)}."
-        reason = "" if allow is not None else _NOBODY
-        self._client.decide(request.request_id, Decision(allow=bool(allow), reason=reason))
+        unasked = Decision(allow=False, reason=_NOBODY, unasked=True)
+        decision = unasked if allow is None else Decision(allow=allow)
+        self._client.decide(request.request_id, decision)
 
     def _answer(self, asked: QuestionsAsked) -> None:
         """Answer what an agent asks; without a person it is told that nobody can be asked."""

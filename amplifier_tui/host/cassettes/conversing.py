@@ -55,6 +55,7 @@ from amplifier_tui.host.redaction import Redactor
 PATIENCE: Final = 600.0
 """Seconds a turn may take."""
 _CLOSING: Final = 10.0
+_ANSWERED: Final = ("user", "nobody")
 _UNDECIDED: Final = "The cassette holds no decision about this call"
 
 
@@ -151,7 +152,7 @@ def _kept(was: TapedCall, now: TapedCall) -> TapedCall:
     kept: dict[str, Any] = {"files": was.files, "seconds": was.seconds}
     if (was.result is None) == (now.result is None):
         kept |= {"result": was.result, "error": was.error}
-    if was.decision is not None and now.decision is not None and now.decision.by == "user":
+    if was.decision is not None and now.decision is not None and now.decision.by in _ANSWERED:
         kept["decision"] = was.decision
     return now.model_copy(update=kept)
 
@@ -277,7 +278,7 @@ class _Conversation:
         if taped is not None and taped.by == "timeout":
             self._client.decide(asked.request_id, Decision(allow=False, expired=True))
             return
-        if taped is None or taped.by != "user":
+        if taped is None or taped.by not in _ANSWERED:
             self._client.decide(asked.request_id, Decision(allow=False, reason=_UNDECIDED))
             return
         changes = taped.changed_to is not None and asked.call_id not in self._changed
@@ -294,6 +295,7 @@ class _Conversation:
                 allow=taped.outcome == "allowed",
                 scope="once" if taped.scope == "once" else "session",
                 reason=self._playback.names.put_in(taped.reason),
+                unasked=taped.by == "nobody",
             ),
         )
 

@@ -23,6 +23,7 @@ from amplifier_tui.host.events.instruments import LaneUsed as LaneUsed
 from amplifier_tui.host.events.instruments import TodoChanged as TodoChanged
 from amplifier_tui.host.events.instruments import UsageChanged as UsageChanged
 from amplifier_tui.host.events.records import MAIN_LANE as MAIN_LANE
+from amplifier_tui.host.events.records import AnsweredBy as AnsweredBy
 from amplifier_tui.host.events.records import ApprovalOutcome as ApprovalOutcome
 from amplifier_tui.host.events.records import BlockKind as BlockKind
 from amplifier_tui.host.events.records import CommandCard as CommandCard

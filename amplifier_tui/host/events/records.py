@@ -14,6 +14,8 @@ NoticeEnd = Literal["", "opened", "answer", "compacted"]
 TurnStatus = Literal["success", "incomplete", "cancelled", "error"]
 RewindScope = Literal["conversation", "files", "both"]
 ApprovalOutcome = Literal["allowed", "denied", "timed_out", "cancelled", "changed"]
+AnsweredBy = Literal["user", "rule", "mode", "timeout", "stop", "nobody"]
+"""Who decided; `nobody` where no person was there to be asked."""
 
 MAIN_LANE = "main"
 

@@ -7,6 +7,7 @@ from amplifier_tui.base.capabilities.questions import Question, QuestionsOutcome
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
+    AnsweredBy,
     ApprovalOutcome,
     BlockKind,
     ImageCard,
@@ -288,7 +289,8 @@ class ApprovalRequested(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalResolved(HostEvent):
-    """A call was decided about: by the user, a standing rule, a mode, the clock or a stop.
+    """A call was decided about: by the user, a standing rule, a mode, the clock or a stop; or
+    nobody was there to be asked.
 
     What a rule or a mode decides comes without an `ApprovalRequested`, unless it waited for the
     user. After the outcome `changed` the call is judged anew, with the arguments the user gave it.
@@ -297,7 +299,7 @@ class ApprovalResolved(HostEvent):
 
     request_id: str
     outcome: ApprovalOutcome
-    by: Literal["user", "rule", "mode", "timeout", "stop"] = "user"
+    by: AnsweredBy = "user"
     scope: Scope = "once"
     reason: str = ""
     call_id: str = ""

@@ -39,7 +39,7 @@ def decided(lines: str, **values: object) -> tuple[list[Decision], str]:
         ("5\nuse git\n", Decision(allow=False, reason="use git")),
         ("5\n\n", Decision(allow=False)),
         # Nobody answers any more.
-        ("", Decision(allow=False, reason="nobody can be asked")),
+        ("", Decision(allow=False, reason="nobody can be asked", unasked=True)),
     ],
 )
 def test_an_approval_is_answered_by_number(lines: str, decision: Decision) -> None:

@@ -8,6 +8,7 @@ from amplifier_tui.host.client import AuditCard, CallExplanation, PastCall, Rule
 from amplifier_tui.ui.dialogs.permissions.audit import AuditLog
 from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList, ScopePicker
+from amplifier_tui.ui.dialogs.permissions.words import decided_by
 from amplifier_tui.ui.dialogs.questions import AskLine
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
@@ -182,6 +183,12 @@ async def test_a_call_is_explained_from_the_list_or_by_its_command() -> None:
         await drive.write("/explain x(y)")
         await drive.press("enter")
         assert "as JSON" in drive.text()
+
+
+def test_what_nobody_could_be_asked_about_is_not_said_to_be_the_users_decision() -> None:
+    assert decided_by(decided("s1:4")) == "you"
+    assert decided_by(decided("s1:4", by="nobody")) == "nobody to be asked"
+    assert decided_by(decided("s1:4", by="stop")) == "a stop"
 
 
 async def test_the_audit_log_is_filtered_opened_and_leads_to_the_conversation() -> None:

@@ -7,13 +7,12 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.host.events import MAIN_LANE, ApprovalOutcome, Risk
+from amplifier_tui.host.events import MAIN_LANE, AnsweredBy, ApprovalOutcome, Risk
 
 if TYPE_CHECKING:
     from amplifier_tui.host.gate.approvals.describe import Description
     from amplifier_tui.host.gate.gate import GateDecision
 
-AnsweredBy = Literal["user", "rule", "mode", "timeout", "stop"]
 Default = Literal["allow", "deny"]
 
 STOPPED: Final = "the turn was stopped"

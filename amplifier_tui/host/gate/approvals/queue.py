@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from amplifier_tui.host.client import Decision
-from amplifier_tui.host.events import ApprovalOutcome, HostEvent, Mode, Scope
+from amplifier_tui.host.events import AnsweredBy, ApprovalOutcome, HostEvent, Mode, Scope
 from amplifier_tui.host.gate.approvals.pending import PendingApproval
 from amplifier_tui.host.gate.approvals.question import (
     STOPPED,
-    AnsweredBy,
     ApprovalAnswer,
     ApprovalQuestion,
 )
@@ -152,6 +151,10 @@ class ApprovalQueue:
         if decision.expired:
             self._expire(request_id)
             return
+        reason = decision.reason.strip()
+        if decision.unasked:
+            self._finish(pending, ApprovalAnswer("denied", "nobody", reason))
+            return
         scope: Scope = decision.scope if decision.scope in pending.request.scopes else "once"
         if scope != "once":
             rules = pending.rules_to_keep(decision.allow, scope, self.book)
@@ -159,7 +162,7 @@ class ApprovalQueue:
             if scope != "session" and self._keep is not None:
                 self._keep(rules, scope)
         outcome: ApprovalOutcome = "allowed" if decision.allow else "denied"
-        self._finish(pending, ApprovalAnswer(outcome, "user", decision.reason.strip()), scope)
+        self._finish(pending, ApprovalAnswer(outcome, "user", reason), scope)
         if scope != "once":
             self.look_again()
 

@@ -103,6 +103,7 @@ def decided_by(card: AuditCard) -> str:
     """Return who decided."""
     named = {"rule": f"rule {card.rule}", "mode": f"mode {card.mode}".rstrip()}
     others = {"user": "you", "timeout": "nobody in time", "stop": "a stop"}
+    others["nobody"] = "nobody to be asked"
     return one_line(named.get(card.by) or others.get(card.by, card.by), 200)
 
 
