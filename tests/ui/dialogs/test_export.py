@@ -113,6 +113,7 @@ async def test_a_file_that_is_there_is_replaced_only_when_the_user_says_so() -> 
         await driver.write("/export a.md")
         await driver.press("enter")
         await driver.dialog(Confirm)
+        assert "Writing" not in driver.text(), "nothing is written while that is asked"
         await driver.press("escape")
         await driver.dialog(ExportSheet)
         await driver.press("enter")

@@ -85,6 +85,12 @@ async def test_rules_are_listed_by_how_long_they_hold_with_file_and_uses(
             assert "rules.yaml:3:14" in drive.text() and "stands alone" in drive.text()
 
 
+async def test_a_list_without_rules_offers_no_filter() -> None:
+    async with running(FakeClient(standing=())) as drive:
+        await listed(drive)
+        assert "There is no rule" in drive.text() and "Filter" not in drive.text()
+
+
 async def test_the_meaning_of_a_rule_is_marked_where_a_small_screen_cuts_it() -> None:
     meaning = "commands that begin with npm run test --watch, in any folder of the workspace"
     card = RuleCard(key="a", text="bash(npm run test --watch *)", meaning=meaning, editable=True)

@@ -153,10 +153,12 @@ async def _write_export(app: SessionApp, client: SessionClient, request: ExportR
     if done.exists:
         question = f"{one_line(done.path, 1_000)} is there already."
         again = replace(request, replace=True)
+        app.say(question)
         app.ask(
             Confirm(question, "Replace it"), lambda yes: _answer_replace(app, client, again, yes)
         )
     elif done.problem:
+        app.say(said, "warning")
         _ask_export(app, client, request, said)
     else:
         app.say(said, "warning" if done.unreadable else "info")

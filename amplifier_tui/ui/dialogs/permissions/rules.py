@@ -129,7 +129,9 @@ class RuleList(LetterPicker[RuleCard]):
         if self._revoked is not None:
             found.append(choice("undo", "Undo"))
         found += [choice("explain", "Explain a call"), choice("audit", "Audit log")]
-        return [*found, choice("filter", "Filter"), KeyChoice("esc", "Close", "close")]
+        if self.cards:
+            found.append(choice("filter", "Filter"))
+        return [*found, KeyChoice("esc", "Close", "close")]
 
     def action_choose(self) -> None:
         """Leave the filter; outside of it, change the highlighted rule."""
