@@ -1,5 +1,6 @@
 """The arguments of a call as text to be changed, here or in the user's editor."""
 
+import re
 from typing import ClassVar
 
 from textual.app import ComposeResult, SuspendNotSupported
@@ -9,6 +10,8 @@ from textual.widgets import Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.prompt.text_area import EditArea
 from amplifier_tui.ui.terminal.editor import EditorError, edit_text
+
+_FIRST_TEXT = re.compile(r'"(?:[^"\\]|\\.)*": "(?:[^"\\]|\\.)*')
 
 
 class CallEditor(Vertical):
@@ -39,11 +42,15 @@ class CallEditor(Vertical):
         return self.has_class("-open")
 
     def open(self, text: str) -> None:
-        """Show arguments to be changed."""
-        self.query_one(EditArea).text = text
+        """Show arguments to be changed, with the cursor at the end of the first that is a text."""
+        area = self.query_one(EditArea)
+        area.text = text
+        if found := _FIRST_TEXT.search(text):
+            before = text[: found.end()].split("\n")
+            area.move_cursor((len(before) - 1, len(before[-1])))
         self.say("")
         self.add_class("-open")
-        self.query_one(EditArea).focus()
+        area.focus()
 
     def close(self) -> None:
         """Hide the text."""
