@@ -69,6 +69,7 @@ def test_the_conversation_of_the_picture() -> None:
 def test_data_ends_in_one_column_through_the_whole_transcript() -> None:
     rows = drawn(
         tool(key="1", state="ok", duration_ms=3),
+        tool(key="1b", state="ok", duration_ms=0.4),
         tool(key="2", state="ok", duration_ms=64_000),
         tool(key="3", state="waiting"),
         tool(key="4", state="denied"),
@@ -80,6 +81,7 @@ def test_data_ends_in_one_column_through_the_whole_transcript() -> None:
     words = ("3 ms", "1:04", "waiting for you", "denied", "stopped", "exit 1 · 1.5 s", "3 ms")
     data = [line for line in rows if line.endswith(words)]
     assert [line.split("  ")[-1].strip() for line in data] == list(words)
+    assert not any("0 ms" in line for line in rows), "less than a millisecond is not said"
     assert {cell_len(line) for line in data} == {76}
 
 

@@ -110,7 +110,7 @@ def thinking_line(entry: ThinkingEntry, scene: Scene) -> StyledLine:
 
 def _time(entry: ThinkingEntry, scene: Scene) -> str:
     if not entry.streaming:
-        return duration(entry.duration_ms) if entry.duration_ms else ""
+        return duration(entry.duration_ms or 0)
     seconds = scene.now - scene.since if scene.since else 0.0
     return elapsed(seconds) if seconds >= 1 else ""
 

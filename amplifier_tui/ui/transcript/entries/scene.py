@@ -172,7 +172,12 @@ def cropped_spans(spans: Sequence[Span], width: int) -> list[Span]:
 
 
 def duration(milliseconds: float) -> str:
-    """Return a duration in two or three digits and a unit: `12 ms`, `3.2 s`, `1:04`."""
+    """Return a duration in two or three digits and a unit: `12 ms`, `3.2 s`, `1:04`.
+
+    Less than a millisecond tells a reader nothing and is left out.
+    """
+    if milliseconds < 1:
+        return ""
     if milliseconds < 1000:
         return f"{milliseconds:.0f} ms"
     seconds = milliseconds / 1000

@@ -162,7 +162,7 @@ def _data(entry: ToolEntry, scene: Scene) -> Span:
     if entry.state == "running":
         seconds = scene.now - entry.started if entry.started else 0.0
         return Span(elapsed(seconds) if seconds >= 1 else "", "muted")
-    took = duration(entry.duration_ms) if entry.duration_ms else ""
+    took = duration(entry.duration_ms or 0)
     return Span(" · ".join(filter(None, (_came_to(entry), took))), "muted")
 
 
