@@ -1,6 +1,7 @@
 """`trust list|show|forget|add`, and what the commands that fetch ask."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def test_what_was_answered_is_listed_shown_and_forgotten(own_home: Path, capsys:
     assert run(["trust", "list"]) == 0
     shown = capsys.readouterr().out
     assert ITEM.key[:10] in shown and "used" in shown and "hooks-approval · allow" in shown
+    assert re.search(r"used +20\d\d-\d\d-\d\d \d\d:\d\d", shown), "which of two forms is the older"
     assert run(["trust", "show", ITEM.key[:10]]) == 0
     shown = capsys.readouterr().out
     assert 'allow: ["*"]' in shown and "settings.yaml:3" in shown

@@ -33,8 +33,9 @@ def trust_list(context: click.Context, as_json: bool) -> None:
     rows += [(str(folder), "your own folder") for folder in file.folders]
     for line in table(rows):
         click.echo(line)
+    # What has changed since is listed once for each form it had: the time tells them apart.
     listed = [
-        (each.key[:_SHORT], "used" if each.accepted else "refused", each.group, each.title)
+        (each.key[:_SHORT], _said(each), _when(each), each.group, each.title)
         for each in file.answers()
     ]
     for line in table(listed):
@@ -113,10 +114,17 @@ def _file(context: click.Context) -> "TrustFile":
 
 
 def _lines(answer: "StoredAnswer") -> list[str]:
-    when = strftime("%Y-%m-%d %H:%M", localtime(answer.at))
-    said = "used" if answer.accepted else "refused"
-    head = f"{answer.key[:_SHORT]} {said} {when} · {answer.group} · {answer.owner}"
+    head = f"{answer.key[:_SHORT]} {_said(answer)} {_when(answer)} · {answer.group}"
+    head += f" · {answer.owner}"
     lines = [*paragraph(head), *paragraph(answer.title, indent=2)]
     for text in (answer.detail, answer.where):
         lines += paragraph(text, indent=2) if text else ()
     return lines
+
+
+def _said(answer: "StoredAnswer") -> str:
+    return "used" if answer.accepted else "refused"
+
+
+def _when(answer: "StoredAnswer") -> str:
+    return strftime("%Y-%m-%d %H:%M", localtime(answer.at))
