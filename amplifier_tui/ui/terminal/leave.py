@@ -16,6 +16,8 @@ from amplifier_tui.paths import user_log_dir
 if TYPE_CHECKING:
     from textual.app import App
 
+_BEGAN = time.time()
+
 
 class Farewell(NamedTuple):
     """How the program ended: the agent's last words, how to open the session again (empty when
@@ -83,9 +85,24 @@ def crash_words(error: BaseException, report: Path | None) -> str:
         f"amplifier-tui stopped because of a fault of its own ({kind}).",
         "The conversation is on disk up to the last row; --resume last opens it.",
     ]
+    if was_replaced():
+        lines.insert(1, "Its files were replaced while it ran, as by an update: start it again.")
     if report is not None:
         lines.append(f"Report: {report}")
     return "\n".join(lines)
+
+
+def was_replaced() -> bool:
+    """Whether files of this program have changed since it began.
+
+    What it imports later is then of another version than what it has.
+    """
+    own = [module for name, module in sys.modules.items() if name.startswith("amplifier_tui.")]
+    files = [Path(file) for module in own if (file := getattr(module, "__file__", None))]
+    try:
+        return any(file.stat().st_mtime > _BEGAN for file in files)
+    except OSError:
+        return True  # One of them is gone.
 
 
 def end_with_report(app: App[Any]) -> None:

@@ -1,4 +1,26 @@
-from amplifier_tui.ui.terminal.leave import Farewell, farewell_text
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from amplifier_tui.ui.terminal.leave import Farewell, crash_words, farewell_text
+
+
+def test_after_a_fault_it_is_said_that_the_program_was_replaced_while_it_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "replaced" not in crash_words(ImportError("gone"), None)
+    module = ModuleType("amplifier_tui.later")
+    file = tmp_path / "later.py"
+    file.touch()
+    module.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("amplifier_tui.ui.terminal.leave._BEGAN", time.time() - 60)
+    assert "Its files were replaced while it ran" in crash_words(ImportError("gone"), None)
+    file.unlink()
+    assert "replaced" in crash_words(ImportError("gone"), None)
 
 
 def test_the_farewell_is_plain_capped_and_says_how_to_come_back() -> None:
