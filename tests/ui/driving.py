@@ -1,11 +1,8 @@
 """Runs the app for a pilot test, with a scripted client and everything mounted."""
 
 import asyncio
-import sys
-import traceback
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from itertools import repeat
 from pathlib import Path
 from typing import Any, TypeVar
 from unittest.mock import patch
@@ -21,6 +18,7 @@ from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.app import AmplifierApp
 from amplifier_tui.ui.terminal.input import key_name
 from tests.ui.fake_client import FakeClient
+from tests.waiting import within
 
 S = TypeVar("S", bound=Screen[Any])
 
@@ -52,7 +50,7 @@ class Driver:
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
         """Wait for a condition; the test fails when it does not come true."""
         pause = 0.002
-        async with _within(10, what or "what a test waits for"):
+        async with within(10, what or "what a test waits for"):
             while not condition():
                 await asyncio.sleep(pause)
                 await self._messages()
@@ -107,7 +105,7 @@ class Driver:
 
         link._feed._sink = take
         self.client.push(*events)
-        async with _within(10, "what was pushed"):
+        async with within(10, "what was pushed"):
             await taken.wait()
         link._feed._sink = before
         await self.settle()
@@ -153,49 +151,12 @@ async def running(
     # All that the tests before have imported would be looked at, which takes some seconds.
     with patch.object(pace, "session_changed", lambda: None):
         async with app.run_test(size=size) as pilot:
-            async with _within(20, "an app that is ready"):
+            async with within(20, "an app that is ready"):
                 await app.ready.wait()
             driver = Driver(app, pilot, client)
             if opened:
                 await driver.until(lambda: app.state is not None and app.state.facts.opened)
             yield driver
-
-
-@asynccontextmanager
-async def _within(seconds: int, what: str) -> AsyncIterator[None]:
-    """Give up after some seconds, and say where every task and every thread stood then.
-
-    Counted is how often a tenth of a second has passed: a machine that stands still for half a
-    minute, as one that many share may, says nothing about what is waited for.
-    """
-
-    async def watch(limit: asyncio.Timeout) -> None:
-        for _ in range(seconds * 10):
-            await asyncio.sleep(0.1)
-        limit.reschedule(0)
-
-    try:
-        async with asyncio.timeout(None) as limit:
-            watching = asyncio.create_task(watch(limit))
-            try:
-                yield
-            finally:
-                watching.cancel()
-    except TimeoutError as error:
-        tasks = "".join(f"{task.get_name()}: {_awaits(task)}\n" for task in asyncio.all_tasks())
-        stacks = map(traceback.format_stack, sys._current_frames().values(), repeat(8))
-        threads = "\n".join("".join(stack) for stack in stacks)
-        raise TimeoutError(f"{what} did not come in {seconds} s\n{tasks}\n{threads}") from error
-
-
-def _awaits(task: asyncio.Task[Any]) -> str:
-    """Return where a task waits, outermost first."""
-    places: list[str] = []
-    waits: Any = task.get_coro()
-    while (frame := getattr(waits, "cr_frame", None)) is not None:
-        places.append(f"{frame.f_code.co_qualname}:{frame.f_lineno}")
-        waits = waits.cr_await
-    return " > ".join(places)
 
 
 def _watch_threads() -> set[asyncio.Future[Any]]:

@@ -7,6 +7,7 @@ from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules import tool_bash
 from amplifier_tui.modules.tool_bash import BashTool
+from tests.waiting import within
 
 
 class Shell:
@@ -57,8 +58,9 @@ def alive(pid: int) -> bool:
 
 
 async def gone(*pids: int) -> None:
-    while any(alive(pid) for pid in pids):
-        await asyncio.sleep(0.01)
+    async with within(30, f"the end of {pids}"):
+        while any(alive(pid) for pid in pids):
+            await asyncio.sleep(0.01)
 
 
 def kind(result: ToolResult) -> str:

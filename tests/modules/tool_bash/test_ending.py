@@ -7,11 +7,13 @@ import pytest
 
 from amplifier_tui.base.commands import process
 from tests.modules.tool_bash.support import Shell, alive, gone, kind
+from tests.waiting import within
 
 
 async def pid_in(path: Path) -> int:
-    while not path.exists() or not path.read_text().strip():
-        await asyncio.sleep(0.01)
+    async with within(30, f"the number in {path.name}"):
+        while not path.exists() or not path.read_text().strip():
+            await asyncio.sleep(0.01)
     return int(path.read_text())
 
 
