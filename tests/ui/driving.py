@@ -85,6 +85,12 @@ class Driver:
             self.app.post_message(events.Key(key, key_to_character(key)))
             await self.settle()
 
+    async def press_at_once(self, *keys: str) -> None:
+        """Press keys that come together, as over a slow line."""
+        for key in keys:
+            self.app.post_message(events.Key(key, key_to_character(key)))
+        await self.settle()
+
     async def write(self, text: str) -> None:
         """Type, as fast as a terminal delivers."""
         for character in text:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from amplifier_tui.host.client import SessionClient
 from amplifier_tui.host.events import ApprovalRequested, Scope
@@ -18,6 +18,7 @@ from amplifier_tui.ui.dialogs.parts.reading import ReadingSheet
 from amplifier_tui.ui.dialogs.parts.scope_row import ScopeRow
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.diffs.reader import Reader
+from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
@@ -122,7 +123,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         yield LongForm(id="why")
         yield self._scopes
         why = "Why not? The model is told."
-        yield Input(id="reason", placeholder=why, max_length=REASON_LENGTH)
+        yield TextField(id="reason", placeholder=why, max_length=REASON_LENGTH)
         yield KeyRow(id="choices")
 
     def on_mount(self) -> None:

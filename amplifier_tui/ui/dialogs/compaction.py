@@ -18,6 +18,7 @@ from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import PlanStep
 from amplifier_tui.ui.dialogs.parts.previewing import PreviewingSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
+from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.state.formats import short_model
 from amplifier_tui.ui.state.instruments.budget import share_cells
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
@@ -82,7 +83,9 @@ class CompactionSheet(PreviewingSheet[CompactChoice, CompactionPreview]):
         with Horizontal(id="summary"):
             key = (" i ", "bold on $background")
             yield Static(Content.assemble(key, " Instructions for a summary"))
-            line = Input(self._first, id="instructions", placeholder="none", select_on_focus=False)
+            line = TextField(
+                self._first, id="instructions", placeholder="none", select_on_focus=False
+            )
             line.max_length = _INSTRUCTIONS_SIZE
             yield line
         yield KeyRow()

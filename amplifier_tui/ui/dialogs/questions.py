@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from amplifier_tui.ui.widgets.text_lines import visible_lines
 
@@ -53,7 +54,7 @@ class AskLine(Sheet[str]):
     def _content(self) -> ComposeResult:
         with Horizontal(id="ask"):
             yield Static(self._label, classes="one-row", markup=False)
-            yield Input(
+            yield TextField(
                 self._value,
                 id="line",
                 max_length=self._limit,

@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 from amplifier_tui.ui.diffs.lines import SPLIT_WIDTH, DiffLines
 from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.diffs.syntax import diff_syntax
+from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.transcript.layout.finder import pattern_of
 from amplifier_tui.ui.widgets.scroll_lines import Place, ScrollLines
@@ -75,7 +76,7 @@ class Reader(Vertical):
         self.set_class(bool(self._place), "-placed")
         yield body
         yield Static(self._place, id="reader-place")
-        yield Input(id="reader-search", placeholder="Search")
+        yield TextField(id="reader-search", placeholder="Search")
 
     def on_mount(self) -> None:
         """Colour the code, once it is on screen."""

@@ -11,12 +11,12 @@ from textual import events
 from textual.message import Message
 from textual.reactive import var
 
+from amplifier_tui.ui.fields.text_area import EditArea
 from amplifier_tui.ui.keys.action import LEADER
 from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.keys.keymap import EDITING, Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.shell import shell_draft
-from amplifier_tui.ui.prompt.text_area import EditArea
 
 CHIP_LINES = 8
 """A paste with more lines than this becomes a chip."""

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import SessionClient
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
-from amplifier_tui.ui.prompt.text_area import EditArea
+from amplifier_tui.ui.fields.text_area import EditArea
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.pick_list import PickList, PickRow
 

@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.transcript.searched_view import SearchedView
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.transcript.layout.finder import FoundPlace
 
 
-class FindInput(Input):
+class FindInput(TextField):
     """The field; its keys go through what was found."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("find")

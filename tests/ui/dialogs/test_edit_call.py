@@ -42,6 +42,17 @@ async def test_e_edits_the_arguments_and_what_is_wrong_with_them_is_said(
         assert not drive.client.named("decide")
 
 
+async def test_keys_that_come_together_change_the_arguments_in_their_order() -> None:
+    async with running() as drive:
+        await drive.push(ask(editable=True))
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.press("e")
+        editor = dialog.query_one(TextArea)
+        editor.text = "build"
+        await drive.press_at_once("end", "left", "x", "backspace", "delete", "t", "home", "a", "b")
+        assert editor.text == "abbuilt"
+
+
 async def test_escape_leaves_the_editor_with_the_call_as_it_was() -> None:
     async with running() as drive:
         await drive.push(ask(editable=True))

@@ -13,6 +13,7 @@ from amplifier_tui.host.client import QuestionsReply
 from amplifier_tui.ui.dialogs.ask.form import WORDS, AskForm, ask_rows, tabs
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
+from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.pick_list import PickList
@@ -66,7 +67,7 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
             yield Static(id="ask-tabs")
             yield Static(f"  {self._who}", id="ask-who", markup=False)
         yield PickList(id="ask-list")
-        yield Input(placeholder="Your answer", max_length=LONGEST_ANSWER)
+        yield TextField(placeholder="Your answer", max_length=LONGEST_ANSWER)
         yield KeyRow()
 
     def on_mount(self) -> None:

@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 from amplifier_tui.host.client import ExportRequest, RewindPoint
 from amplifier_tui.ui.dialogs.export.options import ExportOptions
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.pick_list import PickList
@@ -59,7 +60,7 @@ class ExportSheet(Sheet[ExportRequest]):
         problem = Static(self._problem, id="export-problem", markup=False)
         yield problem.set_class(not self._problem, "-hidden")
         yield PickList()
-        yield Input(max_length=_LONGEST, select_on_focus=False, classes="-hidden")
+        yield TextField(max_length=_LONGEST, select_on_focus=False, classes="-hidden")
         yield KeyRow()
 
     def on_mount(self) -> None:

@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.prompt.text_area import EditArea
+from amplifier_tui.ui.fields.text_area import EditArea
 from amplifier_tui.ui.terminal.editor import EditorError, edit_text
 
 _FIRST_TEXT = re.compile(r'"(?:[^"\\]|\\.)*": "(?:[^"\\]|\\.)*')

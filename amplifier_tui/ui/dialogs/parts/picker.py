@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.dialogs.parts.sheet import SMALL, KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.fuzzy import match
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked, row_ids
@@ -21,7 +22,7 @@ from amplifier_tui.ui.widgets.styled import fit
 Card = TypeVar("Card")
 
 
-class _Filter(Input):
+class _Filter(TextField):
     """The field above a list; what it says while it is empty ends in a mark where it is cut."""
 
     def __init__(self, query: str, hint: str) -> None:

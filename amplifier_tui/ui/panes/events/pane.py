@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.panes.events.view import EventLogView
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.line_view import key_words
@@ -31,7 +32,7 @@ _KEYS = (
 """Bindings the foot names, with their words."""
 
 
-class FilterInput(Input):
+class FilterInput(TextField):
     """The filter while it is typed: Enter keeps it, Esc takes it back."""
 
     DEFAULT_CSS = """

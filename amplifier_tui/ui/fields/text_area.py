@@ -1,7 +1,9 @@
 """Textual's text area, mended: every text of more than one line is written in this one."""
 
+from textual import events
 from textual.geometry import Offset
 
+from amplifier_tui.ui.fields.keys_in_order import act_in_order
 from amplifier_tui.ui.terminal.textual_costs import without_tree_sitter
 
 with without_tree_sitter():
@@ -9,7 +11,11 @@ with without_tree_sitter():
 
 
 class EditArea(TextArea):
-    """A text area in which what made it scroll can be undone."""
+    """A text area in which what made it scroll can be undone, and keys act in their order."""
+
+    async def on_key(self, event: events.Key) -> None:
+        """Act on a key that types nothing, before the next one comes."""
+        await act_in_order(self, event)
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
         """Show the cursor.
