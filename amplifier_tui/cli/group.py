@@ -1,5 +1,6 @@
 """The command line beyond the bare start: one file per command, imported when it is used."""
 
+import os
 from importlib import import_module
 from typing import Any
 
@@ -40,16 +41,23 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; for a name that is none, the one most like it is told."""
+        """Find the command; for a name that is none, what was probably meant is told."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             from difflib import get_close_matches
 
             like = get_close_matches(args[0], COMMANDS, 1)
-            if like and "Did you mean" not in error.format_message():
-                raise click.UsageError(f"{error.message} Did you mean '{like[0]}'?", ctx) from error
-            raise
+            advice = ""
+            if os.path.isdir(args[0]):
+                advice = "A folder is opened with --cwd."
+            elif " " in args[0].strip():
+                advice = "A prompt is sent with 'amplifier-tui run', or typed on the screen."
+            elif like and "Did you mean" not in error.format_message():
+                advice = f"Did you mean '{like[0]}'?"
+            if not advice:
+                raise
+            raise click.UsageError(f"{error.message} {advice}", ctx) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names, sorted."""

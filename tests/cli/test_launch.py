@@ -97,6 +97,15 @@ def test_without_a_terminal_it_refuses_to_start(capsys: pytest.CaptureFixture[st
     assert "needs a terminal" in capsys.readouterr().err
 
 
+def test_a_folder_or_a_prompt_where_a_command_belongs_is_answered_with_the_way_to_give_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([str(tmp_path)]) == 2
+    assert "A folder is opened with --cwd." in capsys.readouterr().err
+    assert run(["mend the newest test"]) == 2
+    assert "A prompt is sent with 'amplifier-tui run'" in capsys.readouterr().err
+
+
 def test_a_working_directory_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--cwd", "/nowhere/at/all"]) == 2
     assert "/nowhere/at/all" in capsys.readouterr().err

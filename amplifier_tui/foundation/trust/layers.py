@@ -54,7 +54,7 @@ GUARDS: Final = frozenset(
 
 _POWERS: Final = ("mode", "approval", "approvals", "gate", "rules", "sandbox", "permissions")
 """Settings of the guard itself."""
-_NOT_AUTO: Final = "mode can't be auto: that is chosen where its meaning is read"
+_NOT_AUTO: Final = "mode can't be auto: choose it in the session, with /mode"
 _APPROVAL: Final = "hooks-approval"
 _HOOKS_OF_AGENTS: Final = ("exclude_hooks", "inherit_hooks")
 _CAREFUL: Final = ("careful", "standard", "plan", "ask")

@@ -55,7 +55,7 @@ def first_mode(setting: str, value: Any) -> tuple[Mode | None, str]:
     """Return the mode a setting begins a session with, and what is wrong with the setting."""
     mode = read_mode(value)
     if mode == "auto":
-        return None, f"{setting} can't be auto: that is chosen where its meaning is read"
+        return None, f"{setting} can't be auto: choose it in the session, with /mode"
     if value is not None and mode is None:
         return None, f"{setting} is {value!r}; modes are {', '.join(MODES)}"
     return mode, ""

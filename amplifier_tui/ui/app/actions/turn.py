@@ -174,7 +174,7 @@ def approvals(app: SessionApp) -> None:
 
 
 _CYCLE: tuple[Mode, ...] = ("plan", "ask", "edits")
-"""`auto` is chosen where its meaning is read."""
+"""`auto` is chosen in a list that says what it means, never in passing."""
 
 
 @in_session
