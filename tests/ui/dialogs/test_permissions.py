@@ -182,7 +182,7 @@ async def test_a_call_is_explained_from_the_list_or_by_its_command() -> None:
         text = drive.text()
         assert drive.client.named("explain_call") == [("git push",)]
         assert "✗ is refused" in text and f"{FILE}:7" in text and "▲▲ high" in text
-        assert "1 call of the last 30 days that this rule decides" in text
+        assert "1 call decided by this rule in the last 30 days" in text
         await drive.press("escape")
         await drive.closed()
         drive.client.explained = ValueError("give the arguments of x as JSON")

@@ -145,9 +145,9 @@ def explanation(found: CallExplanation) -> Content:
     if found.rule:
         rows.append(_pair("rule", f"{one_line(found.rule, 300)}   {_path(found.where)}".rstrip()))
     rows += [_pair("mode", found.mode), _risk(found.risk, found.reasons), Content()]
-    what = "that this rule decides" if found.rule else f"of {one_line(found.tool, 60)} beside"
     count = plural(len(found.past), "call") if found.past else "No call"
-    rows.append(Content.styled(f"{count} of the last 30 days {what}", "$text-secondary bold"))
+    whose = "decided by this rule" if found.rule else f"of {one_line(found.tool, 60)}"
+    rows.append(Content.styled(f"{count} {whose} in the last 30 days", "$text-secondary bold"))
     return Content("\n").join([*rows, *_past(found)])
 
 
