@@ -10,7 +10,7 @@ from textual.strip import Strip
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import clean, one_line
-from amplifier_tui.ui.panes.events.rows import clock_time, past_row
+from amplifier_tui.ui.panes.events.rows import UNKNOWN_PAST, clock_time, past_row
 from amplifier_tui.ui.panes.json_tree import parse_json
 from amplifier_tui.ui.state.formats import milliseconds, short_model
 from amplifier_tui.ui.state.instruments.modules import Modules, ModuleState, ModuleStatus
@@ -89,7 +89,8 @@ class ModulesPane(LineView[_ModuleLine]):
             if module.key in self._open:
                 details = module_details(module, width, self._modules.share_of(module))
                 lines += [_ModuleLine(module.key, row, own=False) for row in details]
-        none: Row = [(fit("None mounted yet", width), "muted")]
+        words = "None mounted yet" if self._modules.known else UNKNOWN_PAST
+        none: Row = [(fit(words, width), "muted")]
         return lines or [_ModuleLine("", none, own=False)]
 
     def _stops_at(self, row: _ModuleLine) -> bool:
@@ -295,15 +296,23 @@ def module_details(module: ModuleStatus, width: int, share: float = 0.0) -> list
         share: Its part of the time that modules worked, from 0 to 1.
     """
     last = f", the latest took {milliseconds(module.last_ms)}" if module.last_ms else ""
+    # What is wrong comes first: the block may be longer than the pane.
     lines: list[tuple[str, str, Role]] = [
+        ("error", module.error, "error" if module.state == "failed" or module.kept else "text"),
+        ("so", "what was there before goes on; r tries again" if module.kept else "", "text"),
+        ("so", "the session cannot run without it" if module.fatal else "", "error"),
+        ("missing", ", ".join(module.missing), "error"),
+        ("handler", module.trouble, "warning"),
+        *(("mistake", problem, "warning") for problem in module.problems),
+        ("instead of", module.in_place_of, "warning"),
+        ("again", "t asks about it once more" if module.refused else "", "text"),
+        ("remedy", module.remedy, "strong"),
         ("id", module.module_id, "text"),
         ("kind", module.kind, "text"),
         ("from", module.origin, "text"),
         ("whose", _OWNERS.get(module.owner, module.owner), "text"),
         ("source", module.source, "text"),
         ("where", module.where, "text"),
-        ("instead of", module.in_place_of, "warning"),
-        *(("mistake", problem, "warning") for problem in module.problems),
         ("version", module.version, "text"),
         ("about", module.detail, "text"),
         ("model", module.model, "text"),
@@ -315,13 +324,6 @@ def module_details(module: ModuleStatus, width: int, share: float = 0.0) -> list
         ("time", _time(module, share), "text"),
         *_tool_lines(module),
         *_setting_lines(module),
-        ("error", module.error, "error" if module.state == "failed" or module.kept else "text"),
-        ("so", "what was there before goes on; r tries again" if module.kept else "", "text"),
-        ("again", "t asks about it once more" if module.refused else "", "text"),
-        ("missing", ", ".join(module.missing), "error"),
-        ("handler", module.trouble, "warning"),
-        ("remedy", module.remedy, "strong"),
-        ("so", "the session cannot run without it" if module.fatal else "", "error"),
     ]
     shown = [line for line in lines if line[1]]
     return [row for label, value, role in shown for row in _wrapped(label, value, role, width)]

@@ -70,8 +70,13 @@ class Moments(Section):
             self._changes = [*kept, *fresh] if len(kept) < len(old) else self._changes[-_KEPT:]
 
     def at(self, moment: float) -> tuple[Modules, BudgetState]:
-        """Return modules and budget as they were at a moment, in Unix seconds."""
+        """Return modules and budget as they were at a moment, in Unix seconds.
+
+        They are marked as not known for a moment before the session was opened here: its events
+        are read from disk, what was mounted then is not.
+        """
         modules, budget = Modules(), BudgetState()
+        modules.known = budget.known = bool(self._changes) and moment >= self._changes[0].at
         for event in self._changes:
             if event.at <= moment:
                 for section in (modules, budget):

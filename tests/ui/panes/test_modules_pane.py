@@ -111,11 +111,11 @@ async def test_enter_opens_the_details_of_the_module_under_the_cursor() -> None:
         lines = text(pane)
         at = lines.index(next(line for line in lines if line.startswith("✗ tool-web")))
         assert [" ".join(line.split()) for line in lines[at + 1 : at + 6]] == [
+            "error no network",
+            "remedy Connect, then /mount tool-web",
             "id tool-web",
             "kind tool",
             "from coding",
-            "error no network",
-            "remedy Connect, then /mount tool-web",
         ]
         assert lines[at + 6].startswith("◐ hooks-late")
         await pilot.press("enter")

@@ -11,6 +11,7 @@ from amplifier_tui.host.events import (
     SourceUsage,
 )
 from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
+from amplifier_tui.ui.panes.context.rows import context_rows
 from amplifier_tui.ui.panes.events.pane import EventLogPane
 from amplifier_tui.ui.state.session import SessionState
 from tests.ui.driving import Driver, running
@@ -46,6 +47,26 @@ def test_modules_and_context_are_shown_as_they_were() -> None:
     assert report is not None and report.total == 100
     state.look_at(None)
     assert state.shown_modules is state.modules and state.shown_budget is state.budget
+
+
+def test_before_the_session_was_opened_nothing_is_said_of_modules_and_context() -> None:
+    state = SessionState()
+    state.apply([traced(1, "prompt:submit", at=0.5), *STORY])
+    state.look_at(0.5)
+    assert not state.shown_modules.known and not state.shown_budget.known
+    rows = context_rows(state.shown_budget, 34, groups=8)
+    assert "Known only since the resume" in str(rows[-1])
+    state.look_at(1.0)
+    assert state.shown_modules.known and state.shown_budget.known
+
+
+async def test_the_modules_pane_says_that_an_older_moment_is_not_known() -> None:
+    async with running(size=(120, 36)) as driver:
+        await driver.push(traced(1, "prompt:submit", at=0.5), *STORY)
+        driver.app.state.look_at(0.5)
+        await driver.press("f2")
+        assert "Known only since the resume" in driver.text()
+        assert "None mounted yet" not in driver.text()
 
 
 def test_an_event_and_its_entry_find_each_other() -> None:

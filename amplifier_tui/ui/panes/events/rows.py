@@ -91,6 +91,10 @@ def clock_time(at: float) -> str:
         return "--:--:--.---"
 
 
+UNKNOWN_PAST = "Known only since the resume"
+"""What a pane says of a moment before the session was opened here."""
+
+
 def past_row(title: str, moment: float, width: int) -> Row:
     """Return the banner of a pane that shows a past moment, in Unix seconds."""
     words = f"as of {clock_time(moment)[:8]}"

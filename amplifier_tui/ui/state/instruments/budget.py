@@ -27,6 +27,8 @@ class BudgetState(FieldSection):
         self.report: BudgetChanged | None = None
         self._slots: dict[str, int] = {}
         self.turn_began_with: int | None = None
+        self.known = True
+        """False for a past moment of which nothing is known."""
 
     def slot_of(self, label: str) -> int | None:
         """Return the number of a source's look; None where several are put together."""

@@ -96,6 +96,8 @@ class Modules(Section):
         self._calls: dict[tuple[str, str], ModuleStatus] = {}
         self._provider_event = ""
         self.report: tuple[events.ReportItem, ...] = ()
+        self.known = True
+        """False for a past moment of which nothing is known."""
 
     def ordered(self) -> list[ModuleStatus]:
         """Return the modules by kind, then by name."""
