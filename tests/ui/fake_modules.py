@@ -19,6 +19,7 @@ class FakeModules:
         calls: Every call with its arguments, in order.
         servers: What `mcp_servers` answers; an exception makes it fail.
         details: What `module_details` answers by key.
+        problems: What `setting_problem` answers one after another; then nothing is wrong.
         restarted: What `restart_mcp_server` answers; an exception makes it fail.
     """
 
@@ -26,6 +27,7 @@ class FakeModules:
     servers: tuple[ServerStatus, ...] | Exception = ()
     details: dict[str, ModuleDetails] = field(default_factory=dict)
     restarted: str | Exception = ""
+    problems: list[str] = field(default_factory=list)
 
     def mount(self, wanted: str) -> None:
         self.calls.append(("mount", wanted))
@@ -41,6 +43,10 @@ class FakeModules:
 
     def configure(self, key: str, setting: str, value: str) -> None:
         self.calls.append(("configure", key, setting, value))
+
+    def setting_problem(self, key: str, setting: str, value: str) -> Future[str]:
+        self.calls.append(("setting_problem", key, setting, value))
+        return done(self.problems.pop(0) if self.problems else "")
 
     def module_details(self, key: str) -> Future[ModuleDetails]:
         self.calls.append(("module_details", key))

@@ -175,6 +175,7 @@ class LocalClient:
     job_text = _question(SessionClient.job_text)
     image = _question(SessionClient.image)
     memories = _question(SessionClient.memories)
+    setting_problem = _question(SessionClient.setting_problem)
     module_details = _question(SessionClient.module_details)
     mcp_servers = _question(SessionClient.mcp_servers)
     restart_mcp_server = _question(SessionClient.restart_mcp_server)

@@ -40,6 +40,9 @@ class ModuleClient(Protocol):
             value: As JSON; what is no JSON is a text. Empty for the module's own default.
         """
 
+    def setting_problem(self, key: str, setting: str, value: str) -> "Future[str]":
+        """Return what is wrong with a value that `configure` would be given; empty for nothing."""
+
     def module_details(self, key: str) -> "Future[ModuleDetails]":
         """Describe a module of the session.
 

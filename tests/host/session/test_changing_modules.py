@@ -158,6 +158,9 @@ def test_settings_are_checked_before_they_hold_and_the_guards_own_are_not_change
     key = "hooks-todo-reminder"
     settings = {each.name: each for each in driver.client.module_details(key).result(5).settings}
     assert settings["priority"].owner == "program" and settings["priority"].editable
+    wrong = driver.client.setting_problem(key, "priority", "soon").result(5)
+    assert "`priority` of hooks-todo-reminder must be" in wrong
+    assert driver.client.setting_problem(key, "priority", "5").result(5) == ""
     driver.client.configure(key, "priority", "soon")
     assert "`priority` of hooks-todo-reminder must be" in said(driver)
     driver.client.configure(key, "prioritie", "5")

@@ -378,6 +378,26 @@ async def test_a_setting_of_which_a_part_is_not_shown_is_asked_for_anew() -> Non
         assert driver.client.named("configure") == []
 
 
+async def test_a_value_that_makes_no_sense_stays_where_it_is_written_and_why_is_said() -> None:
+    setting = ModuleSetting(name="priority", value="10", editable=True)
+    async with running() as driver:
+        driver.client.details["tool-bash"] = ModuleDetails(key="tool-bash", settings=(setting,))
+        driver.client.problems = ["`priority` must be an integer"]
+        await driver.push(*MODULES)
+        await driver.write("/configure tool-bash priority")
+        await driver.press("enter")
+        await driver.dialog(AskLine)
+        await driver.write("0 soon")
+        await driver.press("enter")
+        await driver.until(lambda: "must be an integer" in driver.text())
+        line = await driver.dialog(AskLine)
+        assert line.query_one("Input").value == "100 soon"
+        assert driver.client.named("configure") == []
+        await driver.press(*["backspace"] * 5, "enter")
+        await driver.until(lambda: bool(driver.client.named("configure")))
+        assert driver.client.named("configure") == [("tool-bash", "priority", "100")]
+
+
 def test_a_list_leaves_out_how_long_a_call_took_that_took_less_than_a_millisecond() -> None:
     module = ModuleStatus("hooks-a", "hook", state="ready", calls=5, last_ms=0.04)
     row = "".join(piece for piece, _ in module_row(module, 90))

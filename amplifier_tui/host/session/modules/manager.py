@@ -108,17 +108,19 @@ class ModuleManager:
 
     async def configure(self, key: str, setting: str, value: str) -> None:
         """Give a module another value of a setting; see `SessionClient.configure`."""
-        given: Any = None
-        if value.strip():
-            try:
-                given = json.loads(value)
-            except ValueError:
-                given = value.strip()
 
         async def apply(planned: Planned) -> str:
-            return await self._configure(planned, setting, given)
+            return await self._configure(planned, setting, value)
 
         await self._do_to(key, apply, "configured")
+
+    async def setting_problem(self, key: str, setting: str, value: str) -> str:
+        """Return what is wrong with a value for a setting; see `SessionClient.setting_problem`."""
+        planned = self._facts.find(key)
+        if planned is None:
+            return f"This session has no module {key}"
+        config = _config_with(planned, setting, value)
+        return settings_refusal(planned, setting, config, self._sender.redactor)
 
     async def details(self, key: str) -> ModuleDetails:
         """Describe a module.
@@ -261,12 +263,8 @@ class ModuleManager:
             return f"{planned.key} comes with the program: mounted anew, its code is the same"
         return f"{planned.key} is reloaded ({_span(began)}): the next call runs the new code"
 
-    async def _configure(self, planned: Planned, setting: str, value: Any) -> str:
-        config = dict(planned.spec.get("config") or {})
-        if value is None:
-            config.pop(setting, None)
-        else:
-            config[setting] = value
+    async def _configure(self, planned: Planned, setting: str, value: str) -> str:
+        config = _config_with(planned, setting, value)
         refusal = settings_refusal(planned, setting, config, self._sender.redactor)
         if refusal:
             raise ChangeRefusedError(refusal)
@@ -355,3 +353,16 @@ def _folder(mounted: MountedModule | None) -> str:
 
 def _span(began: float) -> str:
     return f"{perf_counter() - began:.2f} s"
+
+
+def _config_with(planned: Planned, setting: str, value: str) -> dict[str, Any]:
+    """Return a module's settings with one changed; an empty value takes it out."""
+    config = dict(planned.spec.get("config") or {})
+    if not value.strip():
+        config.pop(setting, None)
+        return config
+    try:
+        config[setting] = json.loads(value)
+    except ValueError:
+        config[setting] = value.strip()
+    return config

@@ -86,9 +86,10 @@ def limit(app: SessionApp, client: SessionClient, state: SessionState, text: str
     def given(line: str) -> None:
         found = SpendLimit() if line in _OFF else read_limit(line)
         if found is None:
-            app.say(f"{line} is no limit: 5 for dollars, 200k for tokens, or off.", "warning")
-            return
-        client.set_limit(found)
+            wrong = f"{line} is no limit: 5 for dollars, 200k for tokens, or off."
+            app.ask(AskLine("Limit", line, about=wrong), given)
+        else:
+            client.set_limit(found)
 
     if text:
         given(text)

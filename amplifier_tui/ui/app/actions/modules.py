@@ -83,10 +83,25 @@ async def _choose_setting(
 
     def named(name: str) -> None:
         known = editable[name]
+        ask(name, *((known.value, "") if not known.redacted else ("", _REPLACES)))
+
+    def ask(name: str, value: str, about: str) -> None:
+        def given(wanted: str) -> None:
+            app.run_worker(taken(name, wanted), group="module-details", exclusive=True)
+
         label = f"{one_line(name)} of {one_line(key)}"
-        value, about = (known.value, "") if not known.redacted else ("", _REPLACES)
-        line = AskLine(label, value, limit=4_096, about=about)
-        app.ask(line, lambda wanted: client.configure(key, name, wanted))
+        app.ask(AskLine(label, value, limit=4_096, about=about), given)
+
+    async def taken(name: str, wanted: str) -> None:
+        try:
+            problem = await asyncio.wrap_future(client.setting_problem(key, name, wanted))
+        except Exception as error:
+            # Whatever the host could not do is said where the value is written.
+            problem = str(error)
+        if problem:
+            ask(name, wanted, one_line(problem, 300))
+        else:
+            client.configure(key, name, wanted)
 
     if setting in editable:
         named(setting)
