@@ -85,6 +85,17 @@ async def test_rows_runs_and_handlers_that_spoke() -> None:
         await until(pilot, lambda: app.head == "Events 53 · following")
 
 
+async def test_events_of_a_resumed_session_are_said_to_be_the_last_of_its_log() -> None:
+    app = Rail(*numbered(4_501, 4_701))
+    async with app.run_test(size=(46, 12)) as pilot:
+        await until(pilot, lambda: app.head == "Events last 200 of 4700 · following")
+        app.feed(*numbered(4_701, 4_711))
+        await until(pilot, lambda: app.head == "Events last 210 of 4710 · following")
+        await pilot.resize_terminal(32, 12)
+        app.feed(*numbered(4_711, 4_712))
+        await until(pilot, lambda: app.head == "Events last 211 of 4711")
+
+
 async def test_a_wide_pane_has_one_line_per_event() -> None:
     app = Rail(*SOME)
     async with app.run_test(size=(120, 12)) as pilot:

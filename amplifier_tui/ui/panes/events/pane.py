@@ -17,7 +17,7 @@ from amplifier_tui.ui.panes.events.view import EventLogView
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.line_view import key_words
 from amplifier_tui.ui.widgets.palette import MARGIN, RowWidget
-from amplifier_tui.ui.widgets.styled import Row, spread
+from amplifier_tui.ui.widgets.styled import Row, pieces_width, spread
 
 _KEYS = (
     ("events.inspect", "inspect"),
@@ -150,21 +150,23 @@ class EventLogPane(Vertical):
     def _say_how_many(self, event: Message) -> None:
         event.stop()
         width = max(0, self._head.size.width - 2 * MARGIN)
-        self._head.say(spread([("Events", "head")], self._words(), width))
+        head: Row = [("Events", "head")]
+        self._head.say(spread(head, self._words(width - pieces_width(head) - 1), width))
 
-    def _words(self) -> Row:
+    def _words(self, room: int) -> Row:
         view = self.view
         if not view.total and not view.waiting:
             return []
         words: Row = [(f"{view.total}", "text")]
+        if view.older:
+            words = [("last ", "muted"), *words, (f" of {view.older + view.total}", "muted")]
         if not view.filter.empty:
             words = [(f"{view.matched}", "text"), (f" of {view.total}", "muted")]
         if view.filter.problems:
             words.append((f" · {one_line(view.filter.problems[0])}", "warning"))
         elif view.paused:
             words += [(" · paused ", "warning"), (f"+{view.waiting}", "warning")]
-        elif view.following:
-            words.append((" · following", "muted"))
         else:
-            words.append((" · f follows", "muted"))
+            follows: Row = [(" · following" if view.following else " · f follows", "muted")]
+            words += follows if pieces_width([*words, *follows]) <= room else []
         return words

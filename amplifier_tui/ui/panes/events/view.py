@@ -89,6 +89,11 @@ class EventLogView(LineView[int]):
         return self._total_at_pause if self.paused else self._log.total
 
     @property
+    def older(self) -> int:
+        """Events of the session's log that came before those."""
+        return self._log.older
+
+    @property
     def waiting(self) -> int:
         """Events that came during the pause."""
         return self._log.total - self._total_at_pause if self.paused else 0

@@ -31,6 +31,8 @@ class EventRing(Section):
         self.capacity = max(1, capacity)
         self.total = 0
         """Events seen, those inside runs included."""
+        self.older = 0
+        """Events of the session's log that came before those: a resumed one's last are read."""
         self.lanes: set[str] = set()
         """Lanes that have rows; more than one makes the lane column worth its width."""
         self._payload_limit = payload_limit
@@ -108,7 +110,7 @@ class EventRing(Section):
         self._counts.clear()
         self._runs.clear()
         self.lanes.clear()
-        self.total = self._payload = 0
+        self.total = self.older = self._payload = 0
         self._shed = self._base
         self.touch()
 
@@ -117,6 +119,8 @@ class EventRing(Section):
         """Append one row, or lengthen the lane's run of deltas."""
         agent = row.agent
         self.version += 1
+        if not self.total:
+            self.older = max(0, row.seq - 1)
         self.total += row.count
         if row.event in COALESCED and row.verdict == "continue":
             run = self._runs.get(agent)
