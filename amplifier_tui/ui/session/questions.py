@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.host.events import MAIN_LANE
@@ -10,8 +9,6 @@ from amplifier_tui.ui.session.waiting import WaitingDialog
 from amplifier_tui.ui.state.waiting import ASK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.content import Content
 
     from amplifier_tui.host.events import QuestionsAsked
@@ -44,10 +41,10 @@ class AskDialogs(WaitingDialog["QuestionsAsked"]):
         main = asked.agent == MAIN_LANE
         return self._tab.named(asker("" if main else self._tab.state.lanes.name_of(asked.agent)))
 
-    def _strip(self, asked: QuestionsAsked, key: str) -> Callable[[int], Content]:
+    def _strip(self, asked: QuestionsAsked, key: str, width: int) -> Content:
         from amplifier_tui.ui.dialogs.ask.form import strip
 
-        return partial(strip, self._answers(asked), self._who(asked), key)
+        return strip(self._answers(asked), self._who(asked), key, width)
 
     def _make(self, asked: QuestionsAsked) -> AskDialog:
         from amplifier_tui.ui.dialogs.ask.dialog import AskDialog

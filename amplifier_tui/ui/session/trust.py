@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.ui.session.waiting import WaitingDialog
 from amplifier_tui.ui.state.waiting import TRUST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.content import Content
 
     from amplifier_tui.host.events import TrustAsked
@@ -30,10 +27,10 @@ class TrustDialogs(WaitingDialog["TrustAsked"]):
     def _forget(self) -> None:
         self._picks = None
 
-    def _strip(self, asked: TrustAsked, key: str) -> Callable[[int], Content]:
+    def _strip(self, asked: TrustAsked, key: str, width: int) -> Content:
         from amplifier_tui.ui.dialogs.trust.rows import strip
 
-        return partial(strip, self._named(asked), key)
+        return strip(self._named(asked), key, width)
 
     def _make(self, asked: TrustAsked) -> TrustDialog:
         from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog

@@ -7,8 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.content import Content
 
     from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
@@ -83,7 +81,7 @@ class WaitingDialog(ABC, Generic[AskedT]):
     def _show_waiting(self, asked: AskedT | None) -> None:
         if self._screen.strip is not None:
             key = self._screen.keymap.way_to("approval.show")
-            draw = self._strip(asked, key) if asked is not None else None
+            draw = partial(self._strip, asked, key) if asked is not None else None
             self._screen.strip.show(
                 f"{self.KIND} {id(self._tab)}",
                 draw,
@@ -117,8 +115,8 @@ class WaitingDialog(ABC, Generic[AskedT]):
         """Forget what was answered so far: there is another question, or none."""
 
     @abstractmethod
-    def _strip(self, asked: AskedT, key: str) -> Callable[[int], Content]:
-        """Return what draws the row above the prompt; `key` opens the dialog."""
+    def _strip(self, asked: AskedT, key: str, width: int) -> Content:
+        """Return the row above the prompt, for now; `key` opens the dialog."""
 
     @abstractmethod
     def _make(self, asked: AskedT) -> QuestionSheet[Any]:

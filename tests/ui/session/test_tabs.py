@@ -187,6 +187,19 @@ async def test_the_own_question_of_the_session_on_screen_comes_before_what_other
         await drive.dialog(ApprovalDialog)
 
 
+async def test_a_question_that_was_put_off_is_named_as_another_sessions_once_one_has_gone() -> None:
+    async with running(size=(80, 24)) as drive:
+        await beside(drive)
+        await tell(drive, drive.client, turn(1, "choose a base"), questions())
+        await drive.press("ctrl+x", "1")
+        await drive.dialog(AskDialog)
+        await drive.press("escape")
+        await drive.closed()
+        assert "? The agent asks: " in drive.text()
+        await drive.press("ctrl+x", "2")
+        assert "? choose a base: The agent asks: " in drive.text()
+
+
 async def test_a_failure_and_a_limit_of_an_unseen_session_are_not_missed() -> None:
     async with running(size=(100, 24)) as drive:
         other = await beside(drive)
