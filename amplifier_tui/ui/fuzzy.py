@@ -36,9 +36,10 @@ def match(query: str, text: str) -> tuple[float, tuple[int, ...]] | None:
             return None
         total += found[0]
         positions.update(found[1])
-    if len(words) > 1 and " ".join(words) in folded:
+    phrase = " ".join(words)
+    if len(words) > 1 and phrase in folded:
         # Words that stand side by side are a title that was typed, not a search.
-        total += 24.0
+        total += 32.0 if folded.startswith(phrase) else 24.0
     return total, tuple(sorted(positions))
 
 

@@ -39,12 +39,15 @@ _IN_SESSION = (
 
 _ONLY_KEYS = (
     *("turn.back", "view.up", "view.down", LEADER, "prompt.send", "prompt.newline"),
-    *("prompt.queue", "prompt.search", "prompt.clear", "prompt.end"),
+    *("prompt.queue", "prompt.clear", "prompt.end"),
 )
 """They are not listed: they only make sense as keys."""
 
-_PANE_NAMES = {"context": "budget"}
-"""Slash commands of panes whose own name does more than show them."""
+_PANE_NAMES = {
+    "context": "budget,cost,usage",
+    "modules": "modules,tools,hooks",
+}
+"""Slash commands of panes that are not only called by their own name."""
 
 
 # id, title, run, keys, chord, slash, takes
@@ -55,13 +58,19 @@ _ROWS = (
             "session.bundles", "Switch bundle", "app.bundles", "", "b", "bundle,bundles", "name"
         ),
         Action(
-            "session.sessions", "Resume a session", "app.sessions", "", "l", "resume,sessions", "id"
+            "session.sessions",
+            "Resume a session",
+            "app.sessions",
+            "",
+            "l",
+            "resume,sessions,continue",
+            "id",
         ),
         Action(
             "session.search", "Search all sessions", "app.search", "", "slash", "search", "words"
         ),
         Action("session.left_open", "Sessions left open", "app.left_open", "", "J", "left-open"),
-        Action("session.new", "New session", "app.new_session", "", "n", "new"),
+        Action("session.new", "New session", "app.new_session", "", "n", "new,clear"),
         Action(
             "session.beside",
             "New session beside this one",
@@ -116,7 +125,9 @@ _ROWS = (
             "take-over",
         ),
         Action("session.demo", "Try the offline demo", "app.demo", "", "w", "demo"),
-        Action("session.rename", "Name this session", "app.rename", "", "j", "rename", "title"),
+        Action(
+            "session.rename", "Name this session", "app.rename", "", "j", "rename,title", "title"
+        ),
         Action("session.fork", "Fork this session", "app.fork", "", "f", "fork"),
         Action("session.rewind", "Go back", "app.rewind", "", "Z", "rewind", "turn"),
         Action("session.undo", "Take back the last turn", "app.undo", "", "X", "undo"),
@@ -141,7 +152,13 @@ _ROWS = (
             "session.report", "What is missing, and why", "app.report", "", "O", "report,missing"
         ),
         Action(
-            "setup.key", "Paste an API key", "app.paste_key", "", "number_sign", "key", "variable"
+            "setup.key",
+            "Paste an API key",
+            "app.paste_key",
+            "",
+            "number_sign",
+            "key,login",
+            "variable",
         ),
         Action("setup.local", "Use a model on this machine", "app.use_local", "", "at", "local"),
         Action("app.quit", "Quit", "app.leave", "", "q", "quit,exit"),
@@ -193,7 +210,7 @@ _ROWS = (
             "W",
             "withhold",
         ),
-        Action("jobs.show", "What runs in the background", "app.jobs", slash="jobs"),
+        Action("jobs.show", "What runs in the background", "app.jobs", slash="jobs,tasks"),
         Action(
             "jobs.stop",
             "Stop what runs in the background",
@@ -308,7 +325,7 @@ _ROWS = (
             "memory.remember", "Remember something", "app.remember", "", "R", "remember", "text"
         ),
         Action("skills.list", "Skills and other commands", "app.skills", slash="skills"),
-        Action("memory.list", "Memories", "app.memories", "", "M", "memories"),
+        Action("memory.list", "Memories", "app.memories", "", "M", "memories,memory"),
         Action("memory.forget", "Forget a memory", "app.forget", "", "", "forget", "id"),
     ),
     *rows(
@@ -377,7 +394,9 @@ _ROWS = (
         Action("prompt.send", "Send", "send", "enter"),
         Action("prompt.newline", "New line", "newline", "ctrl+j,alt+enter,shift+enter"),
         Action("prompt.queue", "Complete, or queue", "complete_or_queue", "tab"),
-        Action("prompt.search", "Search the history", "app.search_history", "ctrl+r"),
+        Action(
+            "prompt.search", "Search the history", "app.search_history", "ctrl+r", slash="history"
+        ),
         Action("prompt.editor", "Edit in $EDITOR", "app.editor", "ctrl+g", "e", "editor"),
         Action("prompt.clear", "Copy, clear, stop, quit", "copy_clear_or_quit", "ctrl+c"),
         Action("prompt.end", "Delete forward, or quit", "delete_or_quit", "ctrl+d"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SpendLimit
+    from amplifier_tui.host.events import Usage
 
 _DATE = re.compile(r"[-@](20\d{2}-?\d{2}-?\d{2}|latest)$")
 _VERSION = re.compile(r"-(\d+)-(\d+)$")
@@ -77,6 +78,18 @@ def money(amount: str | None) -> str:
     if 0 < value < Decimal("0.005"):
         return "<$0.01"
     return f"${value:,.2f}" if value < 1000 else f"${value:,.0f}"
+
+
+NO_PRICE = "no price"
+"""What was spent, where no price of the model is known."""
+
+
+def spent_words(used: Usage) -> str:
+    """Return what was spent, `~` before it where a part has no known price; empty for nothing."""
+    known = money(used.cost)
+    if used.unpriced_tokens:
+        return f"~{known}" if known else NO_PRICE
+    return known
 
 
 def typed_number(text: str) -> int | None:

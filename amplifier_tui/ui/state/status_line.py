@@ -16,13 +16,14 @@ from rich.cells import cell_len
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.ui.state.formats import (
+    NO_PRICE,
     elapsed,
-    money,
     plural,
     price,
     short_model,
     short_path,
     span,
+    spent_words,
 )
 from amplifier_tui.ui.state.instruments.usage import UsageTotals
 from amplifier_tui.ui.state.notices import retry_words
@@ -62,7 +63,6 @@ GAP = 2
 ACTIVITY_WIDTH = 18
 """The activity's cell: its clock and words change, what stands behind it does not move."""
 
-_UNKNOWN = "no price"
 _TITLE_WIDTH = 80
 _TITLE_SHORT = 36
 
@@ -174,12 +174,10 @@ def status_segments(
 def _cost(totals: UsageTotals) -> Iterator[tuple[str, Tone]]:
     """Yield what was spent, `~` before it where a part has no known price, and the limit of it."""
     used = totals.session
-    spent = money(used.cost)
-    if used.unpriced_tokens:
-        spent = f"~{spent}" if spent else _UNKNOWN
+    spent = spent_words(used)
     if totals.limit_cost:
         yield (spent or "$0.00", "text")
-        unknown = spent == _UNKNOWN
+        unknown = spent == NO_PRICE
         yield (f"{', limit' if unknown else ' of'} {price(totals.limit_cost)}", "muted")
     elif spent:
         yield (spent, "text")

@@ -6,6 +6,7 @@ from textual import events
 
 from amplifier_tui.paths import user_state_dir
 from amplifier_tui.ui.dialogs.pickers import ThemePicker
+from amplifier_tui.ui.panes.context.pane import ContextPane
 from amplifier_tui.ui.prompt.completion import CompletionPopup
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from tests.ui.driving import Driver, running
@@ -250,13 +251,24 @@ async def test_an_unknown_command_is_not_sent_and_the_draft_is_kept() -> None:
         assert "There is no command /nosuchthing" in drive.text()
 
 
+async def test_commands_are_known_by_the_names_they_have_in_other_programs_too() -> None:
+    async with running() as drive:
+        await drive.write("/")
+        await drive.until(lambda: "/agents" in drive.text())
+        assert "/cost" not in drive.text(), "the list has one name of each"
+        await drive.write("cost")
+        assert "/cost" in drive.text() and "Context budget" in drive.text()
+        await drive.press("enter")
+        await drive.until(lambda: isinstance(drive.app.focused, ContextPane))
+
+
 async def test_enter_runs_no_command_that_only_resembles_what_was_typed() -> None:
     async with running() as drive:
-        await drive.write("/cost")
+        await drive.write("/cmpt")
         assert "/compact" in drive.text()
         await drive.press("enter")
-        assert drive.draft == "/cost"
-        assert "There is no command /cost" in drive.text()
+        assert drive.draft == "/cmpt"
+        assert "There is no command /cmpt" in drive.text()
         await drive.press("ctrl+u")
         await drive.write("/thme")
         assert "/theme" in drive.text()

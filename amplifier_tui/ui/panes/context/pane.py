@@ -12,7 +12,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.client import ItemCard
 from amplifier_tui.host.events import Usage
 from amplifier_tui.ui.panes.context.items import item_row, items_head
-from amplifier_tui.ui.panes.context.rows import cache_rows, context_rows, full_context_rows
+from amplifier_tui.ui.panes.context.rows import context_rows, full_context_rows, used_rows
 from amplifier_tui.ui.panes.events.rows import past_row
 from amplifier_tui.ui.state.instruments.budget import BudgetState
 from amplifier_tui.ui.state.session import SessionState
@@ -148,8 +148,9 @@ class ContextPane(LineView[_ContextLine]):
             rows = full_context_rows(self._budget, width, model=self._model, clock=self._clock)
         else:
             rows = context_rows(self._budget, width, groups=_GROUPS)
-        rows += cache_rows(self._used, width)
-        if self._moment is not None:
+        if self._moment is None:
+            rows += used_rows(self._used, width)
+        else:
             rows.insert(0, past_row("Context", self._moment, width))
         return [_ContextLine(row) for row in rows]
 

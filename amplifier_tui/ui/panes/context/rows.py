@@ -7,7 +7,7 @@ from typing import Final
 from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.events import BudgetChanged, Usage
 from amplifier_tui.ui.panes.events.rows import UNKNOWN_PAST
-from amplifier_tui.ui.state.formats import plural, short_model, span
+from amplifier_tui.ui.state.formats import plural, short_model, span, spent_words
 from amplifier_tui.ui.state.instruments.budget import (
     TOOL_SCHEMAS,
     BudgetState,
@@ -54,12 +54,19 @@ _PRESSURE: dict[Pressure, Role] = {
 }
 
 
-def cache_rows(used: Usage, width: int) -> list[Row]:
-    """Return how much of what a session sent its provider read from its cache, if it has one."""
-    if not used.cache_read_tokens and not used.cache_write_tokens:
-        return []
-    share = 100 * used.cache_read_tokens // max(1, used.input_tokens)
-    return [[(fit(f"{share}% of the input came from the cache", width), "muted")]]
+def used_rows(used: Usage, width: int) -> list[Row]:
+    """Return what a session has used, where there is room for it, and how much a cache gave."""
+    rows: list[Row] = []
+    read, written = used.input_tokens, used.output_tokens
+    if width >= _WIDE and (read or written):
+        parts = [f"used {short_count(read)} in", f"{short_count(written)} out", spent_words(used)]
+        if used.reasoning_tokens:
+            parts[1] += f", {short_count(used.reasoning_tokens)} of it reasoning"
+        rows.append([(fit(" · ".join(filter(None, parts)), width), "muted")])
+    if used.cache_read_tokens or used.cache_write_tokens:
+        share = 100 * used.cache_read_tokens // max(1, read)
+        rows.append([(fit(f"{share}% of the input came from the cache", width), "muted")])
+    return rows
 
 
 def context_rows(budget: BudgetState, width: int, *, groups: int) -> list[Row]:
