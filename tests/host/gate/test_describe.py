@@ -22,6 +22,16 @@ def test_a_command_is_shown_in_full(tmp_path: Path) -> None:
     assert found.cwd == str(tmp_path)
 
 
+def test_a_command_that_goes_on_in_the_background_is_said_to(tmp_path: Path) -> None:
+    arguments = {"command": "make serve", "run_in_background": True, "workdir": "docs"}
+    (tmp_path / "docs").mkdir()
+    found = describe_call("bash", arguments, tmp_path)
+    assert found.action == "bash wants to run a command in the background in docs"
+    arguments["run_in_background"] = False
+    found = describe_call("bash", arguments, tmp_path)
+    assert found.action == "bash wants to run a command in docs"
+
+
 def test_a_new_file_comes_as_a_diff_from_nothing(tmp_path: Path) -> None:
     found = describe_call("write_file", {"file_path": "a.txt", "content": "one\n"}, tmp_path)
     assert found.action == "write_file wants to make a.txt"

@@ -202,6 +202,8 @@ def _command(subject: Subject, workspace: Path) -> Description:
         )
     count = len(line.commands)
     what = "a command" if count <= 1 else f"{count} commands"
+    if subject.in_background:
+        what += " in the background"
     payload, complete = _cut(subject.text)
     payload_kind: PayloadKind = "command"
     if subject.unclear:

@@ -35,10 +35,10 @@ _READ_TOOL = re.compile(
 _OLD: Final = ("old_string", "old_str", "old_text", "oldText", "search")
 _NEW: Final = ("new_string", "new_str", "new_text", "newText", "replace")
 _NO_COMMANDS: Final = READ_TOOLS | WRITE_TOOLS | WEB_TOOLS
+_BACKGROUND_KEYS: Final = frozenset(("run_in_background", "background", "is_background"))
 _OF_COMMANDS: Final = frozenset(
-    {*_COMMAND_KEYS, *FOLDER_KEYS, "timeout", "timeout_ms", "timeout_seconds", "description"}
-    | {"explanation", "run_in_background", "background", "is_background", "persist", "terminal"}
-    | {"outside_sandbox"}
+    {*_COMMAND_KEYS, *FOLDER_KEYS, *_BACKGROUND_KEYS, "timeout", "timeout_ms", "timeout_seconds"}
+    | {"description", "explanation", "persist", "terminal", "outside_sandbox"}
 )
 """Arguments that change nothing about what a command does, beside those that say where it runs."""
 
@@ -60,6 +60,12 @@ class Subject:
     replacements: tuple[TextReplacement, ...] = ()
     url: str = ""
     unclear: bool = False
+
+    @property
+    def in_background(self) -> bool:
+        """Whether a command is to go on after the call has returned."""
+        given = (self.arguments.get(name) for name in _BACKGROUND_KEYS)
+        return any(value not in (None, False, 0, "", "false") for value in given)
 
     @property
     def host(self) -> str:
