@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import wraps
+from itertools import count
 from time import time
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -62,6 +63,10 @@ def _question(
     return forward
 
 
+_PLACES = count()
+"""Numbers the clients of this process."""
+
+
 class LocalClient:
     """A `SessionClient`; see there for its methods.
 
@@ -80,6 +85,8 @@ class LocalClient:
     ) -> None:
         self._trust = trust
         self._window = window
+        # In the order they were asked for; their engines come to life in any.
+        self._place = next(_PLACES)
         self._printed = printed
         self._outbox = Outbox()
         # On the way of every token: no call of its own.
@@ -255,7 +262,11 @@ class LocalClient:
             from amplifier_tui.host.door.service import Service
 
             self._service = Service(
-                self._outbox.put, self._trust, self._printed, window=self._window
+                self._outbox.put,
+                self._trust,
+                self._printed,
+                window=self._window,
+                place=self._place,
             )
         return self._service
 

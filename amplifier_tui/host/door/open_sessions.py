@@ -1,7 +1,7 @@
 """Which sessions each window has open, so that those of one that crashed can be offered.
 
-Each window keeps one file in the user's state folder and holds a lock as long as it lives. A window
-that ends in order removes its file; the file of one that was killed stays.
+Each session of a window keeps one file in the user's state folder and holds a lock as long as the
+window lives. What ends in order removes its file; the files of a window that was killed stay.
 """
 
 import logging
@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from time import time
+from typing import Any, Final
 from uuid import uuid4
 
 from amplifier_tui.base.files import FileLock, FileLockedError, locked
@@ -29,17 +30,26 @@ _MOST: Final = 100
 """Files of dead windows that are looked at, and sessions of one."""
 _SCAN_SECONDS: Final = 5.0
 """How long a scan of the records waits for another."""
+_STARTED: Final = time()
+"""When this process began to open sessions, in Unix seconds: tells one window from another."""
 
 
 class OpenSessions:
-    """The record of this window. Everything here blocks; what the disk refuses is only logged."""
+    """The record of one place of this window: the session that is open there.
 
-    def __init__(self) -> None:
+    Everything here blocks; what the disk refuses is only logged.
+
+    Args:
+        place: Where it is among the places of the window, counted from the first.
+    """
+
+    def __init__(self, place: int = 0) -> None:
         self._folder = user_state_dir() / _FOLDER
         self._path = self._folder / f"{uuid4()}.json"
         self._lock = FileLock(self._path.with_suffix(".lock"))
         self._held = False
         self._open: dict[str, str] = {}
+        self._place = place
 
     def opened(self, session_id: str, cwd: Path) -> None:
         """Note that a session is open, which works in a folder; nobody else offers it any more."""
@@ -63,24 +73,29 @@ class OpenSessions:
         self._lock.release()
 
     def left(self) -> tuple[SessionCard, ...]:
-        """Return the sessions that were open in windows that were killed, the newest first."""
-        found: dict[str, SessionCard] = {}
+        """Return the sessions that were open in windows that were killed.
+
+        The last window comes first; the sessions of a window are in the order it had them.
+        """
+        found: dict[str, tuple[tuple[float, int], SessionCard]] = {}
         with self._alone():
             for path in self._records():
-                with _dead(path) as sessions:
-                    for session_id, cwd in (sessions or {}).items():
+                with _dead(path) as record:
+                    for session_id, cwd in _sessions(record).items():
                         card = _card(session_id, cwd)
                         if card is not None:
-                            found[session_id] = card
-        return tuple(sorted(found.values(), key=lambda card: card.updated, reverse=True))
+                            found[session_id] = (_place(record), card)
+        # What tells no place, as older versions wrote it, is in the order of its last use.
+        newest = sorted(found.values(), key=lambda each: each[1].updated, reverse=True)
+        return tuple(card for _, card in sorted(newest, key=lambda each: each[0]))
 
     def dismiss(self, session_ids: Collection[str]) -> None:
         """Offer sessions no more."""
         with self._alone():
             for path in self._records():
-                with _dead(path) as sessions:
-                    if sessions is not None:
-                        _keep_without(path, sessions, session_ids)
+                with _dead(path) as record:
+                    if record is not None:
+                        _keep_without(path, record, session_ids)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -104,7 +119,7 @@ class OpenSessions:
         return sorted(paths)[:_MOST]
 
     def _write(self) -> None:
-        data: Row = {"sessions": dict(self._open)}
+        data: Row = {"sessions": dict(self._open), "window": _STARTED, "place": self._place}
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             if not self._held:
@@ -116,15 +131,13 @@ class OpenSessions:
 
 
 @contextmanager
-def _dead(path: Path) -> Iterator[dict[str, str] | None]:
-    """Give the sessions of a window, each with its folder; None while the window lives."""
+def _dead(path: Path) -> Iterator[dict[str, Any] | None]:
+    """Give the record of a window that is gone; None while the window lives."""
     lock = FileLock(path.with_suffix(".lock"))
-    sessions: dict[str, str] = {}
+    record: dict[str, Any] = {}
     try:
         lock.acquire()
-        listed = read_object(path).get("sessions")
-        pairs = list(listed.items())[:_MOST] if isinstance(listed, dict) else []
-        sessions = {str(name): cwd for name, cwd in pairs if isinstance(cwd, str)}
+        record = read_object(path)
     except FileLockedError:
         logger.debug("%s is of a window that lives", path)
         yield None
@@ -132,13 +145,30 @@ def _dead(path: Path) -> Iterator[dict[str, str] | None]:
     except (OSError, ValueError) as error:
         logger.warning("%s can't be read: %s", path, error)
     try:
-        yield sessions
+        yield record
     finally:
         lock.release()
 
 
-def _keep_without(path: Path, sessions: dict[str, str], session_ids: Collection[str]) -> None:
+def _sessions(record: dict[str, Any] | None) -> dict[str, str]:
+    """Return the sessions of a record, each with its folder."""
+    listed = (record or {}).get("sessions")
+    pairs = list(listed.items())[:_MOST] if isinstance(listed, dict) else []
+    return {str(name): cwd for name, cwd in pairs if isinstance(cwd, str)}
+
+
+def _place(record: dict[str, Any] | None) -> tuple[float, int]:
+    """Return what a record is put in order by: the last window first, then its places."""
+    told = record or {}
+    window, place = told.get("window"), told.get("place")
+    if not isinstance(window, int | float) or not isinstance(place, int):
+        return (0.0, 0)
+    return (-float(window), place)
+
+
+def _keep_without(path: Path, record: dict[str, Any], session_ids: Collection[str]) -> None:
     """Take sessions, and those that hold nothing, off a dead window's record, which is held."""
+    sessions = _sessions(record)
     kept = {
         name: cwd
         for name, cwd in sessions.items()
@@ -148,7 +178,7 @@ def _keep_without(path: Path, sessions: dict[str, str], session_ids: Collection[
         return
     try:
         if kept:
-            write_object(path, {"sessions": kept}, mode=0o600)
+            write_object(path, plain({**record, "sessions": kept}), mode=0o600)
         else:
             path.unlink(missing_ok=True)
             path.with_suffix(".lock").unlink(missing_ok=True)

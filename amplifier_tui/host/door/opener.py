@@ -35,13 +35,19 @@ class SessionOpener(SessionCommands):
         put: Takes events on their way up.
         trust: Answers for what a project or a stranger brings; None asks the user.
         window: Whether its sessions are offered again after a crash.
+        place: Their place among those of the window, for the order in which they are offered.
     """
 
     def __init__(
-        self, put: Callable[[HostEvent], None], trust: TrustCallback | None, *, window: bool
+        self,
+        put: Callable[[HostEvent], None],
+        trust: TrustCallback | None,
+        *,
+        window: bool,
+        place: int,
     ) -> None:
         super().__init__(put)
-        self._windows = OpenSessions() if window else None
+        self._windows = OpenSessions(place) if window else None
         self._trust_all = trust
         self._memory = TrustMemory()
         self._cwd = Path.cwd()

@@ -43,6 +43,7 @@ class Service(StoredCommands):
         trust: Answers for what a project or a stranger brings; None asks the user.
         printed: Catches what is written to the program's descriptors.
         window: Whether its sessions are offered again after a crash.
+        place: Its number among the services of the process, for the order in which they are.
     """
 
     def __init__(
@@ -52,8 +53,9 @@ class Service(StoredCommands):
         printed: DescriptorCapture | None = None,
         *,
         window: bool = False,
+        place: int = 0,
     ) -> None:
-        super().__init__(put, trust, window=window)
+        super().__init__(put, trust, window=window, place=place)
         self._printed = 0
         self._printing: LiveSession | None = None
         tracebacks = Tracebacks(self._printed_text)

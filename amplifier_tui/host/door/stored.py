@@ -50,6 +50,7 @@ class StoredCommands(SessionOpener):
         trust: Answers for what a project or a stranger brings; None asks the user.
         window: Whether its sessions are offered again after a crash, and what is stored is indexed
             while nothing else is to be done.
+        place: Their place among those of the window, for the order in which they are offered.
     """
 
     def __init__(
@@ -58,8 +59,9 @@ class StoredCommands(SessionOpener):
         trust: TrustCallback | None = None,
         *,
         window: bool = False,
+        place: int = 0,
     ) -> None:
-        super().__init__(put, trust, window=window)
+        super().__init__(put, trust, window=window, place=place)
         self._search = SessionSearch()
         self._loop = asyncio.get_running_loop()
         self._resting: asyncio.TimerHandle | None = None

@@ -82,8 +82,9 @@ class StoredClient(Protocol):
         """
 
     def left_open(self) -> "Future[tuple[SessionCard, ...]]":
-        """List the sessions that were open in windows that were killed, the newest first.
+        """List the sessions that were open in windows that were killed, the last window first.
 
+        Those of a window are in the order in which it had them.
         `SessionCard.cwd` is the folder to open each in. One that is open by now is not listed.
         """
 

@@ -74,6 +74,40 @@ def test_all_sessions_of_a_window_that_was_killed_are_offered(cwd: Path) -> None
     assert list((user_state_dir() / "windows").iterdir()) == []
 
 
+BESIDE = """
+import os, signal, sys
+from pathlib import Path
+from amplifier_tui.host.door.open_sessions import OpenSessions
+places = [OpenSessions(place) for place in range(3)]
+for place, session in map(str.split, sys.argv[2:]):
+    places[int(place)].opened(session, Path(sys.argv[1]))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def killed_with_places(cwd: Path, *sessions: str) -> None:
+    done = subprocess.run([sys.executable, "-c", BESIDE, str(cwd), *sessions], check=False)
+    assert done.returncode == -signal.SIGKILL
+
+
+def test_what_a_window_had_open_is_offered_in_the_order_of_its_places(cwd: Path) -> None:
+    store(cwd, "one", "two", "three", "other", "old")
+    killed_with_places(cwd, "0 other")
+    # They open in any order, and another one was used last.
+    killed_with_places(cwd, "2 three", "0 one", "1 two")
+    for at, name in enumerate(("one", "three", "two", "other")):
+        os.utime(sessions_dir(cwd) / name / "transcript.jsonl", (at, at))
+    old = user_state_dir() / "windows" / "0.json"
+    old.write_text(json.dumps({"sessions": {"old": str(cwd)}}))
+
+    def offered() -> list[str]:
+        return [card.session_id for card in OpenSessions().left()]
+
+    assert offered() == ["one", "two", "three", "other", "old"]
+    OpenSessions().dismiss(["two"])
+    assert offered() == ["one", "three", "other", "old"]
+
+
 def test_what_another_window_has_open_is_not_offered(cwd: Path) -> None:
     store(cwd, "one", "two")
     other = OpenSessions()
