@@ -8,6 +8,7 @@ from textual import events
 from textual.widgets import Input, TextArea
 
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.keys.action import LEADER
 from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.panes.table import PANES
@@ -47,7 +48,7 @@ class Keyboard:
         self.user_is_here()
         question = self._screen.app.screen
         if not isinstance(question, QuestionSheet):
-            return False
+            return isinstance(question, Sheet) and self._is_in_the_way(question, event)
         if self._begins_chord(event):
             self._go_to_prompt(question)
             self._screen.app.call_next(self._screen.prompt.input.action_begin_chord)
@@ -86,6 +87,23 @@ class Keyboard:
         if not question.MAY_WAIT or not self._is_free() or not question.armed:
             return ""
         return next((action for action in _ELSEWHERE if self._runs(event, action)), "")
+
+    def _is_in_the_way(self, sheet: Sheet[object], event: events.Key | events.Paste) -> bool:
+        """Say of a key that leads elsewhere, and means nothing here, that a dialog is open."""
+        if sheet.HEARS_ALL or not any(self._runs(event, each) for each in (*_ELSEWHERE, LEADER)):
+            return False
+        meant = isinstance(event, events.Key) and sheet.active_bindings.get(event.key)
+        line = self._screen.app.focused
+        if meant and not (
+            isinstance(line, Input) and meant.node is line and line.selection.is_empty
+        ):
+            return False
+        # Without a selection a field would cut nothing, and put that on the clipboard.
+        self._screen.say("A dialog is open: esc closes it.")
+        if sheet.has_class("-small"):
+            # It covers the status bar.
+            self._screen.app.bell()
+        return True
 
     def _is_free(self) -> bool:
         """Whether the question is on the main screen, and nobody writes in it."""

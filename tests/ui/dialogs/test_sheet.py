@@ -2,11 +2,13 @@ import re
 
 import pytest
 from textual.events import Key
+from textual.widgets import Input
 
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
-from amplifier_tui.ui.dialogs.modules.commands import chord_columns
+from amplifier_tui.ui.dialogs.modules.commands import LeaderPopup, chord_columns
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList
+from amplifier_tui.ui.dialogs.pickers import ThemePicker
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID
 from tests.ui.driving import running
 from tests.ui.requests import ask, resolved
@@ -128,3 +130,43 @@ async def test_a_dialog_looks_the_same_after_the_terminal_was_larger(
         await drive.pilot.resize_terminal(*size)
         await drive.settle()
         assert drive.text() == before
+
+
+@pytest.mark.parametrize(
+    ("action", "key"),
+    [
+        *(("session.export", key) for key in ("f2", "f5", "ctrl+p", "ctrl+x")),
+        *(("app.theme", key) for key in ("f2", "ctrl+x")),
+    ],
+)
+async def test_a_key_that_leads_elsewhere_says_that_a_dialog_is_in_its_way(
+    action: str, key: str
+) -> None:
+    async with running(size=(100, 30)) as drive:
+        drive.app.copy_to_clipboard("copied before")
+        await drive.app.run_by_id(action)
+        await drive.until(lambda: isinstance(drive.app.screen, Sheet))
+        dialog = drive.app.screen
+        await drive.until(lambda: dialog.is_mounted)
+        await drive.press(key)
+        assert drive.app.screen is dialog
+        await drive.until(lambda: "A dialog is open: esc closes it." in drive.text())
+        assert drive.app.clipboard == "copied before"
+
+
+async def test_a_key_that_a_dialog_knows_is_heard_by_it_and_leads_nowhere_else() -> None:
+    async with running(size=(100, 30)) as drive:
+        await drive.app.run_by_id("app.theme")
+        dialog = await drive.dialog(ThemePicker)
+        await drive.write("light")
+        line = dialog.query_one("#filter", Input)
+        line.action_select_all()
+        await drive.press("ctrl+x")
+        assert line.value == "" and drive.app.clipboard == "light"
+        assert "A dialog is open" not in drive.text()
+        await drive.press("escape")
+        await drive.closed()
+        await drive.press("ctrl+x")
+        await drive.dialog(LeaderPopup)
+        await drive.press("f2")
+        assert "A dialog is open" not in drive.text()

@@ -151,6 +151,7 @@ class Help(CommandPalette):
 class LeaderPopup(Sheet[str]):
     """Takes one key and returns the id of its action, and what it takes; None for any other key."""
 
+    HEARS_ALL = True
     DEFAULT_CSS = """
     LeaderPopup > #sheet { padding: 1 2; }
     """

@@ -198,6 +198,8 @@ class Sheet(Overlay[T]):
 
     SCOPE: ClassVar[str] = ""
     """The first word of the ids of its actions, where their keys can be changed."""
+    HEARS_ALL: ClassVar[bool] = False
+    """Whether every key means something to it."""
     _keymap: Keymap
     """The keys to show; a dialog with a scope sets it."""
     _ended: tuple[T | None] | None = None
