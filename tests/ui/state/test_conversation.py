@@ -5,6 +5,7 @@ from amplifier_tui.host.events import (
     Failed,
     HostEvent,
     LaneClosed,
+    LaneOpened,
     ModeChanged,
     SteerApplied,
     TurnStatus,
@@ -12,6 +13,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     ErrorEntry,
+    LaneEntry,
     NoteEntry,
     TextEntry,
     ThinkingEntry,
@@ -306,3 +308,20 @@ def test_the_welcome_knows_what_is_missing_and_the_mode() -> None:
     welcome = state.entries[0]
     assert isinstance(welcome, WelcomeEntry)
     assert (welcome.mode, welcome.missing) == ("plan", ("OPENAI_API_KEY",))
+
+
+def test_agents_of_one_kind_keep_names_of_their_own_when_earlier_ones_are_fetched() -> None:
+    def called(number: int, **about: object) -> LaneOpened:
+        return make(LaneOpened, lane=f"l{number}", name="explorer", at=float(number), **about)
+
+    state = new_state(opened(), called(3), called(4))
+    assert [entry.name for entry in state.lanes.by_lane.values()] == ["explorer", "explorer 2"]
+    changes = state.prepend([called(n, replayed=True) for n in (1, 2)])
+    wanted = {"l1": "explorer", "l2": "explorer 2", "l3": "explorer 3", "l4": "explorer 4"}
+    assert {lane: entry.name for lane, entry in state.lanes.by_lane.items()} == wanted
+    shown = [entry for entry in state.entries if isinstance(entry, LaneEntry)]
+    assert {entry.lane: entry.name for entry in shown} == wanted
+    drawn = [change.op for change in changes if isinstance(change.entry, LaneEntry)]
+    assert sorted(drawn) == ["prepend", "prepend", "update", "update"]
+    state.apply([called(5)])
+    assert state.lanes.name_of("l5") == "explorer 5"

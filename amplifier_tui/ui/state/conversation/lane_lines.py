@@ -18,6 +18,8 @@ class LaneLines(Handlers):
     def __init__(self, entries: EntryList) -> None:
         self._entries = entries
         self._counts: Counter[str] = Counter()
+        self._kinds: dict[str, str] = {}
+        """What an agent is called without its number, by lane."""
         self._calls: set[tuple[str, str]] = set()
         self._requests: dict[str, str] = {}
         self.by_lane: dict[str, LaneEntry] = {}
@@ -58,8 +60,18 @@ class LaneLines(Handlers):
         return next(exact, alone)
 
     def prepend(self, earlier: "LaneLines") -> None:
-        """Take up what an earlier part of the session tells of sub-agents."""
+        """Take up what an earlier part of the session tells of sub-agents.
+
+        It was numbered on its own: what came later is numbered on, so that no two have one name.
+        """
         self.by_lane = {**earlier.by_lane, **self.by_lane}
+        self._kinds = {**earlier._kinds, **self._kinds}
+        self._counts.clear()
+        names = {lane: self._new_name(self._kinds[lane]) for lane in self.by_lane}
+        for entries in (earlier._entries, self._entries):
+            for entry in entries.entries:
+                if isinstance(entry, LaneEntry) and assign(entry, name=names[entry.lane]):
+                    entries.update(entry)
         self.version += 1
 
     def stopping(self, lane: str) -> bool:
@@ -75,6 +87,7 @@ class LaneLines(Handlers):
         if known is not None and (known.running or known.began == event.at):
             return
         name = known.name if known is not None else self._new_name(event.name)
+        self._kinds.setdefault(event.lane, event.name)
         entry = LaneEntry(
             key=f"lane:{event.lane}",
             agent=event.parent,
