@@ -12,6 +12,7 @@ from amplifier_tui.base.files import FileLock
 from amplifier_tui.host.client import ExportRequest, OpenRequest
 from amplifier_tui.host.events import (
     BlockEnded,
+    BranchChanged,
     Failed,
     HookTraced,
     HostEvent,
@@ -74,6 +75,19 @@ def test_it_is_read_and_followed_while_another_window_works(project: Project, dr
     assert viewer.wait(SessionOpened).session_id != session
     assert viewer.turn("mine").turn == 3
     assert owner.turn("and mine").turn == 3
+
+
+def test_it_shows_the_branch_that_is_checked_out_now(project: Project, drive: Make) -> None:
+    head = project.folder / ".git" / "HEAD"
+    head.parent.mkdir()
+    head.write_text("ref: refs/heads/first\n")
+    owner, viewer = drive(), drive()
+    session = owner.open(project.bundle()).session_id
+    owner.turn("one")
+    head.write_text("ref: refs/heads/second\n")
+    assert viewer.open(resume=session, shows_busy=True).branch == "second"
+    head.write_text("ref: refs/heads/third\n")
+    assert viewer.wait(BranchChanged).branch == "third"
 
 
 def test_a_prompt_goes_back_while_it_is_held_and_takes_it_over_when_it_is_free(

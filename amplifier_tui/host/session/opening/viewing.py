@@ -12,6 +12,7 @@ from amplifier_tui.base.jsonl import Row, StoredRows, decode_row
 from amplifier_tui.base.messages.tool_calls import calls_of, unanswered
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import (
+    BranchChanged,
     HostEvent,
     Notice,
     SessionClosed,
@@ -22,6 +23,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.messages import is_from_hook
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.cleanup.ending import resume_command
+from amplifier_tui.host.session.places.workspaces import git_branch
 from amplifier_tui.host.store import event_log, metadata
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.lanes import TRANSCRIPT
@@ -65,7 +67,7 @@ class ViewedSession:
         self._rows = self._notes = self._traced = 0
         """How much was told: rows, outcomes that belong to no call, rows of the event log."""
         self._called: tuple[str, str, tuple[str, ...]] = ("", "", ())
-        self._project = ""
+        self._project = self._workspace = self._branch = ""
         self._free = False
         self._shown = False
 
@@ -143,6 +145,10 @@ class ViewedSession:
             found += self._all(free)
         elif before != self._looks or free != self._free:
             found += self._added(free)
+        # Looked at as where the session is open: what is stored is of the end of a turn.
+        shown, self._branch = self._branch, self._checked_out()
+        if self._branch != shown:
+            found.append(BranchChanged(**self._stamp(), branch=self._branch))
         if free != self._free:
             self._free = free
             found.append(self._held())
@@ -166,6 +172,8 @@ class ViewedSession:
         self._traced = max((trace.seq for trace in traces), default=0)
         known = read_metadata(self.folder)
         self._called, self._project = known.shown, known.project_dir
+        self._workspace = known.working_dir
+        self._branch = self._checked_out()
         opened = SessionOpened(
             **self._stamp(),
             bundle=known.bundle_reference,
@@ -177,11 +185,14 @@ class ViewedSession:
             model=known.model,
             resumed=True,
             earlier=start,
-            branch=known.branch,
+            branch=self._branch,
         )
         again = [self._closed("it went back to an earlier turn")] if self._shown else []
         self._shown = True
         return [*again, *replay.events(start, stop), *traces, opened]
+
+    def _checked_out(self) -> str:
+        return git_branch(Path(self._workspace)) if self._workspace else ""
 
     def _added(self, free: bool) -> list[HostEvent]:
         stored = StoredRows(self.folder / TRANSCRIPT)

@@ -126,7 +126,8 @@ def git_branch(folder: Path) -> str:
     """
     for parent in (folder, *folder.parents):
         git = parent / ".git"
-        if git.exists():
+        # Not `Path.exists`, which raises where a folder can't be looked into.
+        if os.path.exists(git):
             return _branch(git)
     return ""
 
