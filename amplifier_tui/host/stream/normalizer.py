@@ -159,7 +159,7 @@ class Normalizer:
             "execution:start": lambda lane, _: self._step(lane),
             "provider:request": lambda lane, _: self._step(lane),
             "llm:response": self._request_answered,
-            "provider:response": self._step_answered,
+            "provider:response": self._responded,
             "llm:stream_block_start": blocks.stream_start,
             "llm:stream_block_delta": blocks.stream_delta,
             "llm:stream_block_end": blocks.stream_end,
@@ -215,6 +215,10 @@ class Normalizer:
                 self.tell_usage()
         elif self.usage.request_answered(lane, data):
             self._usage_changed(lane)
+
+    def _responded(self, lane: str, data: Data) -> None:
+        self._step_answered(lane, data)
+        self._say("provider:response", lane, data)
 
     def _step_answered(self, lane: str, data: Data) -> None:
         if self.usage.step_answered(lane, data):

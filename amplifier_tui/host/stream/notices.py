@@ -20,6 +20,12 @@ _LEVELS: Final[dict[str, Level]] = {
 }
 
 
+_FINISHED: Final[Mapping[str, str]] = {
+    "content_filter": "The provider refused to go on: ask in other words, or go back",
+    "length": "The answer ends at the output limit: ask to go on, or for less at once",
+}
+"""What is said of an answer that ended before its end, by its `finish_reason` (spec: providers)."""
+
 LINES: Final = (
     "provider:throttle",
     "provider:error",
@@ -42,6 +48,8 @@ def line_of(event: str, data: Mapping[str, Any]) -> Line | None:
             text = _joined("The provider slows us down", f"waiting {wait}" if wait else "")
         case "provider:error":
             level, text = "error", problem or "The provider failed"
+        case "provider:response":
+            text = _FINISHED.get(str(data.get("finish_reason")), "")
         case "llm:stream_aborted":
             text = _joined("The answer broke off", problem)
         case "orchestrator:rate_limit_delay":

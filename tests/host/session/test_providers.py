@@ -8,6 +8,7 @@ from amplifier_tui.host.events import (
     BlockEnded,
     BlockStarted,
     Failed,
+    Notice,
     ProviderRetrying,
     ToolEnded,
     TurnEnded,
@@ -119,6 +120,17 @@ def test_a_failure_of_the_api_says_what_to_do_and_gives_the_prompt_back(
         assert failed.retry_after == failure.retry_after
     assert driver.turn("hello").status == "success"
     assert driver.answers()[-1] == "Better now."
+
+
+def test_an_answer_that_the_provider_refuses_to_go_on_with_is_said_to_be_no_whole_one(
+    project: Project, driver: Driver, server: LoopbackServer, api: str
+) -> None:
+    server.script.add(reply("The recipe begins with", stop="refusal"))
+    driver.open(project.bundle(providers=[provider(api, server)]))
+    assert driver.turn("hello").status == "success"
+    assert driver.answers()[-1] == "The recipe begins with"
+    told = [notice.text for notice in driver.of(Notice) if notice.level == "warning"]
+    assert any("refused to go on" in text for text in told)
 
 
 def test_an_answer_that_breaks_off_is_void_once_it_is_repeated(

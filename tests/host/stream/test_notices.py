@@ -20,3 +20,10 @@ def test_a_retry_says_when_and_why() -> None:
     strange = {"attempt": True, "max_retries": "many", "delay": "soon", "error": None}
     assert set(retry_facts(strange).values()) == {"", 0} == set(retry_facts({}).values())
     assert line_of("user:notification", {"message": "m", "level": "WARN"}) == ("warning", "m", "")
+
+
+def test_an_answer_that_is_cut_at_the_output_limit_is_said_to_be() -> None:
+    line = line_of("provider:response", {"provider": "openai", "finish_reason": "length"})
+    assert line is not None and "output limit" in line[1]
+    assert line_of("provider:response", {"finish_reason": "stop"}) is None
+    assert line_of("provider:response", {}) is None
