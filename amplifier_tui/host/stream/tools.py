@@ -301,7 +301,8 @@ class Tools:
                 error=self._redactor.text(error),
                 denied=denied,
                 interrupted=interrupted and not denied,
-                duration_ms=(monotonic() - call.began) * 1000,
+                # A call that was refused has not run: what passed is the time of the answer.
+                duration_ms=0.0 if denied else (monotonic() - call.began) * 1000,
                 diff=self._redactor.text(diff),
                 path=path or next(iter(self._paths(call)), ""),
                 summary=""

@@ -144,6 +144,14 @@ async def test_the_time_a_user_takes_to_answer_is_not_the_tools(
     assert ended.duration_ms == 250
 
 
+async def test_a_call_that_was_refused_took_no_time(up: Up, tools: Tools) -> None:
+    tools.pre("main", pre())
+    tools.refused("main", pre(), "not this")
+    tools.error("main", {**pre(), "error": {"type": "denied", "msg": "no"}})
+    (ended,) = up.of(ToolEnded)
+    assert ended.denied and ended.duration_ms == 0
+
+
 async def test_a_call_that_was_refused_has_no_diff(up: Up, tools: Tools, tmp_path: Path) -> None:
     tools.pre("main", pre(tool="write_file", file_path="a.txt", content="x"))
     (tmp_path / "a.txt").write_text("somebody else")
