@@ -1,7 +1,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.ui.state.conversation.entries import TextEntry, UserEntry, WelcomeEntry
+from amplifier_tui.ui.state.conversation.entries import (
+    ReportEntry,
+    TextEntry,
+    UserEntry,
+    WelcomeEntry,
+)
 from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.pager import Pager
@@ -131,6 +136,7 @@ def test_an_empty_window_is_no_trouble() -> None:
 
 def test_an_empty_session_begins_at_its_top_and_its_first_prompt_at_the_end() -> None:
     made = document(36)
+    made.add(ReportEntry(key="r", ready=20, items=()))
     made.add(WelcomeEntry(key="w", bundle="coding", examples=("many words " * 9,) * 3))
     pager = Pager(made)
     pager.height = 6

@@ -4,12 +4,15 @@ Heights that were estimated turn out different when they are rendered. The pager
 is about to be visible before it is painted, and holds one row of text, the anchor, in place.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from amplifier_tui.ui.state.conversation.entries import WelcomeEntry
+from amplifier_tui.ui.state.conversation.entries import ReportEntry, WelcomeEntry
 from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
+
+_START: Final = (ReportEntry, WelcomeEntry)
+"""What an empty session shows."""
 
 
 class RowAnchor(NamedTuple):
@@ -123,11 +126,14 @@ class Pager:
         return row
 
     def _is_start(self) -> bool:
-        """Whether only the start of an empty session is there: that is read from its top."""
+        """Whether only the start of an empty session is there: that is read from its top.
+
+        What the session was opened without may stand above it.
+        """
         items = self._document.items
-        if self._scrolled or not self.follow or len(items) != 1:
+        if self._scrolled or not self.follow or not 0 < len(items) <= len(_START):
             return False
-        return isinstance(next(iter(items.values())).entry, WelcomeEntry)
+        return all(isinstance(item.entry, _START) for item in items.values())
 
     def _look(self) -> None:
         """Remember the last row that has been visible."""
