@@ -111,6 +111,8 @@ class SpendGuard:
             yield
         finally:
             del self._flying[key]
+        # Not before the first answer: some APIs tell prices that no list has.
+        self._look_at_price(request, lane)
 
     async def _ask_if_it_passes(self, expected: Spent, lane: str) -> None:
         while self._passes(expected):
@@ -175,9 +177,14 @@ class SpendGuard:
             # What is cached costs less; the request before knows how much.
             rate = last.cost / max(1, last.input_tokens + last.output_tokens)
             return Spent(size + answer, rate * (size + answer))
-        if last is not None and self.limit.cost:
-            self._say_unknown(str(getattr(request, "model", None) or self._usage.model))
+        self._look_at_price(request, lane)
         return Spent(size + answer, await self._listed(request, provider, size, answer))
+
+    def _look_at_price(self, request: Any, lane: str) -> None:
+        """Say where a limit in dollars meets answers whose price is not known."""
+        last = self._usage.last.get(lane) or self._usage.last.get(MAIN_LANE)
+        if last is not None and last.cost is None and self.limit.cost:
+            self._say_unknown(str(getattr(request, "model", None) or self._usage.model))
 
     def _say_unknown(self, model: str) -> None:
         """Say, once, that what a model's answers cost is not known."""

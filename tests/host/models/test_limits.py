@@ -148,8 +148,8 @@ def test_a_price_nobody_knows_is_said_where_a_limit_needs_it(
     )
     for prompt in "abc":
         driver.turn(prompt)
-    said = [event.text for event in driver.of(Notice) if event.source == "limit"]
-    assert said == [UNKNOWN]
+        said = [event.text for event in driver.of(Notice) if event.source == "limit"]
+        assert said == [UNKNOWN], "with the first answer, and once"
     used = driver.of(UsageChanged)[-1].session
     assert used.cost is None and used.unpriced_tokens == 90
 
