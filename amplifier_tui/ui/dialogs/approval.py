@@ -169,11 +169,14 @@ class ApprovalDialog(ApprovalSheet):
         if self._full:
             # All at once: each change of classes looks at every style anew.
             self.add_class("-full", "-tight", "-dense")
+            if self._is_small():
+                # There is no room for both: the payload is what was asked for last.
+                self._explaining = False
         else:
             self.remove_class("-full")
         self._take_room()
         self._show_state()
-        if self._full and self._explaining:
+        if self._full:
             self.set_focus(self.reader.body)
 
     def action_search(self) -> None:

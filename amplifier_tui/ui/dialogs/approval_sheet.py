@@ -246,8 +246,9 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
             whole = needs["#remember"] >= self._scopes.rows(width - 2, brief=brief)
             ruled = self._scopes.display and whole and self._scopes.names_rule
             why = words.why(self.request, self._changed, self._held, scope=scope, ruled=ruled)
-            # What has the whole screen is there to be read, also with the reasons.
-            most = left // 2 if self._full else left
+            # What has the whole screen is there to be read, also with the reasons; where that is
+            # small, one after the other.
+            most = left // 2 if self._full and not self._is_small() else left
             left -= long_form.show(why, self._rows_of(why), most)
         self._scopes.styles.height = max(1, needs["#remember"])
         self.reader.display = left > 0 and not (self.reader.is_empty or self._editor.is_open)

@@ -312,3 +312,18 @@ async def test_a_full_screen_shows_the_payload_also_with_the_reasons() -> None:
         await drive.press("pagedown")
         await drive.settle()
         assert "echo 0" not in drive.text() and "echo " in drive.text()
+
+
+async def test_on_the_whole_of_a_small_screen_payload_and_reasons_take_turns() -> None:
+    async with running(size=(40, 12)) as drive:
+        payload = "\n".join(f"echo {number}" for number in range(30))
+        await drive.push(ask(payload=payload, segments=(), why="it is " + "long " * 60))
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.press("z")
+        most = dialog.reader.body.size.height
+        await drive.press("z", "question_mark", "z")
+        assert dialog.reader.body.size.height == most and "long long" not in drive.text()
+        await drive.press("question_mark")
+        assert not dialog.reader.display and drive.text().count("long long") > 3
+        await drive.press("question_mark")
+        assert dialog.reader.body.size.height == most
