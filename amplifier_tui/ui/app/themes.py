@@ -58,7 +58,7 @@ _VARIABLES = {
     "surface": "border-blurred input-cursor-foreground scrollbar-background "
     "scrollbar-background-hover scrollbar-background-active scrollbar-corner-color",
     "foreground": "text block-cursor-foreground block-cursor-blurred-foreground "
-    "input-cursor-background",
+    "input-cursor-background screen-selection-foreground",
     "muted": "text-muted text-disabled foreground-muted foreground-disabled scrollbar-hover "
     "scrollbar-active",
     "primary": "border link-color",
@@ -167,6 +167,9 @@ def build_theme(roles: Roles) -> Theme:
     variables = {name: roles[role] for role, names in _VARIABLES.items() for name in names.split()}
     scrollbar = Color.parse(roles["panel"]).blend(Color.parse(roles["muted"]), 0.45).hex
     variables |= {"scrollbar": scrollbar, "link-background": "transparent"}
+    # What is selected is the foreground's colour on this: tints could not be read there.
+    selected = Color.parse(roles["background"]).blend(Color.parse(roles["primary"]), 0.4).hex
+    variables |= {"screen-selection-background": selected}
     variables["link-style"] = "underline"
     # Derived by Textual, a colour comes out one step off.
     variables |= {role: roles[role] for role in ROLES if role != "muted"}

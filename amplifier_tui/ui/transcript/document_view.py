@@ -260,7 +260,9 @@ class DocumentView(LineView[StyledLine]):
         if span is not None and found is not None:
             marked = self.screen.get_component_rich_style("screen--selection")
             start, end = clamped(found[2], *span)
-            strip = highlighted(strip, start, end, Style(bgcolor=marked.bgcolor))
+            strip = highlighted(
+                strip, start, end, Style(color=marked.color, bgcolor=marked.bgcolor)
+            )
         strip = strip.apply_offsets(self.scroll_offset.x, row)
         if self._pill and y == self._pager.height - 1:
             strip = self._with_pill(strip)

@@ -21,6 +21,7 @@ from amplifier_tui.ui.app.themes import (
     load_roles,
 )
 from amplifier_tui.ui.app.themes import contrast as between
+from amplifier_tui.ui.terminal.colors.color_depth import channels, nearest
 from tests.ui.driving import running
 
 SHIPPED = sorted(path.stem for path in shipped_themes_dir().glob("*.yaml"))
@@ -79,6 +80,20 @@ def test_what_is_drawn_is_what_the_file_says(name: str) -> None:
     # What is drawn under the cursor of a list.
     for text in TEXTS:
         assert contrast(roles[text], colours["block-cursor-background"]) >= 4.5
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_is_selected_can_be_read_also_with_256_colours(name: str) -> None:
+    app = App()
+    app.register_theme(build_theme(find_theme(name)))
+    app.theme = name
+    variables = app.get_css_variables()
+    text = Color.parse(variables["screen-selection-foreground"])
+    ground = Color.parse(variables["screen-selection-background"])
+    assert ground.a == 1 and between(text, ground) >= 4.5
+    assert between(*(Color(*channels(nearest(*each.rgb))) for each in (text, ground))) >= 4.5
+    # And it stands out.
+    assert between(ground, Color.parse(variables["background"])) >= 1.8
 
 
 def test_the_colours_of_the_first_frame_are_those_of_the_default_file() -> None:

@@ -134,6 +134,19 @@ async def test_a_double_click_selects_a_word_and_a_triple_click_a_paragraph() ->
         assert app.screen.get_selected_text() == "see src/a.py now"
 
 
+async def test_what_is_selected_has_the_colour_that_can_be_read_there() -> None:
+    async with stage([TextEntry(key="t", text="see `src/a.py` and [this](https://a.b)")]) as (
+        app,
+        _,
+    ):
+        assert len({segment.style.color for segment in app.view.render_line(1)}) > 1
+        app.view.text_select_all()
+        marked = app.screen.get_component_rich_style("screen--selection")
+        segments = [s for s in app.view.render_line(1) if s.style.bgcolor == marked.bgcolor]
+        assert "".join(s.text for s in segments).strip() == app.rows[1].strip()
+        assert {segment.style.color for segment in segments} == {marked.color}
+
+
 async def test_selecting_everything_gives_the_sources() -> None:
     async with stage([*users(2), TextEntry(key="t", text="**bold**")]) as (app, _):
         app.view.text_select_all()
