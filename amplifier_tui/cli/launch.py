@@ -54,6 +54,7 @@ OPTIONS: tuple[LaunchOption, ...] = (
     LaunchOption("--resume", "Resume a session; without an ID, the last one here.", "ID", LAST),
     LaunchOption("--cwd", "Work in this directory instead of the current one.", "DIR"),
     LaunchOption("--trust", "Let everything a project or stranger brings count in this run."),
+    LaunchOption("--model", "Have this model answer: ID or PROVIDER/ID.", "MODEL"),
     LaunchOption("--mode", "Begin in this mode: plan, ask or edits.", "MODE"),
     LaunchOption("--max-cost", "Ask before a session costs more than so many dollars.", "DOLLARS"),
     LaunchOption("--theme", "Use this theme for this run.", "NAME"),
@@ -69,6 +70,7 @@ class LaunchOptions(NamedTuple):
     resume: str = ""
     cwd: str = ""
     theme: str = ""
+    model: str = ""
     mode: str = ""
     max_cost: str = ""
     trust: bool = False
@@ -106,6 +108,7 @@ def parse_launch(arguments: list[str]) -> LaunchOptions | None:
         resume=found.get("resume", ""),
         cwd=found.get("cwd", ""),
         theme=found.get("theme", ""),
+        model=found.get("model", ""),
         mode=found.get("mode", ""),
         max_cost=found.get("max_cost", ""),
         trust="trust" in found,
@@ -208,6 +211,7 @@ def _connect(
         cwd=Path.cwd(),
         bundle=options.bundle,
         resume=options.resume,
+        model=options.model,
         shows_busy=True,
         demo=options.demo,
         limit=SpendLimit(cost=options.max_cost) if options.max_cost else None,

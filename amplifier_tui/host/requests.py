@@ -53,6 +53,7 @@ class OpenRequest:
         resume: Session id or an unambiguous prefix of one; `last` for the newest of `cwd`.
         demo: Take the offline demo bundle, whatever is configured.
         mode: What goes through unasked; empty for what the bundle says, else `ask`.
+        model: Who is to answer, its id or `PROVIDER/ID`; empty for what was chosen before.
         models: The models the user chose earlier, by bundle.
         session_id: The id of a new session, a UUID as text; empty for a random one.
         appended: Text for the end of the system prompt.
@@ -72,6 +73,7 @@ class OpenRequest:
     resume: str = ""
     demo: bool = False
     mode: Mode | Literal[""] = ""
+    model: str = ""
     models: "Mapping[str, ModelChoice]" = field(default_factory=dict)
     limit: "SpendLimit | None" = None
     session_id: str = ""

@@ -19,6 +19,7 @@ from amplifier_tui.cli.launch import LAST, OPTIONS, LaunchOptions, parse_launch
         (["--bundle", "coding"], LaunchOptions(bundle="coding")),
         (["--bundle=coding", "--demo"], LaunchOptions(bundle="coding", demo=True)),
         (["--trust"], LaunchOptions(trust=True)),
+        (["--model", "openai/gpt-6"], LaunchOptions(model="openai/gpt-6")),
         (["--resume"], LaunchOptions(resume=LAST)),
         (["--resume", "abc"], LaunchOptions(resume="abc")),
         (["--resume", "--demo"], LaunchOptions(resume=LAST, demo=True)),

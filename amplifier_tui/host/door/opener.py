@@ -184,6 +184,8 @@ class SessionOpener(SessionCommands):
         if self._mode and live.gating.gate.mode != self._mode:
             # Chosen while it opened.
             await live.gating.set_mode(self._mode)
+        if opening.request.model:
+            self._chose(live, await live.models.switch("", opening.request.model))
         self._send_early(live)
 
     def _send_early(self, live: LiveSession) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.host.client import ModelChoice
+from amplifier_tui.host.client import ModelChoice, OpenRequest
 from amplifier_tui.host.events import (
     ApprovalRequested,
     Failed,
@@ -110,6 +110,28 @@ def test_another_vendor_s_model_answers_from_the_next_request_on_and_after_a_res
     again.client.switch_model("gpt-6-luna", "openai")
     again.client.switch_bundle("test", carry=False)
     assert again.wait(SessionOpened).model == "gpt-6-luna"
+
+
+def test_a_session_that_is_opened_with_a_model_is_answered_by_it_from_the_first_prompt_on(
+    project: Project, drive: Callable[..., Driver], server: LoopbackServer
+) -> None:
+    server.script.add("a", "b")
+    name = both(project, server)
+    chosen = {"test": ModelChoice(provider="anthropic", model=HAIKU)}
+    driver = drive()
+    request = OpenRequest(cwd=driver.cwd, bundle=name, model="gpt-6-luna", models=chosen)
+    driver.client.open(request)
+    driver.client.submit("sent while it opens")
+    driver.wait(TurnEnded)
+    assert asked(server, 0) == ("chat", "gpt-6-luna", "")
+    session = driver.of(SessionOpened)[0].session_id
+    driver.close()
+    again = drive()
+    again.open(resume=session, model=f"anthropic/{SONNET}")
+    again.turn("two")
+    assert asked(server, 1) == ("anthropic", SONNET, ""), (
+        "what is named comes before what is stored"
+    )
 
 
 def test_a_remembered_model_is_used_and_one_of_a_provider_that_is_gone_is_not(
