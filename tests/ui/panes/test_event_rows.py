@@ -45,8 +45,17 @@ def test_less_than_a_millisecond_is_not_told_in_a_row() -> None:
 
 
 def test_the_length_of_a_run_is_never_cut() -> None:
-    assert said(DELTAS, 32, 412) == "08.000 llm:stream_b… ×412       "
+    assert said(DELTAS, 32, 412) == "08.000 llm:stream_block_de… ×412"
     assert "×412" in said(DELTAS, 46, 412)
+
+
+def test_a_name_is_cut_only_where_something_stands_beside_it() -> None:
+    assert said(DELTAS, 29) == "08.000 llm:stream_block_delta"
+    assert said(replace(DELTAS, duration_ms=5.0), 34) == "08.000 llm:stream_block_delta 5 ms"
+    assert said(replace(DELTAS, duration_ms=5.0), 33) == "08.000 llm:stream_block_del… 5 ms"
+    assert "llm:stream_block_delta ×17  " in said(replace(DELTAS, source=""), 96, 17)
+    ended = traced(3, "orchestrator:complete", source="loop-streaming")
+    assert "orchestrator:complete   loop-streaming" in said(ended, 96)
 
 
 def test_a_handler_that_spoke_has_a_line_of_its_own_in_the_rail() -> None:

@@ -25,6 +25,10 @@ _NOTABLE_MS = 1.0
 _LONG_TIME = 56
 _WIDE = 84
 _LANE_WIDTH = 12
+_NAME_WIDTH = 24
+"""Cells in which nearly every event's name can be read, and the space after it."""
+_HANDLERS_WIDTH = 14
+"""Cells that the handlers keep of theirs for it."""
 _VERDICT_WIDTH = 10
 _SOURCE_WIDTH = 16
 
@@ -60,6 +64,11 @@ def event_row(row: HookTraced, count: int, layout: EventLayout, previous: float 
     times = f" ×{count}" if count > 1 else ""
     mark = _MARKS.get(row.verdict, "")
     room = width - pieces_width(left) - (len(ms) + 1 if ms else 0) - (2 if mark else 0)
+    if cell_len(name) + len(times) > room:
+        # An empty column, or the empty part of it, is the name's.
+        short = ms.strip()
+        room += len(ms) - len(short) + (ms != "" and not short)
+        ms = short
     if source and cell_len(name) + len(times) + cell_len(source) + 1 > room:
         source = ""
     right: Row = [(f"{source} " if source else "", "muted")]
@@ -121,12 +130,15 @@ def _wide(row: HookTraced, count: int, layout: EventLayout, previous: float | No
     if layout.lanes:
         cells += _cell(one_line(row.agent), _LANE_WIDTH, "muted")
     fixed = pieces_width(cells) + _SOURCE_WIDTH + _VERDICT_WIDTH + 8
-    event_width = min(30, max(18, (layout.width - fixed) // 2))
+    rest = layout.width - fixed
+    event_width = min(30, max(18, rest // 2, min(_NAME_WIDTH, rest - _HANDLERS_WIDTH)))
     times = f" ×{count}" if count > 1 else ""
-    name = _name(row, one_line(row.event), times, event_width - 2)
-    pad = event_width - pieces_width(name)
-    cells += [*name, (" " * pad, "text")]
-    cells += _cell(one_line(row.source), _SOURCE_WIDTH, "muted")
+    source = one_line(row.source)
+    # Where nothing stands in the next column, that is the name's, too.
+    both = event_width + (0 if source else _SOURCE_WIDTH)
+    name = _name(row, one_line(row.event), times, both - 2)
+    cells += [*name, (" " * (both - pieces_width(name)), "text")]
+    cells += _cell(source, _SOURCE_WIDTH, "muted") if source else []
     # `inject` says it; the handler's own words follow in the last column.
     verdict = one_line(row.verdict).removesuffix("_context")
     cells += _cell(verdict, _VERDICT_WIDTH, _VERDICTS.get(row.verdict, "muted"))
