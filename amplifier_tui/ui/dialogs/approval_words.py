@@ -189,14 +189,14 @@ def countdown(
 
 
 def strip(
-    request: ApprovalRequested, count: int, held: bool, key: str, width: int, *, whose: str = ""
+    request: ApprovalRequested, held: bool, key: str, count: int, width: int, *, whose: str = ""
 ) -> Content:
-    """Return the row of `width` cells that says what waits: `count` requests, `key` opens one.
+    """Return the row of `width` cells that says what waits: `count` questions, `key` opens one.
 
     `whose` names a session that is not shown.
     """
     glyph, colour = RISK[request.risk]
-    parts = [Content.styled(f"{count} wait", "$text-warning")] if count > 1 else []
+    parts: list[Content] = []
     # Where there is little room a clock that stands has nothing to say.
     if request.timeout is not None and not (held and width < TINY):
         remaining = max(0.0, request.at + request.timeout - time.time())
@@ -210,7 +210,7 @@ def strip(
         one_line(what, 300) or "A question",
         (f"  {visible(command)[0]}" if command else "", "$text-muted"),
     )
-    return strip_row(left, parts, key, width)
+    return strip_row(left, parts, key, count, width)
 
 
 def outcome_words(request: ApprovalRequested, answer: ApprovalResolved | None) -> tuple[str, Level]:

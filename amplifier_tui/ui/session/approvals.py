@@ -110,12 +110,13 @@ class ApprovalDialogs:
             key = self._screen.keymap.way_to("approval.show")
             owner = self.owner(request)
             whose = owner.named("") if owner is not None else ""
-            draw = partial(strip, request, count, held, key, whose=whose)
+            draw = partial(strip, request, held, key, whose=whose)
             self._screen.strip.show(
                 "approvals",
                 draw,
                 request.risk,
                 lambda: (owner is not None and not owner.shown, APPROVAL),
+                lambda: count,
             )
 
     def _hold(self, request_id: str) -> None:

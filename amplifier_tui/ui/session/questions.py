@@ -41,10 +41,13 @@ class AskDialogs(WaitingDialog["QuestionsAsked"]):
         main = asked.agent == MAIN_LANE
         return self._tab.named(asker("" if main else self._tab.state.lanes.name_of(asked.agent)))
 
-    def _strip(self, asked: QuestionsAsked, key: str, width: int) -> Content:
+    def _count(self) -> int:
+        return len(self._tab.state.questions.pending)
+
+    def _strip(self, asked: QuestionsAsked, key: str, count: int, width: int) -> Content:
         from amplifier_tui.ui.dialogs.ask.form import strip
 
-        return strip(self._answers(asked), self._who(asked), key, width)
+        return strip(self._answers(asked), self._who(asked), key, count, width)
 
     def _make(self, asked: QuestionsAsked) -> AskDialog:
         from amplifier_tui.ui.dialogs.ask.dialog import AskDialog

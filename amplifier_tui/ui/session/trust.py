@@ -27,10 +27,10 @@ class TrustDialogs(WaitingDialog["TrustAsked"]):
     def _forget(self) -> None:
         self._picks = None
 
-    def _strip(self, asked: TrustAsked, key: str, width: int) -> Content:
+    def _strip(self, asked: TrustAsked, key: str, count: int, width: int) -> Content:
         from amplifier_tui.ui.dialogs.trust.rows import strip
 
-        return strip(self._named(asked), key, width)
+        return strip(self._named(asked), key, count, width)
 
     def _make(self, asked: TrustAsked) -> TrustDialog:
         from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog

@@ -87,6 +87,7 @@ class WaitingDialog(ABC, Generic[AskedT]):
                 draw,
                 self.RISK,
                 lambda: (not self._tab.shown, self.PLACE),
+                self._count,
             )
 
     def _open(self, asked: AskedT) -> None:
@@ -114,9 +115,13 @@ class WaitingDialog(ABC, Generic[AskedT]):
     def _forget(self) -> None:
         """Forget what was answered so far: there is another question, or none."""
 
+    def _count(self) -> int:
+        """Return how many of the kind wait in the session."""
+        return 1
+
     @abstractmethod
-    def _strip(self, asked: AskedT, key: str, width: int) -> Content:
-        """Return the row above the prompt, for now; `key` opens the dialog."""
+    def _strip(self, asked: AskedT, key: str, count: int, width: int) -> Content:
+        """Return the row above the prompt, for now; `key` opens one of `count` that wait."""
 
     @abstractmethod
     def _make(self, asked: AskedT) -> QuestionSheet[Any]:

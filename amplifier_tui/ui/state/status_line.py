@@ -143,12 +143,14 @@ def status_segments(
             (clock + " " * max(0, pad), "muted"),
             short=((f"{spinner} ", "primary"), (word, stopping)),
         )
-    waiting = len(state.approvals.pending)
+    approvals, questions = len(state.approvals.pending), len(state.questions.pending)
+    waiting = approvals + questions
     if state.trust.pending is not None:
         say("approvals", ("! trust", "warning"), short=(("!", "warning"),))
     elif waiting:
-        words = f"! {plural(waiting, 'approval')}"
-        say("approvals", (words, "warning"), short=((f"! {waiting}", "warning"),))
+        one = "approval" if approvals else "question"
+        words = plural(waiting, one) if waiting in (approvals, questions) else f"{waiting} waiting"
+        say("approvals", (f"! {words}", "warning"), short=((f"! {waiting}", "warning"),))
     elif state.usage.at_limit:
         say("approvals", ("! limit", "warning"), short=(("!", "warning"),))
     queued = len(state.queue.items)

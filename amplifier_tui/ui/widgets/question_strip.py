@@ -16,16 +16,25 @@ _LEAST: Final = 26
 """Cells that are left for what is asked and what its key does, where both are said."""
 
 
+Draw = Callable[[int, int], Content]
+"""Makes the row: of how many that wait, and for so many cells."""
+
+
 class _Waiting(NamedTuple):
-    draw: Callable[[int], Content]
+    draw: Draw
     risk: str
     order: Callable[[], QuestionOrder]
+    many: Callable[[], int]
 
 
-def strip_row(what: Content, about: Sequence[Content], key: str, width: int) -> Content:
-    """Return a row of `width` cells: `what`, cut to its room, and the key that opens it."""
+def strip_row(what: Content, about: Sequence[Content], key: str, count: int, width: int) -> Content:
+    """Return a row of `width` cells: `what`, cut to its room, and the key that opens it.
+
+    `count` is how many questions wait, this one included.
+    """
     shown = Content.styled(f" {key} ", "$foreground on $background bold")
-    right = Content("  " if width < NARROW else "   ").join([*about, shown])
+    waiting = [Content.styled(f"{count} wait", "$text-warning")] if count > 1 else []
+    right = Content("  " if width < NARROW else "   ").join([*waiting, *about, shown])
     if width - right.cell_length >= _LEAST:
         right += " answer"
     left = what.truncate(max(0, width - right.cell_length - 2), ellipsis=True)
@@ -53,16 +62,17 @@ class QuestionStrip(Static):
     def __init__(self) -> None:
         super().__init__(id="question-strip")
         self._waiting: dict[str, _Waiting] = {}
-        self._draw: Callable[[int], Content] | None = None
+        self._draw: Draw | None = None
 
     def show(
         self,
         kind: str,
-        draw: Callable[[int], Content] | None,
+        draw: Draw | None,
         risk: str = "low",
         order: Callable[[], QuestionOrder] = lambda: (False, 0),
+        count: Callable[[], int] = lambda: 1,
     ) -> None:
-        """Show what `draw` makes for a width in cells, once a second anew, or nothing.
+        """Show what `draw` makes, once a second anew, or nothing; `count` of the kind wait.
 
         Of several kinds of question that wait the one is shown that `approval.show` opens: the
         first in order, and of equal ones the one that came first.
@@ -70,7 +80,7 @@ class QuestionStrip(Static):
         if draw is None:
             self._waiting.pop(kind, None)
         else:
-            self._waiting[kind] = _Waiting(draw, risk, order)
+            self._waiting[kind] = _Waiting(draw, risk, order, count)
         first = min(self._waiting.values(), key=lambda each: each.order(), default=None)
         self._draw, risk = (first.draw, first.risk) if first is not None else (None, "")
         self.set_classes(f"-shown -{risk}" if self._draw is not None else "")
@@ -86,7 +96,8 @@ class QuestionStrip(Static):
 
     def _draw_again(self) -> None:
         if self._draw is not None and self.size.width:
-            self.update(self._draw(self.content_size.width))
+            count = sum(each.many() for each in self._waiting.values())
+            self.update(self._draw(count, self.content_size.width))
 
     def on_click(self) -> None:
         """Open the question."""

@@ -81,6 +81,7 @@ class StatusBar(RowWidget):
             state.facts,
             state.activity,
             state.approvals,
+            state.questions,
             state.trust,
             state.queue,
             state.budget,

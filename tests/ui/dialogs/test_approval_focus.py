@@ -9,6 +9,7 @@ from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
 from amplifier_tui.ui.widgets.question_strip import QuestionStrip
 from tests.ui.driving import Driver, running
+from tests.ui.questions import questions
 from tests.ui.requests import ask, resolved
 
 
@@ -32,6 +33,15 @@ async def test_a_request_waits_above_a_begun_text_and_says_what_it_wants() -> No
         await drive.write("wait with that")
         assert drive.draft == "please wait with that"
         assert drive.app.screen is drive.app.main and decisions(drive) == []
+
+
+async def test_the_strip_counts_all_that_waits_for_the_user() -> None:
+    async with running() as drive:
+        await drive.write("please ")
+        await drive.push(ask(), ask("r2"), questions(), questions(request_id="q2"))
+        assert "4 wait" in strip(drive)
+        await drive.push(resolved("r1"), resolved("r2"))
+        assert "The agent asks" in strip(drive) and "2 wait" in strip(drive)
 
 
 async def test_f8_opens_what_the_strip_names() -> None:

@@ -77,7 +77,7 @@ def test_markup_and_control_of_a_question_are_text() -> None:
     assert "[bold]now and later[/]" in shown(AskForm(questions()), 100)
     hostile = Question("\x1b[2Jgone\u202e", "a\nb", (QuestionOption("\x07x"), QuestionOption("y")))
     form = AskForm(questions(hostile))
-    for text in (shown(form), tabs(form).plain, strip(form, "x", "F8", 60).plain):
+    for text in (shown(form), tabs(form).plain, strip(form, "x", "F8", 1, 60).plain):
         assert clean(text) == text
 
 

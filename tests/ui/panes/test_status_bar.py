@@ -7,6 +7,8 @@ from amplifier_tui.host.events import (
     ModeChanged,
     Notice,
     ProviderRetrying,
+    QuestionsAsked,
+    QuestionsResolved,
     Usage,
     UsageChanged,
 )
@@ -51,6 +53,17 @@ async def test_a_quiet_session_is_one_row() -> None:
     async with app.run_test(size=(100, 3)):
         assert app.line.startswith("▸ ask  ctx 31%  sonnet 5  $0.42  coding  /src/app  main")
         assert app.line.endswith("F1 keys")
+
+
+async def test_all_that_waits_for_the_user_is_one_number() -> None:
+    app = Bar()
+    async with app.run_test(size=(100, 3)):
+        app.feed(make(QuestionsAsked, request_id="q", questions=()))
+        assert "! 1 question" in app.line
+        app.feed(ASK)
+        assert "! 2 waiting" in app.line
+        app.feed(make(QuestionsResolved, request_id="q", outcome="answered"))
+        assert "! 1 approval" in app.line
 
 
 async def test_a_running_tool_shows_its_time_and_an_end_takes_it_away() -> None:

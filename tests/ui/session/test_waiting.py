@@ -35,7 +35,7 @@ class Waiting(WaitingDialog[str]):
     def _forget(self) -> None:
         pass
 
-    def _strip(self, asked: str, key: str) -> Any:
+    def _strip(self, asked: str, key: str, count: int, width: int) -> Any:
         raise AssertionError
 
     def _make(self, asked: str) -> Any:

@@ -112,11 +112,11 @@ def _wrapped(text: Content, width: int) -> list[Content]:
     return text.wrap(max(8, width)) or [Content()]
 
 
-def strip(form: AskForm, who: str, key: str, width: int) -> Content:
-    """Return the row of `width` cells that says what waits; `key` opens it."""
+def strip(form: AskForm, who: str, key: str, count: int, width: int) -> Content:
+    """Return the row of `width` cells that says what waits; `key` opens one of `count`."""
     words = one_line(form.question.question, 300)
     left = Content.assemble(("? ", "$text-secondary bold"), f"{who}: ", (words, "$text-muted"))
-    return strip_row(left, [], key, width)
+    return strip_row(left, [], key, count, width)
 
 
 def asker(name: str) -> str:

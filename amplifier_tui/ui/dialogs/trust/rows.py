@@ -46,13 +46,13 @@ def counts(asked: "TrustAsked") -> str:
     return " · ".join(plural(count, noun) for noun, count in found if count)
 
 
-def strip(asked: "TrustAsked", key: str, width: int) -> Content:
-    """Return the row of `width` cells that says that the question waits, and the key to it."""
+def strip(asked: "TrustAsked", key: str, count: int, width: int) -> Content:
+    """Return the row of `width` cells that says what waits; `key` opens one of `count`."""
     title = one_line(asked.title, 200)
     what = Content.assemble(
         ("! ", "$text-warning bold"), title, (f"  {counts(asked)}", "$text-muted")
     )
-    return strip_row(what, (), key, width)
+    return strip_row(what, (), key, count, width)
 
 
 def _count(asked: "TrustAsked", group: str) -> int:
