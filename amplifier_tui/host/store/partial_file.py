@@ -76,6 +76,11 @@ class PartialFile:
                 self._calls.discard(str(row.get("tool_call_id")))
         self._settle()
 
+    @property
+    def awaits_row(self) -> bool:
+        """Whether what was shown last, a prompt or an answer, is still to become a row."""
+        return bool(self._prompts or self._blocks)
+
     def rest(self) -> None:
         """The turn is over: everything that was worth a row has one."""
         self._prompts.clear()

@@ -10,6 +10,8 @@ import pytest
 from amplifier_tui.base.watcher.process import command_line, group_members
 from amplifier_tui.host.events import (
     ApprovalRequested,
+    BlockDelta,
+    BlockEnded,
     HostEvent,
     Notice,
     Rewound,
@@ -189,7 +191,7 @@ def test_a_resumed_session_shows_commands_and_sends_along_what_was_not_sent(
     again.open(resume=opened.session_id)
     replayed = [event for event in again.drain() if event.replayed]
     order = [_said(event) for event in replayed]
-    assert [text for text in order if text] == ["before", "hello", "quiet", "after"]
+    assert [text for text in order if text] == ["before", "hello", "Ok.", "quiet", "after"]
     waiting = again.of(ShellWaiting)
     assert [event.command_ids for event in waiting] == [(after.command_id,)]
     assert before.command_id != after.command_id != quiet.command_id
@@ -198,9 +200,29 @@ def test_a_resumed_session_shows_commands_and_sends_along_what_was_not_sent(
     assert "after" in str(rows[-1]["content"]) and "before" not in str(rows[-1]["content"])
 
 
+def test_a_command_beside_an_answer_stands_below_it_after_a_resume_as_well(
+    project: Project, driver: Driver, drive: Drive
+) -> None:
+    words = " ".join(f"word{number}" for number in range(2_000))
+    opened = driver.open(project.bundle(script=saying(words), speed=200))
+    driver.client.submit("go")
+    driver.wait(BlockDelta)
+    run(driver, "echo meanwhile")
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+    run(driver, "echo after")
+    driver.close()
+    again = drive()
+    again.open(resume=opened.session_id)
+    order = [_said(event).split()[0] for event in again.drain() if event.replayed and _said(event)]
+    assert order == ["go", "word0", "meanwhile", "after"]
+
+
 def _said(event: HostEvent) -> str:
     if isinstance(event, ShellEnded):
         return event.output.strip()
+    if isinstance(event, BlockEnded):
+        return event.text
     return event.prompt if isinstance(event, TurnStarted) else ""
 
 
