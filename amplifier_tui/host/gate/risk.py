@@ -93,7 +93,8 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
     by_risk = sorted(found, key=lambda judgement: -severity(judgement.risk))
     risk = by_risk[0].risk if by_risk else "low"
     reasons = dict.fromkeys(reason for judgement in by_risk for reason in judgement.reasons)
-    if risk != "low":
+    if len(reasons) > 1 or risk != "low":
+        # One of them does more, so all of them together don't only read.
         reasons.pop(ONLY_READS, None)
     places = dict.fromkeys(place for judgement in found for place in judgement.places)
     return Judgement(risk, tuple(reasons), tuple(places), any(each.met for each in found))

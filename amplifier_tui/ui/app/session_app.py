@@ -194,7 +194,9 @@ def in_session(
         if app.client is None or app.state is None:
             app.bell()
         elif needs_open and not app.state.facts.opened:
-            app.say("No session is open.", "warning")
+            from amplifier_tui.ui.session.link import why_none
+
+            app.say(why_none(app.state, app.keymap), "warning")
         else:
             act(app, app.client, app.state, *args, **kwargs)
 

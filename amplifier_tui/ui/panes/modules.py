@@ -185,11 +185,15 @@ _LABEL = 10
 
 
 def modules_head(modules: Modules, width: int) -> Row:
-    """Return the head line: how many are ready, loading, failed."""
+    """Return the head line: how many are ready, loading, failed, refused."""
+    refused = modules.refused
     right: Row = []
     for state, number, word in _COUNTS:
-        if count := modules.count(state):
+        # What the user refused is gone without; nothing went wrong with it.
+        if count := modules.count(state) - (refused if state == "failed" else 0):
             right += [(" · " if right else "", "muted"), (str(count), number), (f" {state}", word)]
+    if refused:
+        right += [(" · " if right else "", "muted"), (f"{refused} refused", "muted")]
     return spread([("Modules", "head")], right, width)
 
 

@@ -263,6 +263,12 @@ def waiting_rows(items: tuple[str, ...], steering: tuple[str, ...], hint: str) -
     return rows
 
 
+def early_rows(early: tuple[str, ...]) -> list[Content]:
+    """Return what waits for the session to be open."""
+    count = f"{len(early)} " if len(early) > 1 else ""
+    return [_waiting(f"{count}when the session is open", early[0])] if early else []
+
+
 def held_rows(held: SessionHeld | None, way: str) -> list[Content]:
     """Return what is said of a session of another window; `way` goes on with it here."""
     if held is None:

@@ -46,9 +46,11 @@ from amplifier_tui.ui.widgets.messages import ActionWanted, ModelChosen, Termina
 
 if TYPE_CHECKING:
     from amplifier_tui.host.events import HostEvent
+    from amplifier_tui.ui.keys.keymap import Keymap
     from amplifier_tui.ui.session.keyboard import Keyboard
     from amplifier_tui.ui.session.tabs.tab import SessionTab
     from amplifier_tui.ui.state.conversation.entries import EntryChange
+    from amplifier_tui.ui.state.session import SessionState
 
 _log = logging.getLogger(__name__)
 
@@ -56,6 +58,13 @@ OPENING_FRAME = 0.15
 """Seconds between two looks at a session that opens: each takes the interpreter from it."""
 
 _SHOWN_AT_ONCE = (SessionOpened, Failed, ApprovalRequested, QuestionsAsked, TrustAsked)
+
+
+def why_none(state: SessionState, keymap: Keymap) -> str:
+    """Return what is said where a session is needed and none is open."""
+    if state.trust.pending is not None:
+        return f"No session is open yet: {keymap.way_to('approval.show')} answers its question."
+    return "No session is open: /bundle chooses one."
 
 
 class SessionLink:
@@ -114,6 +123,7 @@ class SessionLink:
     def follow(self) -> None:
         """Follow the session that was asked for."""
         self.opening = True
+        self._tell_early()
         self._feed.start()
 
     def shown(self) -> None:
@@ -245,6 +255,14 @@ class SessionLink:
                 self._early.append((text, queue))
             else:
                 self.submit(text, queue=queue)
+        self._tell_early()
+
+    def _tell_early(self) -> None:
+        """Show what waits for the session to be open: a question may stand before that."""
+        early = tuple(text for text, _ in self._early)
+        if early != self._state.queue.early:
+            self._state.queue.early = early
+            self.tab.show([])
 
     async def _look_for_left_open(self) -> None:
         """Say once which sessions a crash has cut off."""
@@ -271,6 +289,7 @@ class SessionLink:
             self._settled.set()
             self.tab.restore("\n\n".join(text for text, _ in self._early))
             self._early.clear()
+            self._tell_early()
         else:
             # Often the next words are others: they do not go behind those that failed.
             self.tab.restore(event.prompt, selected=True)
@@ -290,8 +309,9 @@ class SessionLink:
         """
         if self.opening:
             self._early.append((text, queue))
+            self._tell_early()
         elif not self._state.facts.opened:
-            self._screen.say("No session is open: /bundle chooses one.", "warning")
+            self._screen.say(why_none(self._state, self._screen.keymap), "warning")
             return False
         elif not self._state.activity.running:
             failed = self._state.conversation.failures.newest

@@ -102,13 +102,17 @@ class TrustQuestion(FieldSection):
 
 
 class PromptQueue(FieldSection):
-    """Waiting prompts with their ids, first to be sent first, and what steers the running turn."""
+    """Waiting prompts with their ids, first to be sent first, and what steers the running turn.
+
+    `early` is what was sent before the session was open; it is sent when it is.
+    """
 
     def reset(self) -> None:
         """Forget the prompts."""
         self.items: tuple[str, ...] = ()
         self.ids: tuple[str, ...] = ()
         self.steering: tuple[str, ...] = ()
+        self.early: tuple[str, ...] = ()
 
     @on(events.QueueChanged, live=True, main=True)
     def _changed(self, event: events.QueueChanged) -> None:

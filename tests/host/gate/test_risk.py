@@ -95,6 +95,11 @@ def test_only_reading_is_no_reason_for_a_risk(cwd: Path) -> None:
     assert whole.reasons == ("deletes files",)
 
 
+def test_a_line_of_which_one_part_makes_files_is_not_said_to_read(cwd: Path) -> None:
+    whole = judge_script("ls | wc -l; touch x", cwd).whole
+    assert (whole.risk, whole.reasons) == ("low", ("makes files",))
+
+
 def test_a_link_out_of_the_workspace_leads_out(cwd: Path, tmp_path: Path) -> None:
     (cwd / "link").symlink_to(tmp_path)
     whole = judge_script("echo x > link/file", cwd).whole

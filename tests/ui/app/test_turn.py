@@ -170,8 +170,10 @@ async def test_a_prompt_sent_before_the_session_is_open_is_sent_when_it_is() -> 
         await drive.write("early bird")
         await drive.press("enter")
         assert client.named("submit") == []
+        assert "when the session is open  early bird" in drive.text()
         client.push(opened())
         await drive.until(lambda: client.named("submit") == [("early bird",)])
+        await drive.until(lambda: "when the session is open" not in drive.text())
 
 
 async def test_a_command_for_the_session_waits_for_it_in_the_order_of_what_was_sent() -> None:

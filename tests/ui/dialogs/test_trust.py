@@ -51,6 +51,21 @@ async def test_a_key_answers_for_everything(key: str, decision: TrustDecision) -
 
 
 @pytest.mark.usefixtures("at_once")
+async def test_what_needs_a_session_says_which_key_answers_the_question_it_waits_for() -> None:
+    async with running() as drive:
+        assert drive.app.state is not None
+        drive.app.state.facts.opened = False
+        await drive.write("hello")
+        await drive.push(many())
+        await drive.press("enter")
+        assert "No session is open yet: F8 answers its question." in drive.text()
+        assert drive.draft == "hello"
+        drive.app.main.say("something else")
+        await drive.press("ctrl+x", "f")
+        assert "F8 answers its question" in drive.text()
+
+
+@pytest.mark.usefixtures("at_once")
 async def test_ninety_sources_are_five_lines_at_80x24() -> None:
     async with running(size=(80, 24)) as drive:
         await drive.push(many())

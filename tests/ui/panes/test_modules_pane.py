@@ -281,6 +281,7 @@ async def test_a_refused_module_says_so_and_t_asks_again() -> None:
         )
         await drive.push(refused)
         assert "you refused it" in drive.text()
+        assert "1 refused" in drive.text() and "failed" not in drive.text()
         await drive.press("f2", "enter")
         assert "t asks about it once more" in drive.text()
         await drive.press("t")

@@ -53,6 +53,13 @@ def test_the_turn_knows_what_it_added() -> None:
     assert state.budget.turn_delta == 6_200
 
 
+def test_an_estimate_is_not_compared_with_a_count() -> None:
+    state = new_state(budget(3_300), turn(), budget(3_000, kind="usage"))
+    assert state.budget.turn_delta is None
+    state.apply([turn(), budget(3_400, kind="usage")])
+    assert state.budget.turn_delta == 400
+
+
 def test_the_same_report_twice_is_no_change() -> None:
     state = new_state(budget())
     version = state.budget.version

@@ -14,6 +14,7 @@ from amplifier_tui.ui.prompt.prompt import (
     IN_PANE,
     PromptArea,
     PromptNotes,
+    early_rows,
     held_rows,
     job_rows,
     shell_rows,
@@ -99,6 +100,7 @@ class SessionScreen(ConversationScreen):
         hint = f"{left}{self.queue_way} lists"
         waiting = waiting_rows(state.queue.items, state.queue.steering, hint)
         jobs = job_rows(state.jobs.running, self.keymap.way_to("jobs.show"))
+        waiting = [*early_rows(state.queue.early), *waiting]
         told = held_rows(held, self.keymap.way_to("session.take_over"))
         self._notes.show_rows([*told, *jobs, *waiting, *shell_rows(self.prompt.input.text)])
 

@@ -20,13 +20,13 @@ _CONVERSATION = frozenset({"user", "assistant", "history", "conversation"})
 
 
 class BudgetState(FieldSection):
-    """The latest report of the main lane, and its total when the turn began (None: not known)."""
+    """The latest report of the main lane, and the one the turn began with (None: not known)."""
 
     def reset(self) -> None:
         """Forget the report."""
         self.report: BudgetChanged | None = None
         self._slots: dict[str, int] = {}
-        self.turn_began_with: int | None = None
+        self.turn_began_with: BudgetChanged | None = None
         self.known = True
         """False for a past moment of which nothing is known."""
 
@@ -63,10 +63,15 @@ class BudgetState(FieldSection):
 
     @property
     def turn_delta(self) -> int | None:
-        """Tokens the running or latest turn has added; None when unknown."""
-        if self.report is None or self.turn_began_with is None:
+        """Tokens the running or latest turn has added; None when unknown.
+
+        An estimate and a count differ by more than the turn: the first turn would seem to have
+        made the context smaller.
+        """
+        report, before = self.report, self.turn_began_with
+        if report is None or before is None or report.kind != before.kind:
             return None
-        return self.report.total - self.turn_began_with
+        return report.total - before.total
 
     @on(BudgetChanged, main=True)
     def _changed(self, event: BudgetChanged) -> None:
@@ -77,7 +82,7 @@ class BudgetState(FieldSection):
 
     @on(TurnStarted, live=True, main=True)
     def _turn_started(self, event: TurnStarted) -> None:
-        self.turn_began_with = self.report.total if self.report is not None else None
+        self.turn_began_with = self.report
 
     def _free_slot(self) -> int:
         """Return the first slot that no source has, nor is kept for one."""

@@ -110,6 +110,11 @@ class Modules(Section):
         """Return how many modules are in a state."""
         return sum(module.state == state for module in self.by_key.values())
 
+    @property
+    def refused(self) -> int:
+        """How many of those that count as failed are what the user refused."""
+        return sum(module.refused for module in self.by_key.values() if module.state == "failed")
+
     def clear(self) -> None:
         """Forget the modules, for another session."""
         self._calls.clear()
