@@ -10,6 +10,7 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import Decision
 from amplifier_tui.ui.dialogs.approval_sheet import ApprovalSheet
 from amplifier_tui.ui.dialogs.parts.long_form import LongForm
+from amplifier_tui.ui.dialogs.parts.scope_row import ScopeRow
 from amplifier_tui.ui.diffs.reader import Reader
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.state.answer_keys import Heard
@@ -153,6 +154,14 @@ class ApprovalDialog(ApprovalSheet):
         """Choose how long a grant holds."""
         if self._scopes.offered and not self.withheld:
             self._scopes.cycle()
+            self._show_state()
+
+    @on(ScopeRow.Picked)
+    def _scope_clicked(self, event: ScopeRow.Picked) -> None:
+        event.stop()
+        if not (self._is_first_click() or self.withheld or self._confirming):
+            self._stop_clock()
+            self._scopes.scope = event.scope
             self._show_state()
 
     def action_why(self) -> None:

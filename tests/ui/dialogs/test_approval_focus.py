@@ -205,3 +205,20 @@ async def test_on_the_smallest_screen_a_clock_that_stands_gives_its_room_to_what
         await drive.closed()
         await drive.until(lambda: "F8  answer" in strip(drive))
         assert "clock" not in strip(drive)
+
+
+async def test_a_click_chooses_how_long_a_grant_holds() -> None:
+    async with running(size=(100, 30)) as drive:
+        await drive.push(ask())
+        dialog = await drive.dialog(ApprovalDialog)
+        row = next(
+            y for y, line in enumerate(drive.text().splitlines()) if "○ this project" in line
+        )
+        at = drive.text().splitlines()[row].index("this project")
+        await drive.pilot.click(offset=(at, row))
+        await drive.settle()
+        assert "● this project" in drive.text() and "○ just now" in drive.text()
+        await drive.until(lambda: dialog.armed)
+        await drive.press("a")
+        await drive.closed()
+        assert decisions(drive) == [("r1", Decision(allow=True, scope="project"))]

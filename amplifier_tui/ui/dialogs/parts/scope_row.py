@@ -4,7 +4,10 @@ import asyncio
 from concurrent.futures import Future
 from pathlib import Path
 
+from textual import events
 from textual.content import Content
+from textual.message import Message
+from textual.style import Style
 from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line, reveal
@@ -34,6 +37,13 @@ class ScopeRow(Static):
         offered: There is more than one.
     """
 
+    class Picked(Message):
+        """A scope was clicked."""
+
+        def __init__(self, scope: Scope) -> None:
+            super().__init__()
+            self.scope = scope
+
     def __init__(self, request: ApprovalRequested, scope: Scope, id: str) -> None:
         super().__init__(id=id)
         self._request = request
@@ -41,6 +51,14 @@ class ScopeRow(Static):
         self._shown = (False, 0, False)
         self.offered = len(request.scopes) > 1 and request.risk != "critical"
         self.scope: Scope = scope if self.offered and scope in request.scopes else "once"
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which scope was clicked."""
+        found = event.style.meta.get("scope")
+        scope = next((each for each in self._request.scopes if each == found), None)
+        if scope is not None:
+            event.stop()
+            self.post_message(self.Picked(scope))
 
     def cycle(self) -> None:
         """Choose the next one."""
@@ -97,7 +115,8 @@ class ScopeRow(Static):
         for each in (self.scope,) if brief else request.scopes:
             mark, style = ("●", "") if each == self.scope else ("○", "$text-muted")
             # No row ends between a mark and its words.
-            parts.append(Content.styled(f"{mark} {SCOPES[each]}".replace(" ", "\xa0"), style))
+            words = Content.styled(f"{mark} {SCOPES[each]}".replace(" ", "\xa0"), style)
+            parts.append(words.stylize(Style.from_meta({"scope": each})))
         if brief:
             parts.append(Content.styled("○\xa0…", "$text-muted"))
             if self.scope == "once":
