@@ -31,7 +31,8 @@ class StyledLine(NamedTuple):
 
     The first `lead` and the last `tail` characters are not copied. `join` is None when the text
     ends here; when it goes on in the next line, what stood between the two before it was wrapped.
-    A row of a `picture` is drawn in the place of its last span.
+    A row of a `picture` is drawn in the place of its last span. An `aside` is of the interface:
+    words that are looked for are not found in it.
     """
 
     spans: tuple[Span, ...] = ()
@@ -39,6 +40,7 @@ class StyledLine(NamedTuple):
     tail: int = 0
     join: str | None = None
     picture: PictureRow | None = None
+    aside: bool = False
 
     @property
     def text(self) -> str:

@@ -56,6 +56,20 @@ def test_all_occurrences_are_counted_and_gone_through_in_their_order() -> None:
     assert finder.place.number == 3
 
 
+def test_words_of_the_interface_are_not_marked() -> None:
+    prompt = "\n".join(f"pasted {n}" for n in range(30))
+    finder, document = finder_of(
+        UserEntry(key="u", text=f"{prompt}\none more", steered=True),
+        ToolEntry(key="c", tool="bash", state="failed", output="x\n" * 40, output_size=90_000),
+        TextEntry(key="t", text="more of it, interrupted", interrupted=True),
+    )
+    assert searched(finder, "more").total == 2 and marked(finder, document) == ["more", "more"]
+    assert "more lines" in "".join(line.text for p in document.pieces for line in document.lines(p))
+    for words in ("interrupted", "while it worked", "… the first"):
+        count = int(words == "interrupted")
+        assert searched(finder, words).total == count == len(marked(finder, document))
+
+
 def test_only_capitals_tell_cases_apart() -> None:
     finder, _ = finder_of(TextEntry(key="t", text="Error error ERROR"))
     assert searched(finder, "error").total == 3

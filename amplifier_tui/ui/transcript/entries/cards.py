@@ -66,7 +66,7 @@ def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
         newlines = whole.count("\n", len(text) + 1, len(text) + hidden)
         more = counted(newlines, "more line") if newlines else size(hidden)
         words = " · ".join(filter(None, (more, scene.keys("view.expand") if folded else "")))
-        lines.append(StyledLine((Span(f"… {words}", "muted"),)))
+        lines.append(StyledLine((Span(f"… {words}", "muted"),), aside=True))
     lines += text_lines(end, "user", column.measure) if end else []
     shown = {card.name for card in entry.images}
     files = [name for name in entry.attachments if PurePath(name).name not in shown]
@@ -75,7 +75,8 @@ def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
         lines += text_lines(f"with {names}", "muted", column.measure)
     lines += image_lines(entry.images, entry.agent, scene, column.measure)
     if entry.steered:
-        lines += text_lines("said while it worked", "muted", column.measure)
+        said = text_lines("said while it worked", "muted", column.measure)
+        lines += [line._replace(aside=True) for line in said]
     return edged(lines, column, "edge")
 
 

@@ -197,7 +197,8 @@ class Renderer:
         if isinstance(entry, TextEntry):
             lines = self._prose(piece, scene, "text")
             if entry.interrupted and piece.is_last and lines:
-                lines += margined([StyledLine((Span("… interrupted", "muted"),))], scene.column)
+                cut = StyledLine((Span("… interrupted", "muted"),), aside=True)
+                lines += margined([cut], scene.column)
             return lines
         if isinstance(entry, ThinkingEntry):
             line = [thinking_line(entry, scene)] if piece.is_first else []

@@ -110,9 +110,10 @@ def _peek(entry: ToolEntry, most: int, width: int, scene: Scene) -> list[StyledL
         least = "at least " if _cut_words(entry) else ""
         more = f"{least}{counted(above, 'more line')}"
         words = " · ".join(filter(None, (more, scene.keys("view.expand"))))
-        lines = [StyledLine((Span(f"… {words}", "muted"),)), *lines]
+        lines = [StyledLine((Span(f"… {words}", "muted"),), aside=True), *lines]
     if isinstance(entry, ShellEntry) and entry.waits:
-        lines += text_lines("goes along with your next prompt", "muted", width)
+        said = text_lines("goes along with your next prompt", "muted", width)
+        lines += [line._replace(aside=True) for line in said]
     return lines
 
 
@@ -195,7 +196,8 @@ def _body(entry: ToolEntry, width: int, said: str, paint: PaintOf) -> list[Style
     if entry.output and entry.output.strip() != entry.error.strip():
         output = _output(entry, width, paint)
         cut = _cut_words(entry)
-        cut_lines = text_lines(cut, "muted", width) if cut else []
+        noted = text_lines(cut, "muted", width) if cut else []
+        cut_lines = [line._replace(aside=True) for line in noted]
         # A running tool keeps its newest output, a finished one what came first.
         lines += [*cut_lines, *output] if entry.state == "running" else [*output, *cut_lines]
     return lines
@@ -222,7 +224,7 @@ def _output(entry: ToolEntry, width: int, paint: PaintOf) -> list[StyledLine]:
             lines += code_lines(gutter, code, width, colours.get(index, ()), plain="secondary")
         elif index == hidden.start:
             words = counted(len(hidden), "more line")
-            lines.append(StyledLine((Span(f"… {words}", "muted"),)))
+            lines.append(StyledLine((Span(f"… {words}", "muted"),), aside=True))
     return lines + [
         row for rest in rows[len(numbered) :] for row in text_lines(rest, "muted", width)
     ]
@@ -252,7 +254,7 @@ def _limited(text: str, style: str, width: int) -> list[StyledLine]:
     between = len(rows) - _HEAD - _TAIL
     return [
         *output_lines("\n".join(rows[:_HEAD]), style, width),
-        StyledLine((Span(f"… {counted(between, 'more line')}", "muted"),)),
+        StyledLine((Span(f"… {counted(between, 'more line')}", "muted"),), aside=True),
         *output_lines("\n".join(rows[-_TAIL:]), style, width),
     ]
 

@@ -212,7 +212,8 @@ def _marked(lines: Sequence[StyledLine], pattern: re.Pattern[str]) -> dict[int, 
     for line in lines:
         begins.append(len(text))
         own = line.text
-        text += own[line.lead : len(own) - line.tail] + ("\n" if line.join is None else line.join)
+        said = "" if line.aside else own[line.lead : len(own) - line.tail]
+        text += said + ("\n" if line.join is None else line.join)
     made: dict[int, list[Mark]] = {}
     for number, found in enumerate(pattern.finditer(text)):
         row = bisect_right(begins, found.start()) - 1
