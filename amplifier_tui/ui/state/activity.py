@@ -51,6 +51,7 @@ class Activity(FieldSection):
     def _rest(self) -> None:
         self.running = False
         self.stop: Stop = ""
+        self._at_limit = False
         self._tools: dict[tuple[str, str], _RunningTool] = {}
         self._streams: dict[tuple[str, str], events.BlockKind] = {}
         self._requests: dict[str, tuple[str, str]] = {}
@@ -81,12 +82,13 @@ class Activity(FieldSection):
         for kind, word in _STREAM_WORDS.items():
             if kind in kinds:
                 return Phase(word, self.started)
-        return None if self._tools else Phase("working", self.started)
+        waits = self._tools or self._at_limit
+        return None if waits else Phase("working", self.started)
 
     @property
     def awaits_model(self) -> bool:
         """Whether a model is the one to say something next."""
-        return self.running and not self._tools and not self.stop
+        return self.running and not self._tools and not self.stop and not self._at_limit
 
     @property
     def work(self) -> str:
@@ -118,6 +120,14 @@ class Activity(FieldSection):
         self._rest()
         self.commands = {}
         self._opened = False
+
+    @on(events.LimitAsked, live=True)
+    def _limit_asked(self, event: events.LimitAsked) -> None:
+        self._at_limit = True
+
+    @on(events.LimitResolved, live=True)
+    def _goes_on(self, event: events.LimitResolved) -> None:
+        self._at_limit = False
 
     @on(events.CancelRequested, live=True)
     def _stopping(self, event: events.CancelRequested) -> None:

@@ -153,8 +153,8 @@ class SessionState:
 
     def silence(self, now: float) -> float:
         """Return for how many seconds nothing came from the model; 0 where that is as it should."""
-        waits = self.activity.awaits_model and not self.usage.at_limit
-        if not waits or self.notices.retrying is not None or self.trust.pending is not None:
+        waits = self.activity.awaits_model and self.trust.pending is None
+        if not waits or self.notices.retrying is not None:
             return 0.0
         seconds = now - max(self.heard, self.activity.started)
         return seconds if seconds >= SILENCE else 0.0

@@ -45,6 +45,7 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         screen = drive.text()
         assert "$4.92 of $5" in screen.splitlines()[-1]
         assert "! limit" in screen.splitlines()[-1]
+        assert "working" not in screen.splitlines()[-1], "it waits for the user"
         assert "The next request may pass the limit. $4.92 of $5 used, about $0.31" in screen
         row = next(at for at, line in enumerate(screen.splitlines()) if "double the limit" in line)
         column = screen.splitlines()[row].index("double the limit")
@@ -56,6 +57,7 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         assert drive.client.calls[-1] == ("answer_limit", "l1", True)
         await drive.push(LimitResolved(session_id=SESSION, request_id="l1"))
         assert "may pass the limit" not in drive.text() and "! limit" not in drive.text()
+        assert "working" in drive.text().splitlines()[-1]
         await drive.push(replace(ASKED, request_id="l2", used_cost="19"))
         await drive.press("ctrl+x", "asterisk")
         assert client_limit(drive) == SpendLimit(cost="20"), "twice as often as it takes"
