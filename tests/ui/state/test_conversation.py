@@ -281,6 +281,26 @@ def test_a_call_that_was_running_when_the_program_died_is_shown_as_interrupted()
     assert outline(state.entries) == ["user fix it", "tool bash interrupted"]
 
 
+@pytest.mark.parametrize(
+    ("stored", "broken"),
+    [
+        ([tool("c", replayed=True)], True),
+        ([tool("c", replayed=True), tool_ended("c", replayed=True)], True),
+        ([], True),
+        ([tool("c", replayed=True), turn_ended(status="cancelled", replayed=True)], False),
+        ([ended("b", "answer", replayed=True)], False),
+    ],
+)
+def test_a_turn_that_the_program_did_not_live_to_end_is_said_to_be_so(
+    stored: list[HostEvent], broken: bool
+) -> None:
+    state = new_state(turn(replayed=True), *stored, opened(resumed=True))
+    state.apply([make(ModeChanged, mode="ask")])
+    notes = [entry.text for entry in state.entries if isinstance(entry, NoteEntry)]
+    rest = " · the last turn had not ended" if broken else ""
+    assert notes[-1] == f"Resumed · coding{rest}"
+
+
 def test_a_replay_that_comes_in_two_batches_is_not_cut_in_two() -> None:
     state = new_state(opened(resumed=True), turn(replayed=True), tool("c", replayed=True))
     state.apply([tool_ended("c", replayed=True), ended("b", "done", replayed=True)])

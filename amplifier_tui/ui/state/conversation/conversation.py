@@ -39,6 +39,7 @@ _ONCE = (
     events.TurnEnded,
 )
 _TOLD = 16
+_RESUMED = "Resumed"
 _CHOSEN = {
     "pin": "Kept whole from the next request on",
     "drop": "Left out from the next request on",
@@ -278,7 +279,7 @@ class ConversationState(Handlers):
         previous, self._bundle = self._bundle, event.bundle
         self._opened_as = event.session_id
         if event.resumed and not same:
-            self._divider = "Resumed" + (f" · {event.bundle}" if event.bundle else "")
+            self._divider = _RESUMED + (f" · {event.bundle}" if event.bundle else "")
         elif previous and previous != event.bundle:
             if same and self._said_something():
                 self._note(f"Switched to {event.bundle}")
@@ -313,8 +314,17 @@ class ConversationState(Handlers):
         """Take note of a live event: the stored part is over, a line says where."""
         self.settle_replay()
         if self._divider and self._said_something():
-            self._note(self._divider)
+            broken = self._divider.startswith(_RESUMED) and self._is_broken_off()
+            self._note(self._divider + (" · the last turn had not ended" if broken else ""))
             self._divider = ""
+
+    def _is_broken_off(self) -> bool:
+        """Whether the latest turn ended without a word of it, as when the program was killed.
+
+        Where it was not stored that turns end, an answer is the end.
+        """
+        own = (e for e in reversed(self.list.entries) if e.agent == MAIN_LANE)
+        return self.failures.running and isinstance(next(own, None), UserEntry | ToolEntry)
 
     def _is_tried_again(self, event: events.TurnStarted) -> bool:
         """Whether a turn goes on with the prompt of the last one, which is on screen already."""
