@@ -7,6 +7,7 @@ from amplifier_tui.host.events import (
     LaneClosed,
     LaneOpened,
     ModeChanged,
+    ModelChanged,
     SteerApplied,
     TurnStatus,
 )
@@ -321,13 +322,16 @@ def test_earlier_history_goes_in_front_in_its_own_order() -> None:
     ]
 
 
-def test_the_welcome_knows_what_is_missing_and_the_mode() -> None:
+def test_the_welcome_knows_what_is_missing_the_mode_and_the_model_that_was_chosen() -> None:
     state = new_state(opened())
-    state.apply([make(ModeChanged, mode="plan")])
+    state.apply(
+        [make(ModeChanged, mode="plan"), make(ModelChanged, provider="openai", model="gpt-6-luna")]
+    )
     state.apply([make(Failed, kind="no_provider", message="No key", missing=("OPENAI_API_KEY",))])
     welcome = state.entries[0]
     assert isinstance(welcome, WelcomeEntry)
     assert (welcome.mode, welcome.missing) == ("plan", ("OPENAI_API_KEY",))
+    assert welcome.model == "gpt-6-luna"
 
 
 def test_agents_of_one_kind_keep_names_of_their_own_when_earlier_ones_are_fetched() -> None:

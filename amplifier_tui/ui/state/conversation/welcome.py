@@ -61,6 +61,10 @@ class Welcome(Handlers):
         self.miss(event.missing)
         self._say(problem=event.message, remedy=event.remedy)
 
+    @on(events.ModelChanged, main=True)
+    def _model_changed(self, event: events.ModelChanged) -> None:
+        self._say(model=event.model or self.card.model)
+
     @on(events.ApprovalRequested, live=True)
     def _asked(self, event: events.ApprovalRequested) -> None:
         if event.call_id:
