@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -141,8 +143,34 @@ def test_a_long_stored_text_is_cut_when_it_is_looked_at() -> None:
     item = made.add(TextEntry(key="1", text=ANSWER * 20))
     assert len(item.pieces) == 1
     made.measure(item.pieces[0])
+    assert len(item.pieces) >= 2 and made.is_measured(item.pieces[0])
+    measure_all(made)
     assert len(item.pieces) >= 5
     assert max(len(piece.source) for piece in item.pieces) < 5000
+
+
+@pytest.mark.parametrize("around", [0, 1])
+def test_a_long_stored_text_is_cut_a_piece_at_a_time_before_and_behind_what_is_shown(
+    around: int,
+) -> None:
+    made = document()
+    item = made.add(TextEntry(key="1", text="\n".join(f"- item {n}" for n in range(2_000))))
+    made.add(UserEntry(key="2", text="next"))
+    pieces = [len(item.pieces)]
+    while made.measure_slice(0.0, around):
+        pieces.append(len(item.pieces))
+    steps = [after - before for before, after in pairwise(pieces)]
+    assert max(steps) <= 2 and len(item.pieces) >= 5
+    assert all(made.is_measured(piece) for piece in made.pieces)
+
+
+def test_a_link_that_is_defined_at_the_end_of_a_long_text_is_known_at_its_beginning() -> None:
+    made = document()
+    text = "See [the list][a].\n\n" + "\n".join(f"- item {n}" for n in range(2_000))
+    item = made.add(TextEntry(key="1", text=f"{text}\n\n[a]: https://example.org"))
+    made.measure(item.pieces[0])
+    links = {span.link for line in made.lines(item.pieces[0]) for span in line.spans}
+    assert "https://example.org" in links
 
 
 def test_agents_that_called_each_other_are_shown_and_folded() -> None:

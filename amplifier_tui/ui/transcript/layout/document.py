@@ -18,7 +18,7 @@ from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.heights import Heights
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 from amplifier_tui.ui.transcript.lines import StyledLine
-from amplifier_tui.ui.transcript.markdown.blocks import ROOT
+from amplifier_tui.ui.transcript.markdown.blocks import ROOT, blocks_of
 
 _KEEP = 200
 NEAR = 60
@@ -106,12 +106,14 @@ class Document:
 
     def is_measured(self, piece: Piece) -> bool:
         """Say whether a piece's height is its real one."""
-        return piece.epoch == self._epoch and piece.item.split
+        return piece.epoch == self._epoch and piece.item.split and not piece.uncut
 
     def measure(self, piece: Piece) -> None:
         """Make a piece's height its real one."""
         if not piece.item.split:
             self._split(piece.item)
+        if piece.uncut:
+            self._cut(piece)
         if not self.is_measured(piece):
             piece.epoch = self._epoch
             self.heights.set(self.index(piece), len(self.lines(piece)))
@@ -125,9 +127,10 @@ class Document:
             if self._before >= self._measured:
                 count = len(self.pieces)
                 self._measure_and_free(self._before)
-                # A text that was cut moved the pieces behind it.
-                self._after += len(self.pieces) - count
-                self._before -= 1
+                # A text that was cut moved the pieces behind it, and its rest comes next.
+                rest = len(self.pieces) - count
+                self._after += rest
+                self._before += rest or -1
             if self._after < len(self.pieces):
                 self._measure_and_free(self._after)
                 self._after += 1
@@ -274,7 +277,7 @@ class Document:
             del item.pieces[1:]
         item.split = False
         item.references.clear()
-        first.source, first.context = "", ROOT
+        first.source, first.context, first.uncut = "", ROOT, False
         self.invalidate(first, estimate=True)
 
     def redraw(self, item: DrawnEntry) -> None:
@@ -307,20 +310,30 @@ class Document:
         return item
 
     def _split(self, item: DrawnEntry) -> None:
-        """Cut an item's text into pieces."""
+        """Begin to cut an item's text into pieces."""
         item.split = True
         prose = item.prose
         if not prose:
             return
-        from amplifier_tui.ui.transcript.markdown.split import pieces_of
-
         first = item.pieces[0]
-        (context, source), *others = pieces_of(clean(prose), item.references)
-        first.context, first.source = context, source
-        pieces = [Piece(item, source, context) for context, source in others]
-        item.pieces += pieces
-        self._insert(self.index(first) + 1, pieces)
+        first.source, first.uncut = clean(prose), True
+        if "]:" in first.source:
+            # Links may be defined at the end: the beginning can't be drawn without them.
+            blocks_of(first.source, item.references)
         self.invalidate(first, estimate=True)
+
+    def _cut(self, piece: Piece) -> None:
+        """Leave in the rest of a text what is one piece of it, and put what remains behind it."""
+        from amplifier_tui.ui.transcript.markdown.split import first_cut
+
+        piece.uncut = False
+        item, source = piece.item, piece.source
+        cut = first_cut(source, piece.context, item.references, first=piece.is_first)
+        if cut is not None:
+            piece.source = source[: cut.at]
+            rest = Piece(item, source[cut.at :], cut.context, uncut=True)
+            self.append_piece(item, rest)
+        self.invalidate(piece, estimate=True)
 
     def _link(self, item: DrawnEntry) -> None:
         """Find out what separates an item from the one before it."""

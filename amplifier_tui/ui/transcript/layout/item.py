@@ -21,8 +21,9 @@ from amplifier_tui.ui.transcript.markdown.blocks import ROOT, Context, Reference
 class Piece:
     """A run of rows that is rendered at once; a long text is many, so that none costs much.
 
-    `source` is clean Markdown, for prose. Ask the document for the `index`. `epoch` is that of the
-    document when the height was measured, -1 for an estimate.
+    `source` is clean Markdown, for prose; where it is `uncut`, it is all the rest of a text. Ask
+    the document for the `index`. `epoch` is that of the document when the height was measured, -1
+    for an estimate.
     """
 
     item: "DrawnEntry"
@@ -32,6 +33,7 @@ class Piece:
     lines: list[StyledLine] | None = None
     strips: dict[int, Strip] = field(default_factory=dict)
     epoch: int = -1
+    uncut: bool = False
 
     def forget(self) -> None:
         """Free the rendered rows; the height stays right."""
@@ -54,7 +56,7 @@ class DrawnEntry:
     """An entry on screen.
 
     `gap` blank rows and the name of a sub-agent (`lane`) precede it. Its text is cut into pieces
-    (`split`) when it is first looked at. `opened` is what the user chose about its details. It
+    (`split`) as far as it is looked at. `opened` is what the user chose about its details. It
     is `hidden` where its agent's line is folded. It
     began to stream at `since` on the view's clock (0: it came whole).
     """

@@ -58,23 +58,32 @@ def find_cut(source: str, context: Context, references: References, *, first: bo
     if outermost and len(source) - outermost[0].at <= PIECE:
         return outermost[0]
     for cut in cuts:
-        if cut.context == ROOT or _is_exact(source, context, cut, references, first):
+        if _is_safe(cut.context) or _is_exact(source, context, cut, references, first):
             return cut
     return None
 
 
-def pieces_of(source: str, references: References) -> Iterator[tuple[Context, str]]:
-    """Return the pieces of a whole text."""
-    context, start, end = ROOT, 0, 2 * PIECE
+def first_cut(source: str, context: Context, references: References, *, first: bool) -> Cut | None:
+    """Return where the first piece of a whole text, or of the rest of one, ends.
+
+    Returns:
+        None where all of it is one piece.
+    """
+    end = 2 * PIECE
     while end < len(source):
-        cut = find_cut(source[start:end], context, references, first=start == 0)
-        if cut is None:
-            end += end - start
-            continue
-        yield context, source[start : start + cut.at]
-        context, start = cut.context, start + cut.at
-        end = start + 2 * PIECE
-    yield context, source[start:]
+        cut = find_cut(source[:end], context, references, first=first)
+        if cut is not None:
+            return cut
+        end *= 2
+    return None
+
+
+def _is_safe(context: Context) -> bool:
+    """Whether a cut is exact without a look: between two blocks, or two items, of the outermost.
+
+    What stands before such a place is over, and nothing behind it depends on more than its marker.
+    """
+    return [step.kind for step in context.steps] in ([], ["sibling"])
 
 
 def _is_exact(source: str, context: Context, cut: Cut, references: References, first: bool) -> bool:
@@ -158,7 +167,8 @@ class _Search:
             return
         opening = f"{base}{marker}{STAND_IN}\n{base.rstrip()}\n"
         sibling = _extended(outer, opening, OpenBlock("sibling", number - 1))
-        yield from self._at_line(_first_line(item), sibling)
+        if len(items) > 1:
+            yield from self._at_line(_first_line(item), sibling)
         inner = _extended(outer, opening, OpenBlock("item", number))
         below = trail[1:] if len(items) == 1 else ()
         yield from self._inside_container(item, base + " " * len(marker), inner, below)
