@@ -78,3 +78,26 @@ async def test_a_resumed_session_takes_no_place_of_one_that_works(tmp_path: Path
         assert drive.client.others[0].named("open")[0][0].resume == "s7"
         await drive.app.run_by_id("session.sessions", "s1")
         assert drive.app.client is drive.client, "what is open already is shown"
+
+
+@pytest.mark.parametrize(
+    ("action", "words", "dead", "left"),
+    [
+        ("session.left_open", "No session was left open", ("Resume all", "Take off"), ()),
+        (
+            "session.sessions",
+            "No session was stored here",
+            ("Preview", "Rename", "Tag", "Pin", "Fork", "Copy id", "Delete"),
+            ("All folders", "Search what was said"),
+        ),
+    ],
+)
+async def test_an_empty_list_offers_no_key_that_needs_a_session(
+    action: str, words: str, dead: tuple[str, ...], left: tuple[str, ...]
+) -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.app.run_by_id(action)
+        await drive.until(lambda: words in drive.text())
+        screen = drive.text()
+        assert not [each for each in dead if each in screen]
+        assert not [each for each in (*left, "esc") if each not in screen]

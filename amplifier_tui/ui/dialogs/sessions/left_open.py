@@ -25,6 +25,7 @@ class LeftOpenPicker(AskingPicker[SessionCard]):
     CHOOSE = "Resume"
     WHAT = "sessions"
     KEY = "session_id"
+    ON_ROW = frozenset({"choose", "open_all", "forget"})
     EMPTY = ("No session was left open.", "No session matches.")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+x", "forget", show=False, priority=True),
