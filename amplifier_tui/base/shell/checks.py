@@ -53,6 +53,9 @@ _BEFORE_WORDS: Final = (b"", *(bytes([byte]) for byte in b" \t\n;&|()`"))
 _DELIMITER: Final = re.compile(r"\\?[\w.+-]+|'[\w .+-]+'|\"[\w .+-]+\"")
 _PARTED: Final = re.compile(r"(?<!\\)(?:\\\\)*[ \t\n]")
 _RUNS_SOMETHING: Final = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|[<>]\()")
+# In words of a test that are patterns to the tree, operators are text.
+_PATTERNS: Final = frozenset({"regex", "extglob_pattern"})
+_OPERATOR: Final = re.compile(r"[<>&|;()\n]")
 
 CONSTRUCTS: Final = {
     "if_statement": "the shell's own `if`",
@@ -91,6 +94,8 @@ def examined(root: Node, data: bytes) -> tuple[bool, list[tuple[int, str]]]:
 def _is_doubtful(node: Node, data: bytes) -> bool:
     if node.is_error or node.is_missing or (node.is_named and node.type not in _KNOWN):
         return True
+    if node.type == "test_command" and _ends_early(node, data):
+        return True
     if node.type == "command_substitution":
         # In backquotes a shell reads backslashes a second time.
         text = source(node)
@@ -108,6 +113,30 @@ def _is_doubtful(node: Node, data: bytes) -> bool:
         # Inside of double quotes, single ones in `${…}` are characters like others.
         return _RUNS_SOMETHING.search(source(node)) is not None and _is_in_expansion(node)
     return _is_doubtful_leaf(node, data)
+
+
+def _ends_early(test: Node, data: bytes) -> bool:
+    """Whether a shell ends `[ … ]`, a program like others, before its bracket.
+
+    The tree reads it as `[[ … ]]`, where operators and new lines belong to the expression.
+    """
+    if test.children[0].type != "[":
+        return False
+    parts = [test]
+    while parts:
+        part = parts.pop()
+        if part.type in WORDS or not part.children:
+            text = source(part) if part.type in _PATTERNS else part.type
+            if _OPERATOR.search(text):
+                return True
+            continue
+        at = part.start_byte
+        for child in part.children:
+            if b"\n" in data[at : child.start_byte].replace(b"\\\n", b""):
+                return True
+            at = child.end_byte
+        parts += part.children
+    return False
 
 
 def _is_in_expansion(node: Node) -> bool:

@@ -244,12 +244,9 @@ class _Walk:
 
     def _test(self, node: Node, draft: _Draft) -> None:
         """`[ … ]` is a program whose arguments the tree shows as an expression."""
-        redirects = node.children[0].type == "["  # What compares in `[[ … ]]`.
         nodes = [node]
         while nodes:
             part = nodes.pop()
-            if redirects and part.type.startswith(("<", ">")):
-                self._complete = False
             if part.type in WORDS or not part.children:
                 self._word(part, draft)
             else:

@@ -128,6 +128,17 @@ test -v 'a[$(touch x)]'
 test 'a[`touch x`]' -eq 1
 [ -v 'a[$(touch x)]' ]
 [ -R x ]
+[ -f a && ./x ]
+[ a || x ]
+[ a | x ]
+[ a & x ]
+[ a == b&x ]
+[ a == b|x ]
+[ a =~ b|x ]
+[ &>out ]
+[ &>>out ]
+[ a &>out ]
+[ a -a &>out ]
 [[ 'a[$(touch x)]' -eq 1 ]]
 declare 'a[$(touch x)]=1'
 read 'a[$(touch x)]'

@@ -39,6 +39,19 @@ def test_a_line_of_its_own_is_never_taken_for_words_of_the_one_above(line: str) 
     assert not read_shell_line(line).complete
 
 
+@pytest.mark.parametrize(
+    "line", ["[\nrm ]", "[ -f\nrm ]", "[ !\nrm ]", "[ a =~\nrm ]", "[ -n a -a\nrm ]", "[ a\n]"]
+)
+def test_a_line_ends_a_test_that_is_a_program(line: str) -> None:
+    assert not looks(line)
+    assert not read_shell_line(line).complete
+
+
+def test_a_test_may_go_on_behind_a_backslash_and_hold_operators_in_quotes() -> None:
+    for text in ("[ -f a -a \\\n -f b ]", "[ a = 'x&y' ]", '[ "a|b" = c ] && ls'):
+        assert looks(text), text
+
+
 def test_documents_with_continued_lines_are_read() -> None:
     for text in ("cat <<E > out\nRUN a \\\n  b\nE\nls", "cat <<'E'\na \\\nE\nls", "ls \\\n  -la"):
         assert read_shell_line(text).complete, text
