@@ -54,7 +54,7 @@ OPTIONS: tuple[LaunchOption, ...] = (
     LaunchOption("--resume", "Resume a session; without an ID, the last one here.", "ID", LAST),
     LaunchOption("--cwd", "Work in this directory instead of the current one.", "DIR"),
     LaunchOption("--trust", "Let everything a project or stranger brings count in this run."),
-    LaunchOption("--model", "Have this model answer: ID or PROVIDER/ID.", "MODEL"),
+    LaunchOption("--model", "Have this model answer in this run: ID or PROVIDER/ID.", "MODEL"),
     LaunchOption("--mode", "Begin in this mode: plan, ask or edits.", "MODE"),
     LaunchOption("--max-cost", "Ask before a session costs more than so many dollars.", "DOLLARS"),
     LaunchOption("--theme", "Use this theme for this run.", "NAME"),

@@ -53,7 +53,8 @@ class OpenRequest:
         resume: Session id or an unambiguous prefix of one; `last` for the newest of `cwd`.
         demo: Take the offline demo bundle, whatever is configured.
         mode: What goes through unasked; empty for what the bundle says, else `ask`.
-        model: Who is to answer, its id or `PROVIDER/ID`; empty for what was chosen before.
+        model: Who is to answer in this session, its id or `PROVIDER/ID`; empty for what was
+            chosen before.
         models: The models the user chose earlier, by bundle.
         session_id: The id of a new session, a UUID as text; empty for a random one.
         appended: Text for the end of the system prompt.

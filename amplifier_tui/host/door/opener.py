@@ -185,7 +185,8 @@ class SessionOpener(SessionCommands):
             # Chosen while it opened.
             await live.gating.set_mode(self._mode)
         if opening.request.model:
-            self._chose(live, await live.models.switch("", opening.request.model))
+            named = await live.models.switch("", opening.request.model, kept=False)
+            self._chose(live, named)
         self._send_early(live)
 
     def _send_early(self, live: LiveSession) -> None:

@@ -124,11 +124,12 @@ class Models:
         """The chosen model has answered."""
         self._before = None
 
-    async def switch(self, provider: str, model: str) -> ModelChoice | None:
+    async def switch(self, provider: str, model: str, *, kept: bool = True) -> ModelChoice | None:
         """Have another model answer from the next request on.
 
         Args:
             provider: The name it is mounted under; empty for whichever offers the model.
+            kept: It is the user's choice for later sessions too.
 
         Returns:
             What is chosen now; None, which was said, where there is no such model.
@@ -141,7 +142,8 @@ class Models:
             self._take(replace(found, effort=before.effort))
         # Of several switches without an answer in between, the first is gone back on.
         self._before = self._before or before
-        self.tell(chosen=True)
+        self._sender.store.save_metadata()
+        self.tell(chosen=kept)
         return self._route.choice
 
     def switch_back(self) -> ModelChoice | None:

@@ -124,6 +124,7 @@ def test_a_session_that_is_opened_with_a_model_is_answered_by_it_from_the_first_
     driver.client.submit("sent while it opens")
     driver.wait(TurnEnded)
     assert asked(server, 0) == ("chat", "gpt-6-luna", "")
+    assert not any(event.chosen for event in driver.of(ModelChanged)), "later ones are as before"
     session = driver.of(SessionOpened)[0].session_id
     driver.close()
     again = drive()
