@@ -10,7 +10,7 @@ from textual.strip import Strip
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import clean, one_line
-from amplifier_tui.ui.panes.events.rows import UNKNOWN_PAST, clock_time, past_row
+from amplifier_tui.ui.panes.events.rows import clock_time, past_row, why_empty
 from amplifier_tui.ui.panes.json_tree import parse_json
 from amplifier_tui.ui.state.formats import milliseconds, short_model
 from amplifier_tui.ui.state.instruments.modules import Modules, ModuleState, ModuleStatus
@@ -89,8 +89,7 @@ class ModulesPane(LineView[_ModuleLine]):
             if module.key in self._open:
                 details = module_details(module, width, self._modules.share_of(module))
                 lines += [_ModuleLine(module.key, row, own=False) for row in details]
-        words = "None mounted yet" if self._modules.known else UNKNOWN_PAST
-        none: Row = [(fit(words, width), "muted")]
+        none: Row = [(fit(why_empty(self._modules, "None mounted yet"), width), "muted")]
         return lines or [_ModuleLine("", none, own=False)]
 
     def _stops_at(self, row: _ModuleLine) -> bool:

@@ -40,6 +40,9 @@ async def test_it_is_read_only_until_it_is_free_and_one_key_goes_on_with_it(
         if size[0] >= 80:
             assert "process 4711: read-only until closed there" in drive.text()
         assert drive.app.main.prompt.input.placeholder.startswith("Read-only: open elsewhere")
+        # Nothing is mounted or counted here, and what is there is not known.
+        assert drive.text().count("Known only where it is open") == (2 if size[0] >= 100 else 0)
+        assert "None mounted yet" not in drive.text()
         await drive.write("go on")
         await drive.press("enter")
         assert drive.client.named("submit") == [("go on",)]

@@ -6,7 +6,7 @@ from typing import Final
 
 from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.events import BudgetChanged, Usage
-from amplifier_tui.ui.panes.events.rows import UNKNOWN_PAST
+from amplifier_tui.ui.panes.events.rows import why_empty
 from amplifier_tui.ui.state.formats import plural, short_model, span, spent_words
 from amplifier_tui.ui.state.instruments.budget import (
     TOOL_SCHEMAS,
@@ -75,7 +75,7 @@ def context_rows(budget: BudgetState, width: int, *, groups: int) -> list[Row]:
     if report is None:
         return [
             spread([("Context", "head")], [], width),
-            [(fit("Nothing counted yet" if budget.known else UNKNOWN_PAST, width), "muted")],
+            [(fit(why_empty(budget, "Nothing counted yet"), width), "muted")],
         ]
     shown = source_groups(report.sources, max(1, groups))
     rows = [head_row(budget, width), _bar(budget, report, shown, width)]

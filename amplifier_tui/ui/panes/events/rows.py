@@ -9,6 +9,8 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import HandlerTrace, HookTraced
 from amplifier_tui.ui.state.formats import milliseconds
+from amplifier_tui.ui.state.instruments.budget import BudgetState
+from amplifier_tui.ui.state.instruments.modules import Modules
 from amplifier_tui.ui.widgets.styled import Role, Row, fit, fit_pieces, pieces_width, spread
 
 _VERDICTS: dict[str, Role] = {
@@ -100,8 +102,11 @@ def clock_time(at: float) -> str:
         return "--:--:--.---"
 
 
-UNKNOWN_PAST = "Known only since the resume"
-"""What a pane says of a moment before the session was opened here."""
+def why_empty(shown: Modules | BudgetState, words: str) -> str:
+    """Return what a pane says that has nothing to show; `words` where there is nothing as yet."""
+    if not shown.known:
+        return "Known only since the resume"
+    return "Known only where it is open" if shown.elsewhere else words
 
 
 def past_row(title: str, moment: float, width: int) -> Row:

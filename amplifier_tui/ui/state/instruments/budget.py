@@ -4,7 +4,7 @@ from itertools import count
 from typing import Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.host.events import BudgetChanged, SourceUsage, TurnStarted
+from amplifier_tui.host.events import BudgetChanged, SessionHeld, SourceUsage, TurnStarted
 from amplifier_tui.ui.state.section import FieldSection, on
 
 QUIET_WARNING = 0.70
@@ -29,6 +29,12 @@ class BudgetState(FieldSection):
         self.turn_began_with: BudgetChanged | None = None
         self.known = True
         """False for a past moment of which nothing is known."""
+        self.elsewhere = False
+        """Another window has the session open, and alone knows what is in its context."""
+
+    @on(SessionHeld)
+    def _held(self, event: SessionHeld) -> None:
+        self.elsewhere = True
 
     def slot_of(self, label: str) -> int | None:
         """Return the number of a source's look; None where several are put together."""

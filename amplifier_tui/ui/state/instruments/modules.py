@@ -98,6 +98,8 @@ class Modules(Section):
         self.report: tuple[events.ReportItem, ...] = ()
         self.known = True
         """False for a past moment of which nothing is known."""
+        self.elsewhere = False
+        """Another window has the session open, and alone knows them."""
 
     def ordered(self) -> list[ModuleStatus]:
         """Return the modules by kind, then by name."""
@@ -120,8 +122,15 @@ class Modules(Section):
         self._calls.clear()
         self._provider_event = ""
         self.report = ()
-        if self.by_key:
+        if self.by_key or self.elsewhere:
+            self.elsewhere = False
             self.by_key.clear()
+            self._changed()
+
+    @on(events.SessionHeld)
+    def _held(self, event: events.SessionHeld) -> None:
+        if not self.elsewhere:
+            self.elsewhere = True
             self._changed()
 
     @on(events.SessionClosed)
