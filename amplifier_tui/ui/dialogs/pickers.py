@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.events import Paste
 from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import clean, one_line, shortened
@@ -202,9 +203,31 @@ class NamePicker(Picker):
 
 
 class KeyPicker(NamePicker):
-    """Returns the variable whose key is to be given."""
+    """Returns the variable whose key is to be given; `pasted` is a key that was pasted before.
+
+    It has no filter: who is told to paste a key does so at once, and would read it there.
+    """
 
     TITLE = "Which key"
+    AUTO_FOCUS = ""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(names)
+        self.pasted = ""
+
+    def on_mount(self) -> None:
+        """Fill the list."""
+        self.query_one("#filter", Input).display = False
+        super().on_mount()
+
+    def on_paste(self, event: Paste) -> None:
+        """Keep a key until it is known whose it is."""
+        event.stop()
+        self.pasted = event.text.strip()
+        self.refill(self.rows.row_id)
+
+    def _data(self, rows: Sequence[PickRow]) -> Content:
+        return Content("  pasted, not shown: whose?") if self.pasted else Content()
 
 
 class ServerPicker(NamePicker):

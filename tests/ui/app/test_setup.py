@@ -1,8 +1,12 @@
 """A session without a provider: a key is pasted, or a server on this machine is used."""
 
+from dataclasses import replace
+
 import pytest
+from textual.events import Paste
 
 from amplifier_tui.host.events import Failed, LocalServer, LocalServersFound
+from amplifier_tui.ui.dialogs.pickers import KeyPicker
 from amplifier_tui.ui.dialogs.questions import AskLine
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient, opened
@@ -62,3 +66,22 @@ async def test_after_a_refused_key_another_one_can_be_pasted() -> None:
         await drive.press("enter")
         await drive.closed()
         assert client.named("set_up") == [({"ANTHROPIC_API_KEY": "sk-secret-2"}, "")]
+
+
+async def test_a_key_that_is_pasted_before_its_provider_is_chosen_is_kept_and_not_shown() -> None:
+    names = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
+    client = FakeClient(on_open=[opened(), replace(NO_PROVIDER, missing=names)])
+    async with running(client, size=(80, 24)) as drive:
+        await drive.until(lambda: "paste a key" in drive.text())
+        await drive.press("ctrl+x", "number_sign")
+        await drive.dialog(KeyPicker)
+        drive.app.post_message(Paste(" sk-secret-3\n"))
+        await drive.until(lambda: "Which key  pasted, not shown: whose?" in drive.text())
+        assert "sk-secret" not in drive.text()
+        await drive.press("down", "enter")
+        await drive.dialog(AskLine)
+        await drive.until(lambda: "•" in drive.text())
+        assert "sk-secret" not in drive.text()
+        await drive.press("enter")
+        await drive.closed()
+        assert client.named("set_up") == [({"OPENAI_API_KEY": "sk-secret-3"}, "")]

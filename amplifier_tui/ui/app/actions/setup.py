@@ -30,10 +30,10 @@ def paste_key(
         from amplifier_tui.ui.dialogs.pickers import KeyPicker
 
         picker = KeyPicker(missing)
-        app.ask(picker, lambda name: _ask_for(app, client, name))
+        app.ask(picker, lambda name: _ask_for(app, client, name, picker.pasted))
 
 
-def _ask_for(app: SessionApp, client: SessionClient, name: str) -> None:
+def _ask_for(app: SessionApp, client: SessionClient, name: str, pasted: str = "") -> None:
     from amplifier_tui.ui.dialogs.questions import AskLine
 
     def given(key: str) -> None:
@@ -44,7 +44,7 @@ def _ask_for(app: SessionApp, client: SessionClient, name: str) -> None:
         "It is tried with one small request. If that is answered, it is kept in "
         f"{amplifier_home() / 'keys.env'}, readable by you alone."
     )
-    app.ask(AskLine(name, limit=_KEY_LENGTH, about=about, masked=True), given)
+    app.ask(AskLine(name, pasted, limit=_KEY_LENGTH, about=about, masked=True), given)
 
 
 @in_open_session
