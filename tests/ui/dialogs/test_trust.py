@@ -188,6 +188,15 @@ async def test_what_changed_is_marked_and_never_folded() -> None:
 
 
 @pytest.mark.usefixtures("at_once")
+async def test_a_file_that_changed_while_its_description_did_not_is_said_to_have() -> None:
+    changed = item("tidy", group="skills", detail="Tidy the code", was="used: Tidy the code")
+    async with running(size=(120, 36)) as drive:
+        await drive.push(asked(changed))
+        await drive.dialog(TrustDialog)
+        assert "was  used: Tidy the code" in drive.text()
+        assert "now  Tidy the code · its content is another" in drive.text()
+
+
 async def test_it_goes_away_when_it_was_answered_elsewhere_or_the_session_closed() -> None:
     async with running() as drive:
         await drive.push(many())

@@ -115,7 +115,10 @@ def _item_rows(item: "TrustItem", mark: str, folder: str, width: int) -> Iterato
     if item.was:
         was, now = [*deeper, ("was  ", "muted")], [*deeper, ("now  ", "muted")]
         yield from _block(_shown(item.was), "warning", was, width, about, own=False)
-        yield from _block(_shown(item.detail), "text", now, width, about, own=False)
+        # What is said of a file may be the same words while what stands in it is not.
+        same = "its content is another" if item.was.endswith(item.detail) else ""
+        words = " · ".join(filter(None, (_shown(item.detail), same)))
+        yield from _block(words, "text", now, width, about, own=False)
     elif item.detail:
         role: Role = "text" if item.group == "power" else "muted"
         yield from _block(_shown(item.detail), role, deeper, width, about, own=False)
