@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -305,3 +306,21 @@ def test_a_rule_covers_no_secrets_configuration_or_words_that_do_more(
 def test_a_rule_covers_packages_and_single_tests(places: Path) -> None:
     for rule, line in (("npm test *", "npm test @scope/name"), ("pytest *", "pytest a.py::test_b")):
         assert RuleBook((parse_rule(f"bash({rule})"),)).match(command(line, places).parts)
+
+
+@pytest.mark.parametrize(
+    ("rule", "url"),
+    [
+        ("web(example.org)", "https://example.org./"),
+        ("web(*.example.org)", "https://a.EXAMPLE.org.:443/x"),
+        ("web(2606:4700::1111)", "http://[2606:4700:0:0:0::1111]/"),
+        ("web(1.2.3.4)", "http://[::ffff:1.2.3.4]/"),
+        ("web(1.2.3.4)", "http://[::ffff:102:304]/"),
+    ],
+)
+def test_a_rule_that_denies_a_server_knows_its_other_spellings(
+    tmp_path: Path, rule: str, url: str
+) -> None:
+    book = RuleBook((replace(parse_rule(rule), verdict="deny"),))
+    match = book.match(describe_call("web_fetch", {"url": url}, tmp_path).parts)
+    assert match is not None and match.verdict == "deny"

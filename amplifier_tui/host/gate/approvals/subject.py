@@ -7,6 +7,7 @@ about, or that says it twice, is unclear, and is judged by all of them.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_address
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -69,11 +70,20 @@ class Subject:
 
     @property
     def host(self) -> str:
-        """The host a network call goes to; empty when the address is not readable."""
+        """The host a network call goes to, as it is usually written.
+
+        Empty when the address is not readable.
+        """
         try:
-            return urlsplit(self.url).hostname or ""
+            host = (urlsplit(self.url).hostname or "").removesuffix(".")
         except ValueError:
             return ""
+        try:
+            address = ip_address(host)
+        except ValueError:
+            return host
+        # One address has many spellings; rules know one.
+        return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
