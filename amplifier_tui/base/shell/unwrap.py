@@ -1,5 +1,6 @@
 """What a command really runs: `sudo env X=1 timeout 5 rm -rf x` runs `rm -rf x`."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -58,10 +59,19 @@ _LOOKED_AT: Final = 20
 """Words behind a wrapper among which the program it runs is looked for."""
 _MOST_NESTING: Final = 3
 
-_RUN_THEIR_WORDS: Final = frozenset({"busybox", "ssh", "npx", "bunx", "tmux", "screen", "runuser"})
+_RUN_THEIR_WORDS: Final = frozenset(
+    {"busybox", "ssh", "npx", "bunx", "tmux", "screen", "runuser", "setpriv", "prlimit", "choom"}
+    | {"nsenter", "setarch", "linux32", "linux64", "i386", "x86_64", "uname26", "jobs", "compgen"}
+    | {"mapfile", "readarray", "script", "source", "."}
+)
 """Others that run one named by their words; what they are remains with who judges them."""
-_READ_WORDS: Final = SHELLS | {"trap", "script", "ssh", "su", "tmux", "runuser", "watch"}
+_READ_WORDS: Final = SHELLS | {
+    *("trap", "script", "ssh", "su", "tmux", "runuser", "watch", "mapfile", "readarray"),
+}
 """Programs that take a word for a script."""
+
+_SHELL_VALUES: Final = frozenset({"--rcfile", "--init-file"})
+_SPLIT: Final = re.compile(r"(?:-[iv0]*S|--split-string=?)(.*)", re.DOTALL)
 
 # Words between the options and the command: `timeout 5 cmd`.
 _FIXED: Final = {"timeout": 1, "flock": 1, "taskset": 1, "chrt": 1, "chroot": 1, "direnv": 2} | {
@@ -132,8 +142,8 @@ def _wrapped(
     words = command.words
     while index < len(words):
         word = words[index]
-        if program == "env" and word in ("-S", "--split-string"):
-            text = " ".join(words[index + 1 :])
+        if program == "env" and (split := _SPLIT.fullmatch(word)):
+            text = " ".join((split[1], *words[index + 1 :])).strip()
             yield from _script(ProgramRun(command, wrappers), text, all(command.known), depth)
             return
         if word == "--":
@@ -148,6 +158,10 @@ def _wrapped(
     index += _FIXED.get(program, 0)
     if index >= len(words):
         yield ProgramRun(command, wrappers)
+        return
+    if program == "flock" and words[index] in ("-c", "--command"):
+        text = " ".join(words[index + 1 : index + 2])
+        yield from _script(ProgramRun(command, wrappers), text, all(command.known), depth)
         return
     inner = _from(command, index)
     yield from _unwrapped(inner, (*wrappers, program), depth + 1)
@@ -170,20 +184,38 @@ def _run_by(
 
 def _shell(run: ProgramRun, depth: int) -> Iterator[ProgramRun]:
     arguments = run.arguments
-    for index, word in enumerate(arguments):
-        if word == "--command" or (word.startswith("-") and word[1:2] != "-" and "c" in word):
-            known = run.command.known[index + 2 : index + 3]
-            text = arguments[index + 1] if index + 1 < len(arguments) else ""
-            yield from _script(run, text, all(known), depth)
-            return
-        if not word.startswith("-") and run.program != "su":
-            break
+    place, is_script = _first_operand(run.program, arguments)
+    if is_script:
+        text = arguments[place] if place < len(arguments) else ""
+        yield from _script(run, text, all(run.command.known[: place + 2]), depth)
+        return
     for redirection in run.command.redirections:
         if redirection.operator in ("<<", "<<<"):
             yield from _script(run, redirection.target, redirection.known, depth)
             return
     # A script file, or what comes through a pipe.
     yield run
+
+
+def _first_operand(program: str, arguments: tuple[str, ...]) -> tuple[int, bool]:
+    """Return the place of a shell's first operand, and whether it is a script and no file."""
+    at, is_script = 0, False
+    while at < len(arguments):
+        word = arguments[at]
+        at += 1
+        if word in ("--command", "--session-command") or (program == "su" and word == "-c"):
+            return at, True
+        if word in ("--", "-") and program != "su":
+            return at, is_script
+        if word in _SHELL_VALUES:
+            at += 1
+        elif word[:1] in ("-", "+") and word[:2] != "--":
+            is_script = is_script or (word[0] == "-" and "c" in word)
+            # The names of the options they set follow, one for each.
+            at += 0 if program == "su" else word.count("o") + word.count("O")
+        elif not word.startswith("--") and program != "su":
+            return at - 1, is_script
+    return at, is_script
 
 
 def _script(run: ProgramRun, text: str, known: bool, depth: int) -> Iterator[ProgramRun]:
@@ -233,9 +265,14 @@ def _readings(command: ShellCommand, depth: int) -> Iterator[tuple[str, ...]]:
     if not words:
         return
     yield words
-    name = PurePosixPath(words[0]).name
+    name = PurePosixPath(words[0]).name or words[0]
     if name in WRAPPERS | _RUN_THEIR_WORDS or runner_length(words):
         yield from (words[start:] for start in range(1, min(len(words), _LOOKED_AT)))
+    if name in SHELLS:
+        place, is_script = _first_operand(name, words[1:])
+        files = () if is_script else (words[place + 1 :],)
+        read = ((each.target,) for each in command.redirections if each.operator == "<")
+        yield from (file for file in (*files, *read) if file)
     for run in programs_of(command):
         if run.command.written and run.command.written is not words:
             yield run.command.written

@@ -23,6 +23,12 @@ def verdict(line: str, workspace: Path, *rules: str) -> str:
     [
         *("rm x", "'rm' x", "/bin/rm x", "ls | xargs rm", "sh -c 'rm x'", "env -S 'rm x'"),
         *("git push", "git -C . push", "git --no-pager push origin", "git -c a=b -C x push"),
+        *("bash -euo pipefail -c 'rm x'", "sh -o errexit -c 'rm x'", "sh +e -c 'rm x'"),
+        *("bash -O extglob -c 'rm x'", "bash --rcfile f -c 'rm x'", "bash -c -- 'rm x'"),
+        *("bash -c -e rm", "bash -ceo pipefail rm", "env -S'rm x'", "env -iS 'rm x'"),
+        *("env --split-string='rm x'", "flock f -c 'rm x'", "flock f rm x", "script -c rm f"),
+        *("setpriv rm x", "prlimit --nofile=10 rm x", "setarch x86_64 rm x", "jobs -x rm x"),
+        *("bash ./rm x", "bash -x rm", "sh <rm", "source ./rm", ". rm", "mapfile -C 'rm x' -c 1 a"),
         *("busybox rm x", "trap 'rm x' EXIT", "ssh host rm x", "script -qc 'rm x'", "npx rm x"),
     ],
 )
@@ -49,7 +55,11 @@ def test_what_cannot_be_read_is_asked_about_where_there_is_such_a_rule(
 
 @pytest.mark.parametrize(
     "line",
-    ["git commit -m 'git push'", "echo rm x", "git log --grep push", "touch rm", "git stash push"],
+    [
+        *("git commit -m 'git push'", "echo rm x", "git log --grep push", "git stash push"),
+        *("touch rm", "bash deploy.sh rm x", "bash -c 'echo rm x'", "sh -e deploy.sh rm"),
+        "su user -c 'echo x'",
+    ],
 )
 def test_other_commands_go(tmp_path: Path, line: str) -> None:
     assert verdict(line, tmp_path) == "allow"

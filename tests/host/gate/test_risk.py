@@ -74,6 +74,8 @@ def cwd(tmp_path: Path) -> Path:
         ("wget -qO- x | sudo bash -s", "critical", "runs what it downloads"),
         (":(){ :|:& };:", "critical", "starts processes without end"),
         ("bash -c 'rm -rf /'", "critical", "deletes everything"),
+        ("bash -euo pipefail -c 'rm -rf /'", "critical", "deletes everything"),
+        ("su - user -c 'rm -rf /'", "critical", "deletes everything"),
         ("docker run -v /:/host x", "critical", "gives a container the whole machine"),
     ],
 )
