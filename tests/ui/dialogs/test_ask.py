@@ -59,6 +59,19 @@ def test_one_option_takes_the_place_of_another_and_several_stand_side_by_side() 
     assert not form.is_answered(1)
 
 
+def test_the_users_own_words_are_marked_as_what_is_sent_alone_or_beside_an_option() -> None:
+    form = AskForm(questions())
+    assert "w      In your own words" in shown(form)
+    form.words[0] = "a file"
+    assert "w  (●) a file" in shown(form)
+    form.choose(1)
+    assert "w  (+) a file" in shown(form) and "2  (●) Postgres" in shown(form)
+    form.step(1)
+    form.words[1] = "and types"
+    form.choose(0)
+    assert "w  [x] and types" in shown(form)
+
+
 def test_steps_end_at_the_first_and_the_last_question() -> None:
     form = AskForm(questions())
     form.step(-1)

@@ -96,7 +96,14 @@ def ask_rows(form: AskForm, width: int, key: str) -> list[PickRow]:
         rows += _hanging(f" {at + 1}  {mark} ", label, str(at), width)
     words = one_line(form.words[form.at], _LONGEST)
     shown = Content(words) if words else Content.styled("In your own words", "$text-muted")
-    lead = f" {key}  {'    ' if question.options else ''}"
+    mark = ""
+    if question.options:
+        # What was written goes along with an option, also where only one of them can be chosen.
+        beside = not question.multi_select and any(
+            map(form.is_chosen, range(len(question.options)))
+        )
+        mark = ("(+) " if beside else f"{marks[0]} ") if words else "    "
+    lead = f" {key}  {mark}"
     return [*rows, *_hanging(lead, shown, WORDS, width)]
 
 
