@@ -44,6 +44,15 @@ def test_every_bundle_is_listed_with_where_it_is_from_and_its_state(
     assert [line.split()[1] for line in lines if line.startswith("*")] == ["coding"]
 
 
+def test_a_part_that_is_not_there_is_said_before_a_key_that_is_missing(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    bundles.write("mine", "includes: [coding, nosuch]\n")
+    assert bundles.run("list") == 0
+    line = next(row for row in capsys.readouterr().out.splitlines() if "mine" in row)
+    assert "incomplete" in line and "Would open without nosuch. Not set: ANTHROPIC" in line
+
+
 def test_what_is_in_a_pipe_is_plain_and_whole(bundles: Bundles) -> None:
     bundles.write("mine", f"  # {'x' * 300}\n{COMPLETE}")
     command = [sys.executable, "-m", "amplifier_tui", "bundle", "--cwd", str(bundles.folder)]

@@ -45,6 +45,7 @@ async def test_every_bundle_is_listed_with_its_state(project: Path, own_home: Pa
     without = COMPLETE.split("providers:")[0]
     keyless = "providers: [{module: p, config: {api_key: '${NO_SUCH}'}}]\n"
     user_bundle(own_home, "keyless", without + keyless)
+    user_bundle(own_home, "keyless-part", f"includes: [nosuch]\n{without}{keyless}")
     user_bundle(own_home, "providerless", without)
     user_bundle(own_home, "part", "includes: [nosuch]\n")
     user_bundle(own_home, "far", f"includes: ['git+https://h.invalid/x@main']\n{COMPLETE}")
@@ -67,6 +68,7 @@ async def test_every_bundle_is_listed_with_its_state(project: Path, own_home: Pa
         "far-part": "not_fetched",
         "fine": "ready",
         "keyless": "needs_key",
+        "keyless-part": "incomplete",
         "lost": "invalid",
         "moduleless": "invalid",
         "nameless": "invalid",
@@ -84,6 +86,8 @@ async def test_every_bundle_is_listed_with_its_state(project: Path, own_home: Pa
     assert found["far-part"].to_fetch[0].uri == "git+https://h.invalid/ns@main"
     assert found["keyless"].missing_keys == ("NO_SUCH",)
     assert "NO_SUCH" in found["keyless"].error
+    assert found["keyless-part"].error.startswith("Would open without nosuch")
+    assert found["keyless-part"].missing_keys == ("NO_SUCH",)
     assert "No provider" in found["providerless"].error
     assert found["far"].to_fetch == (
         PlannedFetch(

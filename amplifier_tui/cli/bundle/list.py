@@ -54,6 +54,8 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
     for each in found:
         mark = "*" if active is not None and each.name == active.name else ""
         about = each.description if each.state in ("ready", "needs_key") else each.error
+        if each.state == "incomplete" and each.missing_keys:
+            about += f". Not set: {', '.join(each.missing_keys)}"
         rows.append((mark, each.name, _STATES[each.state][0], each.origin, about))
     for line in table(rows, paint={2: _coloured}):
         click.echo(line)

@@ -222,10 +222,13 @@ def _state(preview: BundleDescription) -> tuple[State, str]:
     providers = [module for module in preview.modules if module.kind == "provider"]
     if not providers:
         return "needs_key", "No provider is configured: add one to config.providers"
-    if all(module.missing_keys for module in providers):
-        return "needs_key", f"Not set: {', '.join(preview.missing_keys)}"
-    if without := absent(preview.report):
+    # With its key, what includes a bundle that is not there would still not be what it says.
+    left_out = any(each.kind != "refused" for each in preview.skipped)
+    without = absent(preview.report)
+    if without and (left_out or not preview.missing_keys):
         return "incomplete", f"Would open without {', '.join(without)}"
+    if preview.missing_keys:
+        return "needs_key", f"Not set: {', '.join(preview.missing_keys)}"
     return "ready", ""
 
 
