@@ -151,13 +151,21 @@ async def test_what_came_from_the_providers_cache_is_told_where_it_has_one(width
         assert "came from the cache" not in "\n".join(text(pilot.app.query_one(ContextPane)))
 
 
-async def test_the_full_form_tells_what_the_session_has_used() -> None:
+@pytest.mark.parametrize(
+    ("width", "at", "words"),
+    [
+        (80, 2, "used 50k in · 3.2k out, 1.1k of it reasoning · $0.42"),
+        (34, -1, "used 50k in · 3.2k out · $0.42"),
+    ],
+)
+async def test_what_the_session_has_used_is_told_in_every_form_where_it_is_seen(
+    width: int, at: int, words: str
+) -> None:
     used = Usage(input_tokens=50_000, output_tokens=3_200, reasoning_tokens=1_100, cost="0.42")
     spent = make(UsageChanged, turn=used, session=used)
     app = Unfocused(ContextPane(clock=lambda: NOW), events=[budget(), spent])
-    async with app.run_test(size=(80, 30)):
-        rows = text(app.query_one(ContextPane))
-        assert "used 50k in · 3.2k out, 1.1k of it reasoning · $0.42" in rows
+    async with app.run_test(size=(width, 30)):
+        assert text(app.query_one(ContextPane))[at] == words
 
 
 async def test_the_full_form_tells_all() -> None:

@@ -149,7 +149,9 @@ class ContextPane(LineView[_ContextLine]):
         else:
             rows = context_rows(self._budget, width, groups=_GROUPS)
         if self._moment is None:
-            rows += used_rows(self._used, width)
+            # Who asks what it costs looks for this line: in the full form it stands at the top.
+            at = 2 if width >= _WIDE and self._budget.report is not None else len(rows)
+            rows[at:at] = used_rows(self._used, width)
         else:
             rows.insert(0, past_row("Context", self._moment, width))
         return [_ContextLine(row) for row in rows]

@@ -55,12 +55,12 @@ _PRESSURE: dict[Pressure, Role] = {
 
 
 def used_rows(used: Usage, width: int) -> list[Row]:
-    """Return what a session has used, where there is room for it, and how much a cache gave."""
+    """Return what a session has used, and how much of it a cache gave."""
     rows: list[Row] = []
     read, written = used.input_tokens, used.output_tokens
-    if width >= _WIDE and (read or written):
+    if read or written:
         parts = [f"used {short_count(read)} in", f"{short_count(written)} out", spent_words(used)]
-        if used.reasoning_tokens:
+        if width >= _WIDE and used.reasoning_tokens:
             parts[1] += f", {short_count(used.reasoning_tokens)} of it reasoning"
         rows.append([(fit(" · ".join(filter(None, parts)), width), "muted")])
     if used.cache_read_tokens or used.cache_write_tokens:
