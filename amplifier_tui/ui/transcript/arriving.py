@@ -66,11 +66,20 @@ class LiveText:
         tail.source += fresh
         self._document.invalidate(tail)
         self._cut(tail)
-        if self._finished and item.references.get("references"):
+        if self._finished and len(item.pieces) > 1 and self._defines_links(item.pieces[-1]):
             # A link may be defined after it was used.
             self._document.redraw(item)
             touched = item.pieces[0]
         return touched
+
+    def _defines_links(self, tail: Piece) -> bool:
+        """Whether links are defined in the text, of which `tail` was not looked at yet."""
+        from amplifier_tui.ui.transcript.markdown.blocks import blocks_of
+
+        references = self._item.references
+        if "]:" in tail.source:
+            blocks_of(tail.context.prefix + tail.source, references)
+        return bool(references.get("references"))
 
     def _cut(self, tail: Piece) -> None:
         from amplifier_tui.ui.transcript.markdown.split import PIECE, find_cut

@@ -103,3 +103,21 @@ def test_a_stored_text_in_pieces_has_the_lines_of_the_whole(text: str, width: in
 )
 def test_any_text_streams_to_its_own_lines(text: str, sizes: list[int]) -> None:
     assert texts_of(streamed(chunked(text, sizes))) == whole(text)
+
+
+@pytest.mark.parametrize("size", [1, 30, 10_000])
+def test_a_link_defined_in_the_last_lines_is_one_where_it_was_used(size: int) -> None:
+    text = "See [it][a].\n\n" + "word word.\n\n" * 100 + "[a]: http://x.y/z"
+    made = streamed([text[at : at + size] for at in range(0, len(text), size)])
+    assert len(made.pieces) > 1
+    assert texts_of(made) == whole(text)
+    assert any("See it." in line for line in texts_of(made))
+
+
+@pytest.mark.parametrize("indent", [" ", "   "])
+def test_blanks_before_a_fence_are_taken_from_all_lines_of_its_code(indent: str) -> None:
+    text = f"Text.\n\n{indent}```\n" + "call(1)\n" * 60 + f"{indent}call(2)\n" * 9 + "```\n"
+    made = streamed(chunked(text, [7] * 200))
+    assert len(made.pieces) > 1
+    assert texts_of(made) == whole(text)
+    assert body(texts_of(made)) == one_shot(text, 76)

@@ -179,7 +179,10 @@ class _Search:
         if code.count("\n") < _FENCE_LINES:
             return
         line = last_boundary(code, language_of(fence)) or code.count("\n")
-        opening = f"{base}{fence.markup}{fence.info}\n"
+        first = self._lines[_first_line(group)][len(base) :]
+        # As many blanks as stand before the fence are none of the code's.
+        indent = first[: len(first) - len(first.lstrip(" "))]
+        opening = f"{base}{indent}{fence.markup}{fence.info}\n"
         inner = _extended(outer, opening, OpenBlock("fence"))
         yield from self._at_line(_first_line(group) + 1 + line, inner)
 
