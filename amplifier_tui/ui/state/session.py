@@ -11,6 +11,7 @@ from amplifier_tui.host.events import (
     Notice,
     QueueChanged,
     SessionClosed,
+    SessionHeld,
     SessionOpened,
     ShellEnded,
     ShellProgress,
@@ -224,7 +225,7 @@ class SessionState:
                 route for section in self._sections for route in section.handlers_of(kind)
             )
         if not event.replayed and kind is not SessionOpened:
-            self.conversation.end_replay()
+            self.conversation.end_replay(elsewhere=kind is SessionHeld)
         for route in routes:
             if not route.skips(event):
                 route.handle(event)

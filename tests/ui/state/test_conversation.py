@@ -8,6 +8,7 @@ from amplifier_tui.host.events import (
     LaneOpened,
     ModeChanged,
     ModelChanged,
+    SessionHeld,
     SteerApplied,
     TurnStatus,
 )
@@ -300,6 +301,13 @@ def test_a_turn_that_the_program_did_not_live_to_end_is_said_to_be_so(
     notes = [entry.text for entry in state.entries if isinstance(entry, NoteEntry)]
     rest = " · the last turn had not ended" if broken else ""
     assert notes[-1] == f"Resumed · coding{rest}"
+
+
+def test_a_turn_that_goes_on_in_another_window_is_not_said_to_be_over() -> None:
+    state = new_state(turn(replayed=True), opened(resumed=True), make(SessionHeld, owner="4711"))
+    assert [entry.text for entry in state.entries if isinstance(entry, NoteEntry)] == [
+        "Resumed · coding"
+    ]
 
 
 def test_a_replay_that_comes_in_two_batches_is_not_cut_in_two() -> None:

@@ -310,11 +310,16 @@ class ConversationState(Handlers):
             self._shell.settle()
             self._replaying = False
 
-    def end_replay(self) -> None:
-        """Take note of a live event: the stored part is over, a line says where."""
+    def end_replay(self, *, elsewhere: bool = False) -> None:
+        """Take note of a live event: the stored part is over, a line says where.
+
+        Args:
+            elsewhere: Another window has the session, and may be at work on its last turn.
+        """
         self.settle_replay()
         if self._divider and self._said_something():
-            broken = self._divider.startswith(_RESUMED) and self._is_broken_off()
+            mine = self._divider.startswith(_RESUMED) and not elsewhere
+            broken = mine and self._is_broken_off()
             self._note(self._divider + (" · the last turn had not ended" if broken else ""))
             self._divider = ""
 
