@@ -108,7 +108,9 @@ def _read_host(host: str, shown: str) -> str:
         raise _refused(f"{shown}: write the server's name in its ASCII form{_ascii(host)}.")
     if ":" in host or _NUMBER.fullmatch(host.rpartition(".")[2]):
         try:
-            return str(ip_address(host))
+            address = ip_address(host)
+            # Written as the address that is reached: the one that settings name.
+            return str(getattr(address, "ipv4_mapped", None) or address)
         except ValueError as error:
             raise _refused(f"{shown}: {host} is an unusual form of an IP address.") from error
     if not _NAME.fullmatch(host):

@@ -170,3 +170,8 @@ async def test_servers_can_be_listed_and_left_out(site: Site) -> None:
     assert kind(await fetch(page, allowed_hosts=["*.example.org"])) == "denied_host"
     assert site.requests == []
     assert (await fetch(page, allowed_hosts=["127.0.0.1"])).success
+
+
+@pytest.mark.parametrize("host", ["[::ffff:1.2.3.4]", "[::ffff:102:304]", "1.2.3.4."])
+async def test_a_denied_address_is_denied_in_its_other_spellings(host: str) -> None:
+    assert kind(await fetch(f"http://{host}/", denied_hosts=["1.2.3.4"])) == "denied_host"
