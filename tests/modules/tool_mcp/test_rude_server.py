@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -199,12 +200,18 @@ async def test_those_that_can_t_be_used_are_given_up(tmp_path: Path) -> None:
     silent = {**RUDE, "args": [*RUDE["args"], "silent"], "startup_timeout": 0.3}
     wrong = {**RUDE, "args": [*RUDE["args"], "odd"]}
     none = {"command": "no-such-program"}
-    await session.mount({"rude": silent, "wrong": wrong, "none": none, "empty": {"comand": "x"}})
-    await session.until(lambda: len(session.words("user:notification", "message")) == 4)
+    lost = {**RUDE, "cwd": "nowhere"}
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        far = {"url": f"http://127.0.0.1:{taken.getsockname()[1]}/mcp"}
+    servers = {"rude": silent, "wrong": wrong, "none": none, "lost": lost, "far": far}
+    await session.mount({**servers, "empty": {"comand": "x"}})
+    await session.until(lambda: len(session.words("user:notification", "message")) == 6)
     said = " ".join(session.words("user:notification", "message"))
     assert "it did not start within 0.3 s" in said
     assert "inputSchema" in said
-    assert "No such file or directory" in said
+    assert "no program no-such-program is found: install it, or correct its `command`" in said
+    assert f"its folder {tmp_path / 'nowhere'} is not there: correct its `cwd`" in said
+    assert "far can't be used: no connection" in said
     words = (
         "MCP server empty: an MCP server needs a program with `command`, or an address with `url`"
     )

@@ -263,7 +263,10 @@ def reason(error: BaseException) -> str:
         return f"its answer is not as the protocol has it ({place}: {one_line(first['msg'], 200)})"
     if isinstance(error, TimeoutError):
         return "it did not answer in time"
-    return one_line(str(getattr(error, "strerror", None) or error), 500) or type(error).__name__
+    words = one_line(str(getattr(error, "strerror", None) or error), 500) or type(error).__name__
+    if isinstance(error, httpx2.ConnectError):
+        return f"no connection: {words}; see that it runs, and correct its `url` if not"
+    return words
 
 
 def _progress(done: float, total: float | None, message: str | None) -> str:

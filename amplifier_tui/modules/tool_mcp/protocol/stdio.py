@@ -39,13 +39,16 @@ async def stdio_streams(
         folder: Where it starts, unless its settings say where.
 
     Raises:
-        OSError: It can't be started.
+        OSError: It can't be started; `strerror` says why, and what to do.
         ValueError: It holds a NUL.
     """
     environment = {**quiet_environment(without_secrets(os.environ)), **settings.env}
     place = folder / _without_tilde(settings.cwd) if settings.cwd else folder
     command = [_without_tilde(settings.command or ""), *settings.args]
-    process = await PipedProcess.start(command, place, environment, LONGEST_MESSAGE)
+    try:
+        process = await PipedProcess.start(command, place, environment, LONGEST_MESSAGE)
+    except OSError as error:
+        raise OSError(error.errno, _why_not(error, command[0], place)) from error
     received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, to_send = anyio.create_memory_object_stream[SessionMessage](0)
     tasks = [
@@ -130,6 +133,15 @@ async def _until_ended(process: PipedProcess) -> None:
         if process.exit_code is not None:
             return
         await asyncio.sleep(0.01)
+
+
+def _why_not(error: OSError, program: str, place: Path) -> str:
+    """Return why a program can't be started in a folder, and what to do about it."""
+    if not place.is_dir():
+        return f"its folder {place} is not there: correct its `cwd`"
+    if isinstance(error, FileNotFoundError):
+        return f"no program {program} is found: install it, or correct its `command`"
+    return f"{program} can't be started: {error.strerror}"
 
 
 def _ending(process: PipedProcess) -> str:
