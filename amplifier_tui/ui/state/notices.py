@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -10,6 +11,9 @@ from amplifier_tui.ui.state.section import Section, on, told
 
 LIFETIME = 8.0
 """Seconds a notice stays in the status bar unless the next one comes."""
+
+_SAID = 3.0
+"""Seconds an answer to the user's own action keeps its place before one of the session's."""
 
 _HISTORY = 200
 
@@ -20,6 +24,11 @@ class ShownNotice:
 
     notice: events.Notice
     since: float
+
+    @property
+    def answers_user(self) -> bool:
+        """Whether the screen says it of what the user did: it has no session that tells it."""
+        return not self.notice.session_id and not self.notice.source
 
 
 def retry_words(event: events.ProviderRetrying, left: float) -> str:
@@ -33,13 +42,15 @@ class Notices(Section):
     """Notices, newest last, on the screen's clock in seconds.
 
     `newest` was not taken off the status bar, though its time may be over; `retrying` is the
-    request that is sent again, with when that was said.
+    request that is sent again, with when that was said. What comes right after an answer to the
+    user waits for its place; only the last that came does.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()
         self._clock = clock
         self.newest: ShownNotice | None = None
+        self._next: ShownNotice | None = None
         self.retrying: tuple[events.ProviderRetrying, float] | None = None
         self.history: deque[ShownNotice] = deque(maxlen=_HISTORY)
 
@@ -49,7 +60,12 @@ class Notices(Section):
         shown = ShownNotice(event, self._clock())
         self.history.append(shown)
         if not event.replayed:
-            self.newest = shown
+            newest = self.current(shown.since)
+            kept = newest is not None and newest.answers_user and event.level != "error"
+            if newest is not None and kept and not shown.answers_user:
+                self._next = ShownNotice(event, max(shown.since, newest.since + _SAID))
+            else:
+                self.newest, self._next = shown, None
             if event.ends_compaction:
                 self.retrying = None
         self.touch()
@@ -90,6 +106,8 @@ class Notices(Section):
             self.touch()
 
     def _ends(self, end: events.NoticeEnd) -> None:
+        if self._next is not None and self._next.notice.until == end:
+            self._next = None
         if self.newest is not None and self.newest.notice.until == end:
             self.dismiss()
 
@@ -105,13 +123,22 @@ class Notices(Section):
 
     def current(self, now: float) -> ShownNotice | None:
         """Return the notice to show at `now`, or None when the last one has expired."""
+        if self._next is not None and now >= self._next.since:
+            self.newest, self._next = self._next, None
         shown = self.newest
         if shown is None or now - shown.since >= LIFETIME:
             return None
         return shown
 
+    def changes_at(self, now: float) -> float | None:
+        """Return when another notice is to show than at `now`, or none; None without a notice."""
+        shown = self.current(now)
+        if shown is None:
+            return None
+        return self._next.since if self._next is not None else shown.since + LIFETIME
+
     def dismiss(self) -> None:
         """Take the current notice off the status bar; the history keeps it."""
         if self.newest is not None:
-            self.newest = None
+            self.newest, self._next = self._next and replace(self._next, since=self._clock()), None
             self.touch()

@@ -8,7 +8,6 @@ from typing import Final
 from textual import events, on
 from textual.timer import Timer
 
-from amplifier_tui.ui.state.notices import LIFETIME, ShownNotice
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.state.status_line import (
     Placed,
@@ -68,7 +67,7 @@ class StatusBar(RowWidget):
         self._behind = False
         self._spin: Timer | None = None
         self._expiry: Timer | None = None
-        self._expires: ShownNotice | None = None
+        self._changes: float | None = None
 
     @property
     def segments(self) -> list[SegmentName]:
@@ -126,18 +125,18 @@ class StatusBar(RowWidget):
         elif not moving and self._spin is not None:
             self._spin.stop()
             self._spin = None
-        shown = self._state.notices.current(self._clock())
-        if shown is self._expires:
+        changes = self._state.notices.changes_at(self._clock())
+        if changes == self._changes:
             return
         if self._expiry is not None:
             self._expiry.stop()
-        self._expiry, self._expires = None, shown
-        if shown is not None:
-            left = shown.since + LIFETIME - self._clock()
+        self._expiry, self._changes = None, changes
+        if changes is not None:
+            left = changes - self._clock()
             self._expiry = self.set_timer(max(0.05, left + 0.05), self._expired)
 
     def _expired(self) -> None:
-        self._expiry = self._expires = None
+        self._expiry = self._changes = None
         self._wind()
         self._repaint()
 

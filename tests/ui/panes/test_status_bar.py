@@ -100,6 +100,18 @@ async def test_a_notice_comes_and_goes_by_itself() -> None:
         await until(pilot, lambda: "careful" not in app.line)
 
 
+async def test_a_notice_that_waits_for_an_answer_to_the_user_comes_by_itself() -> None:
+    app = Bar()
+    async with app.run_test(size=(100, 3)) as pilot:
+        app.feed(make(Notice, level="info", text="Forked", session_id=""))
+        app.feed(make(Notice, level="warning", text="no server"))
+        assert "Forked" in app.line and "no server" not in app.line
+        app.clock.now += 2.99
+        app.feed(turn())
+        app.clock.now += 0.02
+        await until(pilot, lambda: "no server" in app.line)
+
+
 @pytest.mark.parametrize(
     ("words", "action"),
     [

@@ -26,8 +26,8 @@ class Clock:
         return self.now
 
 
-def notice(text: str, **fields: object) -> Notice:
-    return make(Notice, level="info", text=text, **fields)
+def notice(text: str, level: str = "info", **fields: object) -> Notice:
+    return make(Notice, level=level, text=text, **fields)
 
 
 def text(state: SessionState, now: float) -> str | None:
@@ -50,6 +50,40 @@ def test_the_next_notice_takes_the_place_and_its_own_time() -> None:
     state.apply([notice("b")])
     assert text(state, 112.0) == "b"
     assert [shown.notice.text for shown in state.notices.history] == ["a", "b"]
+
+
+def test_what_answers_the_user_is_said_for_three_seconds_before_one_of_the_session() -> None:
+    clock = Clock()
+    state = SessionState(clock=clock)
+    state.apply([notice("Forked", session_id="")])
+    clock.now = 100.5
+    state.apply([notice("no server", level="warning"), notice("no other", level="warning")])
+    assert text(state, 102.9) == "Forked" and state.notices.changes_at(102.9) == 103.0
+    assert text(state, 103.0) == "no other"
+    assert text(state, 103.0 + LIFETIME - 0.1) == "no other" and text(state, 111.1) is None
+    assert [shown.notice.text for shown in state.notices.history] == [
+        "Forked",
+        "no server",
+        "no other",
+    ]
+
+
+@pytest.mark.parametrize("by", [{"level": "error"}, {"session_id": ""}])
+def test_an_error_and_the_next_answer_to_the_user_are_said_at_once(by: dict[str, str]) -> None:
+    state = SessionState(clock=Clock())
+    state.apply([notice("Forked", session_id=""), notice("now", **by)])
+    assert text(state, 100.0) == "now"
+
+
+def test_a_notice_that_waits_is_next_when_the_answer_is_dismissed_unless_its_end_came() -> None:
+    clock = Clock()
+    state = SessionState(clock=clock)
+    state.apply([notice("Forked", session_id=""), notice("b", until="answer")])
+    state.notices.dismiss()
+    assert text(state, 100.0) == "b"
+    state.apply([notice("Copied", session_id=""), notice("c", until="answer")])
+    state.apply([make(ToolStarted, call_id="c", tool="bash")])
+    assert text(state, 104.0) == "Copied"
 
 
 def test_a_replayed_notice_is_history_only() -> None:
