@@ -194,9 +194,10 @@ class Models:
         if provider not in mounted:
             self._sender.notice("warning", "There is no provider that is ready", REFUSED)
             return None
-        # Aliases are often not listed.
+        # Aliases are often not listed, and names of models may hold a slash.
+        why = f"no provider {before} is mounted, and " if slash and before not in mounted else ""
         self._sender.notice(
-            "warning", f"{provider} does not list {model}: it is asked for all the same"
+            "warning", f"{why}{provider} does not list {model}: it is asked for all the same"
         )
         return ModelChoice(provider=provider, model=model)
 

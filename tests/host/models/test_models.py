@@ -175,6 +175,15 @@ def test_a_switch_counts_within_the_running_turn_and_for_sub_agents(
     assert models == [SONNET, ASTRA, ASTRA, ASTRA]
 
 
+def test_a_model_of_a_provider_that_is_not_mounted_is_said_to_be_asked_of_another(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    driver.open(both(project, server))
+    driver.client.switch_model("mistral/large")
+    said = "no provider mistral is mounted, and anthropic does not list mistral/large: it is asked"
+    assert driver.wait(Notice).text.startswith(said)
+
+
 def test_a_model_that_fails_leaves_the_way_back_and_loses_nothing(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:
