@@ -128,15 +128,19 @@ Step = Callable[[Path, Path], object]
     [
         (
             lambda path, _: (path / "new.txt").write_text("x"),
-            "Commit first: 1 file of .*site-fix is not",
+            "Commit first, or have the agent do it: new.txt is not committed in .*site-fix",
+        ),
+        (
+            lambda path, _: [(path / name).write_text("x") for name in "abcde"],
+            "the agent do it: a, b, c and 2 more are not committed in .*site-fix",
         ),
         (
             lambda _, root: (root / "docs/one.txt").write_text("x"),
-            "Commit or discard first: 1 file of .*site is not",
+            "Commit or discard first: docs/one.txt is not committed in .*site",
         ),
         (
             lambda _, root: git(root, "rm", "-q", "docs/one.txt"),
-            "Commit or discard first: 1 file of .*site is not",
+            "Commit or discard first: docs/one.txt is not committed in .*site",
         ),
         (lambda _, root: git(root, "switch", "-q", "--detach"), "No branch is checked out in"),
         (lambda _, root: (root / "one.txt").write_text("mine"), "untracked .* overwritten"),

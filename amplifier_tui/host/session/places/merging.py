@@ -32,6 +32,8 @@ _MERGE_TIME: Final = 60.0
 _MOST_DIFF: Final = 512 * 1024
 """Bytes of the diff of committed files, and characters of that of new ones."""
 _MOST_NAMES: Final = 1024 * 1024
+_NAMED: Final = 3
+"""Files that are named of those that stand in the way."""
 _OLD_GIT: Final = 129
 """The exit code of a git that does not know an option."""
 _PROGRAMS: Final = r"^(merge\..*\.driver|branch\..*\.mergeoptions)$"
@@ -92,8 +94,7 @@ def merge_worktree(folder: Path) -> WorktreeMerge:
         WorktreeError: It can't be merged; nothing has changed.
     """
     card = find_worktree(folder)
-    if card.changes:
-        raise WorktreeError(f"Commit first: {_uncommitted(card.changes, card.path)}")
+    _refuse_uncommitted("Commit first, or have the agent do it", Path(card.path), "all")
     if not card.original:
         raise WorktreeError("The repository has no checkout to merge into: use git merge yourself")
     original = Path(card.original)
@@ -102,11 +103,7 @@ def merge_worktree(folder: Path) -> WorktreeMerge:
     into = ask_git(original, "symbolic-ref", "--quiet", "--short", "HEAD")
     if not into:
         raise WorktreeError(f"No branch is checked out in {original}: git switch to one first")
-    changed = ask_git(original, *STATUS, "--untracked-files=no")
-    if changed is None:
-        raise WorktreeError(f"git can't tell what is changed in {original}")
-    if count := changed.count("\0"):
-        raise WorktreeError(f"Commit or discard first: {_uncommitted(count, original)}")
+    _refuse_uncommitted("Commit or discard first", original, "no")
     ours, theirs = _commit(original), _commit(Path(card.path))
     commits = ask_git(original, "rev-list", "--count", theirs, "--not", ours)
     if commits is None:
@@ -206,9 +203,21 @@ def _commit(folder: Path) -> str:
     return found
 
 
-def _uncommitted(count: int, folder: Path | str) -> str:
-    files = "1 file" if count == 1 else f"{count} files"
-    return f"{files} of {folder} {'is' if count == 1 else 'are'} not committed"
+def _refuse_uncommitted(advice: str, folder: Path, untracked: str) -> None:
+    """Refuse to merge where files are changed, and name the first of them.
+
+    Args:
+        untracked: git's word for which new files count.
+    """
+    entries = ask_git(folder, *STATUS, f"--untracked-files={untracked}")
+    if entries is None:
+        raise WorktreeError(f"git can't tell what is changed in {folder}")
+    names = [one_line(entry[3:], 60) for entry in entries.split("\0") if entry]
+    if names:
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        are = "is" if len(names) == 1 else "are"
+        named = ", ".join(names[:_NAMED])
+        raise WorktreeError(f"{advice}: {named}{more} {are} not committed in {folder}")
 
 
 def _failed(problem: str) -> WorktreeError:
