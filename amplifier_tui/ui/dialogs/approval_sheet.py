@@ -170,6 +170,8 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         if self._confirming:
             allow = KeyChoice("enter", "Allow this, once", "confirm", strong=True)
             return [allow, choice("deny", "Deny")]
+        if asking := self.search_choices("later"):
+            return asking
         found = [choice("deny", "Deny"), choice("reason", "Deny and say why")]
         found.append(choice("allow", "Allow"))
         if self._place.same > 1 and self.request.risk != "critical":
@@ -183,6 +185,9 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         found += scope
         if self._rows or self.withheld:
             found.append(choice("full", "Full screen"))
+        if self.reader.finding:
+            found += [choice("next", "Next"), choice("previous", "Previous")]
+            return [*found, choice("later", "End search")]
         later = choice("later", "Back" if self._explaining else "Later")
         return [*found, choice("why", "Why"), later]
 

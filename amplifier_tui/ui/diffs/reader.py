@@ -60,6 +60,7 @@ class Reader(Vertical):
         self._split: bool | None = None
         self._full = full
         self._place = Content()
+        self._said = ""
         self._changes: tuple[int, ...] = ()
         self._syntax: dict[int, Spans] = {}
         self._places: list[Place] = []
@@ -106,7 +107,12 @@ class Reader(Vertical):
     @property
     def finding(self) -> bool:
         """Whether something is searched for."""
-        return bool(self._query) or self.has_class("-searching")
+        return bool(self._query) or self.is_asking
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether it is being typed what to search for."""
+        return self.has_class("-searching")
 
     @property
     def split(self) -> bool:
@@ -118,7 +124,7 @@ class Reader(Vertical):
         """Take at most so many rows; with `full` it has the screen, and takes all of them."""
         self._full = full
         self._show_place()
-        below = self.has_class("-searching") + self.has_class("-placed")
+        below = self.is_asking + self.has_class("-placed")
         height = max(1, rows - below)
         self.body.styles.max_height = height
         self.body.styles.height = height if full else "auto"
@@ -143,6 +149,7 @@ class Reader(Vertical):
 
     def step(self, direction: int) -> None:
         """Go to the next (1) or previous (-1) place found, or else change."""
+        self._said = ""
         if self._places:
             self._at = (self._at + direction) % len(self._places)
             self._show_found()
@@ -152,6 +159,7 @@ class Reader(Vertical):
 
     def open_search(self) -> None:
         """Ask what to search for."""
+        self._said = ""
         self._began_at = self.body.top_line
         self.add_class("-searching")
         search = self.query_one("#reader-search", Input)
@@ -174,7 +182,7 @@ class Reader(Vertical):
     @on(Input.Changed, "#reader-search")
     def _search_changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self.has_class("-searching"):
+        if self.is_asking:
             self._query = event.value
             self._find(self._began_at)
             self._show_found()
@@ -182,6 +190,10 @@ class Reader(Vertical):
     @on(Input.Submitted, "#reader-search")
     def _search_given(self, event: Input.Submitted) -> None:
         event.stop()
+        self.take_search()
+
+    def take_search(self) -> None:
+        """Search for what was typed, with the keys going to the text again."""
         if not self._query:
             self.close_search()
             return
@@ -196,9 +208,8 @@ class Reader(Vertical):
 
     def say(self, words: str) -> None:
         """Say something about the text below it, until the next step."""
-        self._place = Content.styled(words, "$text-warning")
-        self.query_one("#reader-place", Static).update(self._place)
-        self.add_class("-placed")
+        self._said = words
+        self._show_place()
 
     def _find(self, top: int) -> None:
         """Look for the words; what is in capitals is meant so."""
@@ -224,10 +235,14 @@ class Reader(Vertical):
         if words != self._place:
             self._place = words
             self.query_one("#reader-place", Static).update(words)
-        self.set_class(bool(words), "-placed")
+        if bool(words) != self.has_class("-placed"):
+            self.set_class(bool(words), "-placed")
+            self.post_message(self.Resized())
 
     def _words_of_place(self, body: ScrollLines) -> Content:
-        """Return which of the places found, or of the changes, one is at."""
+        """Return what is said, or which of the places found, or of the changes, one is at."""
+        if self._said:
+            return Content.styled(self._said, "$text-warning")
         if self._query:
             more = "+" if len(self._places) >= _MOST_FOUND else ""
             count = f"{self._at + 1} of {len(self._places)}{more}"
@@ -265,6 +280,7 @@ class Reader(Vertical):
 
     def _arrange(self) -> None:
         """Lay the diff out anew, at the same change."""
+        self._said = ""
         here = self._change_here()
         lines, lead = self._lay_out()
         # With all lines of a file, changes that stood apart may be one.

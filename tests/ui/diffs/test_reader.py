@@ -57,7 +57,12 @@ async def test_a_search_counts_marks_and_steps_and_types_no_decision(key: str) -
         await drive.press(key)
         await drive.write("retry")
         assert "1 of 36" in drive.text()
+        # A letter is typed now: none is offered as a decision.
+        assert "enter  Search" in drive.text() and "esc  Cancel" in drive.text()
+        assert "Allow" not in drive.text() and "n  Next" not in drive.text()
         await drive.press("enter", "n", "n")
+        assert "Allow" in drive.text() and "n  Next" in drive.text()
+        assert "esc  End search" in drive.text()
         assert "3 of 36" in drive.text()
         await drive.press("p", "p", "p")
         assert "36 of 36" in drive.text() and "line 40 Retry" in drive.text()
@@ -98,6 +103,7 @@ async def test_on_a_small_screen_no_key_is_cut() -> None:
         await drive.press("z")
         await drive.press("slash")
         await drive.write("retry")
+        await drive.press("enter")
         assert "Whole file" in drive.text() and "Small again" in drive.text()
 
 
@@ -124,7 +130,9 @@ async def test_a_change_in_the_conversation_is_read_in_full_with_all_of_its_file
         assert "edit_file" in drive.text() and "+4 −4" in drive.text()
         await drive.press("n", "n")
         assert "change 2 of 4" in drive.text()
-        await drive.press("w")
+        await drive.press("slash")
+        assert "esc  Cancel" in drive.text() and "Whole file" not in drive.text()
+        await drive.press("escape", "w")
         assert "src/app.py has changed since" in drive.text()
         assert drive.client.named("whole_diff") == [(diff(), True)]
         drive.client.whole = PermissionError("not yours to read")

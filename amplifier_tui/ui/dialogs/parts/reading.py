@@ -49,6 +49,16 @@ class ReadingSheet(Sheet[T]):
             found.append(self.choice("whole", "Changes only" if self._whole else "Whole file"))
         return found
 
+    def search_choices(self, cancel: str) -> list[KeyChoice]:
+        """Return the keys while it is typed what to search for, and none otherwise.
+
+        Args:
+            cancel: The action of `esc`.
+        """
+        if not self.reader.is_asking:
+            return []
+        return [KeyChoice("enter", "Search", "take_search"), KeyChoice("esc", "Cancel", cancel)]
+
     def action_step(self, direction: int) -> None:
         """Go to the next or previous place found, or change."""
         self.reader.step(direction)
@@ -57,6 +67,10 @@ class ReadingSheet(Sheet[T]):
         """Search the text."""
         if not self.reader.is_empty:
             self.reader.open_search()
+
+    def action_take_search(self) -> None:
+        """Search for what was typed."""
+        self.reader.take_search()
 
     def action_split(self) -> None:
         """Show a diff side by side, or unified."""
@@ -93,7 +107,10 @@ class FullReadingSheet(ReadingSheet[T]):
         return 0
 
     def _choices(self) -> list[KeyChoice]:
-        return [*self.reading_choices(), self.choice("close", "Close")]
+        return self.search_choices("close") or [
+            *self.reading_choices(),
+            self.choice("close", "End search" if self.reader.finding else "Close"),
+        ]
 
     def _fit(self, rows: int) -> None:
         keys = self.query_one(KeyRow)
