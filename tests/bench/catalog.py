@@ -35,6 +35,7 @@ BENCHES = (
     Bench("event_log", "The event log"),
     Bench("openings", "Opening a picker or a screen"),
     Bench("looks", "Every screen in every theme"),
+    Bench("plays", "Random keys in every dialog"),
     Bench("several", "Several sessions in one window"),
     Bench("blocked", "A module that does not let go"),
     Bench("module_reload", "Reloading a module a hundred times"),

@@ -9,10 +9,12 @@ from textual._compositor import LayoutUpdate
 from textual.app import App
 from textual.color import Color
 from textual.filter import dim_color
-from textual.geometry import Size
+from textual.geometry import Region, Size
+from textual.widget import Widget
 from textual.widgets import Static
 
 from amplifier_tui.ui.app.themes import contrast
+from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 
 DRAWN = frozenset(map(chr, range(0x2500, 0x25A0))) | frozenset(" \u00a0·›")
 """Lines, blocks and marks: they are no text."""
@@ -57,6 +59,20 @@ def cut(app: App[object]) -> Iterator[Fault]:
         needed = widget.get_content_height(size, app.size, shown.width)
         if needed > shown.height and "…" not in str(widget.content):
             yield Fault(f"{shown.height} rows of {needed}", str(widget.content)[:60])
+
+
+def hidden(app: App[object]) -> Iterator[Fault]:
+    """Yield the rows of keys of which a part is off the screen, or below what stands around it."""
+    shown = app.screen._compositor.visible_widgets
+    for keys in app.screen.query(KeyRow):
+        drawn = all(each.display for each in keys.ancestors_with_self if isinstance(each, Widget))
+        if not drawn or not keys.choices:
+            continue
+        region, clip = shown.get(keys, (keys.region, Region()))
+        rows = min(region.intersection(clip).height, keys.size.height)
+        needed = keys.get_content_height(app.size, app.size, keys.size.width)
+        if rows < needed:
+            yield Fault(f"{rows} rows of {needed} of its keys", type(app.screen).__name__)
 
 
 def _rows(app: App[object]) -> list[list[Segment]]:

@@ -74,6 +74,11 @@ class KeyRow(Widget):
         self._reserve = 0
         self._right = Content()
 
+    @property
+    def choices(self) -> tuple[KeyChoice, ...]:
+        """What it shows, without those that are left out."""
+        return self._choices
+
     def set_choices(self, choices: Sequence[KeyChoice]) -> None:
         """Show other choices."""
         self._given = tuple(choices)
