@@ -13,7 +13,7 @@ LIFETIME = 8.0
 """Seconds a notice stays in the status bar unless the next one comes."""
 
 _SAID = 3.0
-"""Seconds an answer to the user's own action keeps its place before one of the session's."""
+"""Seconds an error, or an answer to the user's action, keeps its place before a lesser notice."""
 
 _HISTORY = 200
 
@@ -30,6 +30,11 @@ class ShownNotice:
         """Whether the screen says it of what the user did: it has no session that tells it."""
         return not self.notice.session_id and not self.notice.source
 
+    @property
+    def is_error(self) -> bool:
+        """Whether it says what failed."""
+        return self.notice.level == "error"
+
 
 def retry_words(event: events.ProviderRetrying, left: float) -> str:
     """Return when a request is sent again; `left` is in seconds."""
@@ -42,8 +47,8 @@ class Notices(Section):
     """Notices, newest last, on the screen's clock in seconds.
 
     `newest` was not taken off the status bar, though its time may be over; `retrying` is the
-    request that is sent again, with when that was said. What comes right after an answer to the
-    user waits for its place; only the last that came does.
+    request that is sent again, with when that was said. What comes right after an error or an
+    answer to the user waits for its place; only the last that came does.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -61,8 +66,8 @@ class Notices(Section):
         self.history.append(shown)
         if not event.replayed:
             newest = self.current(shown.since)
-            kept = newest is not None and newest.answers_user and event.level != "error"
-            if newest is not None and kept and not shown.answers_user:
+            greater = shown.answers_user or shown.is_error
+            if newest is not None and (newest.answers_user or newest.is_error) and not greater:
                 self._next = ShownNotice(event, max(shown.since, newest.since + _SAID))
             else:
                 self.newest, self._next = shown, None

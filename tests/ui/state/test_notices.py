@@ -52,10 +52,13 @@ def test_the_next_notice_takes_the_place_and_its_own_time() -> None:
     assert [shown.notice.text for shown in state.notices.history] == ["a", "b"]
 
 
-def test_what_answers_the_user_is_said_for_three_seconds_before_one_of_the_session() -> None:
+@pytest.mark.parametrize("greater", [{"session_id": ""}, {"level": "error"}])
+def test_an_error_and_what_answers_the_user_stay_for_three_seconds_before_a_lesser_notice(
+    greater: dict[str, str],
+) -> None:
     clock = Clock()
     state = SessionState(clock=clock)
-    state.apply([notice("Forked", session_id="")])
+    state.apply([notice("Forked", **greater)])
     clock.now = 100.5
     state.apply([notice("no server", level="warning"), notice("no other", level="warning")])
     assert text(state, 102.9) == "Forked" and state.notices.changes_at(102.9) == 103.0
