@@ -56,7 +56,7 @@ class NewlineHint:
         way = show_key(key) if key else "a backslash before enter"
         self._app.say(f"New line: {way}. shift+enter may send.")
         write = self._app.preferences.set_told_of_newlines
-        self._app.write("It will be said again", write, self._terminal)
+        self._app.write("The hint about new lines will come again", write, self._terminal)
 
     def _was_told(self) -> bool:
         return self._app.preferences.was_told_of_newlines(self._terminal)

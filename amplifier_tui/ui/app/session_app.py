@@ -132,7 +132,8 @@ class SessionApp(App[Farewell]):
             # The end of the app cancels this, but not what is still to be written.
             await asyncio.shield(asyncio.wrap_future(writing))
         except (OSError, ValueError) as error:  # the latter for a path that can be none
-            self.say(f"{failed}: {one_line(str(error))}", "warning")
+            reason = getattr(error, "strerror", None) or error
+            self.say(f"{failed}: {one_line(str(reason))}", "warning")
             return False
         return True
 

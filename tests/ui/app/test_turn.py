@@ -1,3 +1,6 @@
+import errno
+import os
+
 import pytest
 
 from amplifier_tui.host.events import (
@@ -211,3 +214,19 @@ async def test_it_works_at_every_size(size: tuple[int, int]) -> None:
         assert drive.client.named("submit") == [("hello",)]
         await drive.until(lambda: "hello" in drive.text())
         assert len(drive.text().splitlines()) == size[1]
+
+
+async def test_what_cannot_be_written_is_told_in_words_and_the_prompt_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running() as drive:
+
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/home/u/history")
+
+        monkeypatch.setattr(drive.app.history, "store", full)
+        await drive.write("hello")
+        await drive.press("enter")
+        told = "The prompt history is not kept: No space left on device"
+        await drive.until(lambda: told in drive.text())
+        assert drive.client.named("submit")
