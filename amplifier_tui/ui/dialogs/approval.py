@@ -108,6 +108,8 @@ class ApprovalDialog(ApprovalSheet):
                 self.reader.say(f"It cannot be changed: {one_line(str(error), 300)}")
                 return
             self._editor.open(text)
+            # What is written needs the rows.
+            self._explaining = False
             self._show_state()
 
     async def action_edit_outside(self) -> None:

@@ -92,6 +92,9 @@ class ApprovalDialogs:
             answers = self._asking.state.approvals.recent if self._asking is not None else ()
             answer = next((a for a in reversed(answers) if a.request_id == request_id), None)
             self._screen.say(*outcome_words(dialog.request, answer))
+            if answer is not None and answer.outcome == "changed":
+                # What was edited here is asked about anew: the next key is meant for that.
+                self._keyboard.expect_question()
 
     def opens_in(self) -> float:
         """Return the seconds after which to ask again, 0 when a dialog may open now."""

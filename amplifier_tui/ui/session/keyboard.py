@@ -42,6 +42,10 @@ class Keyboard:
         text = self._screen.prompt.input.text or (line.value if isinstance(line, Input) else "")
         return self._rule.wait(key_time(), begun=bool(text))
 
+    def expect_question(self) -> None:
+        """Let the question that comes open at once, unless another key is pressed before."""
+        self._rule.expects()
+
     def take(self, event: events.Key | events.Paste) -> bool:
         """Hear a key or a paste before any widget does; True when that was all."""
         self._rule.pressed(event.time)

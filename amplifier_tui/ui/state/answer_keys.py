@@ -33,6 +33,10 @@ class OpeningRule:
         """A key arrived."""
         self._pressed = at
 
+    def expects(self) -> None:
+        """The last key asked for the question that comes: it was not typing."""
+        self._pressed = float("-inf")
+
     def wait(self, now: float, begun: bool) -> float:
         """Return the seconds after which to ask again, 0 when a question may open now.
 

@@ -8,6 +8,8 @@ from textual.widgets import TextArea
 
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.parts.call_editor import CallEditor
+from amplifier_tui.ui.dialogs.parts.long_form import LongForm
+from amplifier_tui.ui.state import answer_keys
 from tests.ui.driving import running
 from tests.ui.fake_client import FakeClient
 from tests.ui.requests import ask, resolved
@@ -40,6 +42,33 @@ async def test_e_edits_the_arguments_and_what_is_wrong_with_them_is_said(
         await drive.closed()
         assert "judged anew" in drive.text()
         assert not drive.client.named("decide")
+
+
+async def test_a_call_that_was_edited_is_asked_about_at_once_though_keys_were_pressed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answer_keys, "QUIET", 1_000.0)
+    async with running(FakeClient(), size=(80, 24)) as drive:
+        await drive.push(ask(editable=True))
+        await drive.dialog(ApprovalDialog)
+        await drive.press("e", "x", "ctrl+o")
+        await drive.push(resolved("r1", outcome="changed"))
+        await drive.push(ask("r2", payload="rm -rf buildx"))
+        dialog = await drive.dialog(ApprovalDialog)
+        assert dialog.request.request_id == "r2"
+        await drive.press("d")
+        await drive.closed()
+        assert [name for name, _ in drive.client.named("decide")] == ["r2"] and not drive.draft
+
+
+async def test_the_reasons_make_room_for_the_arguments() -> None:
+    async with running(size=(60, 16)) as drive:
+        await drive.push(ask(editable=True))
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.press("question_mark")
+        assert dialog.query_one(LongForm).display
+        await drive.press("e")
+        assert not dialog.query_one(LongForm).display and drive.app.focused.size.height > 3
 
 
 async def test_keys_that_come_together_change_the_arguments_in_their_order() -> None:
