@@ -15,6 +15,7 @@ from amplifier_tui.ui.dialogs.sessions.rows import Shown, session_rows
 from amplifier_tui.ui.dialogs.sessions.where import WhereSheet
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient, opened
+from tests.ui.looking import hidden
 
 HERE = "/work/app"
 
@@ -121,6 +122,22 @@ async def test_a_session_is_looked_at_named_tagged_pinned_copied_deleted_and_tak
         await drive.press("ctrl+f")
         await drive.closed()
         assert client.named("copy_session") == [("-work-app/s2", None)]
+
+
+async def test_where_rows_are_few_all_keys_stand_below_the_preview_and_undo_also_in_the_list() -> (
+    None
+):
+    client = Store(stored=tuple(card(n) for n in (1, 2, 3)))
+    async with running(client, size=(40, 12)) as drive:
+        await listed(drive)
+        assert "Preview and more" in drive.text() and "Rename" not in drive.text()
+        await drive.press("ctrl+o")
+        for words in ("List", "Rename", "Tag", "Pin", "Fork", "Copy id", "Delete", "esc  Close"):
+            assert words in drive.text()
+        assert not list(hidden(drive.app))
+        await drive.press("ctrl+d", "ctrl+o")
+        await drive.until(lambda: "Preview and more" in drive.text())
+        assert "Undo" in drive.text()
 
 
 async def test_a_list_on_a_narrow_screen_leaves_rows_to_the_conversation() -> None:

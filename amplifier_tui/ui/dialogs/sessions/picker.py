@@ -107,11 +107,13 @@ class SessionPicker(LookingPicker[SessionList]):
     def _choices(self) -> Sequence[KeyChoice]:
         choose, close = super()._choices()
         first = (choose, self._where())
-        if self.app.size.height < _SHORT or self._is_small():
-            return (*first, self.choice("preview", "Preview"), close)
-        beside = self.choice("preview", "List" if self.has_class("-instead") else "Preview")
-        looks = () if self.has_class("-beside") else (beside,)
         undo = (self.choice("undo", "Undo"),) if self._deleted else ()
+        instead = self.has_class("-instead")
+        if (self.app.size.height < _SHORT or self._is_small()) and not instead:
+            # The rest stands below the preview, which needs fewer rows.
+            return (*first, self.choice("preview", "Preview and more"), *undo, close)
+        beside = self.choice("preview", "List" if instead else "Preview")
+        looks = () if self.has_class("-beside") else (beside,)
         return (
             *first,
             *looks,
