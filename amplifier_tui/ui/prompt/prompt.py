@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 IDLE = "Ask for anything   @ file   / command   ! shell   ? keys"
 BEHIND = "Ask for anything"
-IN_CONVERSATION = "In the conversation   esc back here   enter details   y copy   F1 keys"
 IN_PANE = "In a pane   esc back here   F1 keys"
 IN_AGENTS = "In the agents   esc back here   F1 keys"
 RUNNING = "enter steers   tab queues   esc stops"
@@ -41,6 +40,11 @@ STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
 GAP = "   "
 """Stands between two hints."""
+
+
+def in_conversation(hints: Sequence[str]) -> str:
+    """Return what the prompt says while keys go to the conversation: `hints` of its entry."""
+    return GAP.join(("In the conversation", "esc back here", *hints, "F1 keys"))
 
 
 def fit_hints(words: str, width: int) -> str:

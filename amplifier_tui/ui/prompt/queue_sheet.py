@@ -108,7 +108,8 @@ class QueueSheet(Sheet[None]):
             for text in queue.steering
         ]
         prompts = zip(queue.ids, queue.items, strict=False)
-        listed = [*steering, *(_row(at, *prompt) for at, prompt in enumerate(prompts, 1))]
+        digits = len(str(len(queue.ids)))
+        listed = [*steering, *(_row(f"{at:{digits}}", *each) for at, each in enumerate(prompts, 1))]
         rows.set_rows(
             listed, rows.row_id, "Nothing waits. Tab sends a prompt after the running turn."
         )
@@ -185,7 +186,7 @@ class QueueSheet(Sheet[None]):
         self.query_one(KeyRow).set_choices(_LISTING if self._state.queue.ids else (_CLOSE,))
 
 
-def _row(at: int, prompt_id: str, text: str) -> PickRow:
+def _row(at: str, prompt_id: str, text: str) -> PickRow:
     lines = text.strip().count("\n")
     note = Content.styled(f"{lines + 1} lines" if lines else "", "$text-muted")
     left = Content.assemble((f"{at}  ", "$text-muted"), one_line(text, 400))

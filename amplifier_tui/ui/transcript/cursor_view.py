@@ -16,13 +16,13 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
 )
 from amplifier_tui.ui.transcript.document_view import DocumentView
-from amplifier_tui.ui.transcript.entries.renderer import name_of, plain_text
+from amplifier_tui.ui.transcript.entries.renderer import is_expandable, name_of, plain_text
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from amplifier_tui.ui.transcript.layout.pager import EntryCursor
 from amplifier_tui.ui.widgets.messages import (
     ActionWanted,
     CopyRequested,
-    EntryActivated,
+    CursorMoved,
     EventsRequested,
     ExportRequested,
     ForkRequested,
@@ -118,7 +118,6 @@ class CursorView(DocumentView, can_focus=True):
             self.post_message(ActionWanted("session.report"))
             return
         self.toggle(item.entry.key)
-        self.post_message(EntryActivated(item.entry))
 
     def show_entry(self, key: str) -> bool:
         """Put the cursor on an entry and show it; False when it is not here."""
@@ -199,9 +198,7 @@ class CursorView(DocumentView, can_focus=True):
 
     def action_agent(self) -> None:
         """Open the conversation of the agent under the cursor."""
-        entry = self.cursor
-        lane = entry.lane if isinstance(entry, LaneEntry) else entry.agent if entry else MAIN_LANE
-        if lane not in (MAIN_LANE, self._document.renderer.home):
+        if (entry := self.cursor) is not None and (lane := self._agent_of(entry)):
             self.post_message(ActionWanted("agents.show", lane))
 
     def action_diff(self) -> None:
@@ -225,6 +222,36 @@ class CursorView(DocumentView, can_focus=True):
                 self._refresh_head(changed)
         if self.has_focus:
             self.refresh()
+            self.post_message(CursorMoved())
+
+    def hints(self) -> list[str]:
+        """Return what the keys do that are about the entry under the cursor."""
+        item = self._cursor.item
+        if item is None:
+            return []
+        entry, images = item.entry, self._document.renderer.draws_image(item.entry)
+        error = entry if isinstance(entry, ErrorEntry) and entry.retryable else None
+        return [
+            words
+            for words, works in (
+                ("enter image", images),
+                ("enter details", not images and is_expandable(item)),
+                ("enter reads it", isinstance(entry, ReportEntry)),
+                ("r tries again", error is not None),
+                ("w goes on without", error is not None and bool(error.source)),
+                ("d its change", isinstance(entry, ToolEntry) and bool(entry.diff)),
+                ("o its conversation", bool(self._agent_of(entry))),
+                ("y copy", True),
+                ("r back before it", isinstance(entry, UserEntry) and entry.begins_turn),
+                ("f fork", isinstance(entry, UserEntry) and entry.begins_turn),
+            )
+            if works
+        ]
+
+    def _agent_of(self, entry: ConversationEntry) -> str:
+        """Return the lane that an entry tells of, where its conversation is another one."""
+        lane = entry.lane if isinstance(entry, LaneEntry) else entry.agent
+        return "" if lane in (MAIN_LANE, self._document.renderer.home) else lane
 
     def _refresh_head(self, item: DrawnEntry) -> None:
         """Repaint the row of an item that changes with time and cursor, if it did."""

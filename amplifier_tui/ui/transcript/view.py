@@ -26,7 +26,6 @@ from amplifier_tui.ui.transcript.searched_view import SearchedView
 from amplifier_tui.ui.transcript.ticker import Ticker
 from amplifier_tui.ui.widgets.messages import (
     ActionWanted,
-    EntryActivated,
     ImageRequested,
     LinkClicked,
     PromptOffered,
@@ -281,8 +280,6 @@ class TranscriptView(SearchedView):
             self.post_message(ImageRequested(item.entry))
         elif row == self._document.top(item) + item.head or isinstance(item.entry, ErrorEntry):
             self._open(item)
-        else:
-            self.post_message(EntryActivated(item.entry))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Show where a link leads before it is clicked."""

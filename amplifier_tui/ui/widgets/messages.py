@@ -71,10 +71,8 @@ class ImageRequested(Message):
 
 
 @dataclass
-class EntryActivated(Message):
-    """An entry was clicked or entered."""
-
-    entry: ConversationEntry
+class CursorMoved(Message):
+    """The cursor of the conversation came to another entry, or this one opens or closes."""
 
 
 @dataclass

@@ -1,6 +1,6 @@
 import pytest
 
-from amplifier_tui.host.events import TurnStarted
+from amplifier_tui.host.events import ToolEnded, ToolStarted, TurnStarted
 from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.prompt.prompt import IDLE
 from tests.ui.driving import Driver, running
@@ -217,10 +217,19 @@ async def test_the_prompt_says_where_keys_go_while_they_are_not_for_it() -> None
         assert drive.app.main.transcript is not None
         drive.app.main.transcript.focus()
         await drive.settle()
-        assert "› In the conversation   esc back here   enter details" in drive.text()
+        assert "› In the conversation   esc back here   F1 keys" in drive.text()
         assert "Ask for anything" not in drive.text()
         await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="go"))
         assert "› In the conversation" in drive.text() and "enter steers" not in drive.text()
+        await drive.press("k")
+        own = "esc back here   y copy   r back before it   f fork   F1 keys"
+        assert f"› In the conversation   {own}" in drive.text()
+        call = {"session_id": SESSION, "call_id": "c1", "tool": "grep"}
+        await drive.push(ToolStarted(**call))
+        await drive.press("j")
+        assert "esc back here   y copy   F1 keys" in drive.text()
+        await drive.push(ToolEnded(**call, ok=True, output="one\ntwo\n" * 30))
+        assert "esc back here   enter details   y copy   F1 keys" in drive.text()
         await drive.press("f4")
         assert "› In a pane   esc back here" in drive.text()
         await drive.press("escape")

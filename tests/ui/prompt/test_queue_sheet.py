@@ -107,3 +107,10 @@ async def test_a_queue_without_prompts_offers_no_key_that_does_nothing() -> None
         await drive.until(lambda: "Nothing waits" in drive.text())
         assert "Send now" not in drive.text() and "Drop" not in drive.text()
         assert "Close" in drive.text()
+
+
+async def test_the_words_of_all_that_waits_begin_in_one_column() -> None:
+    async with running(size=(80, 24)) as drive:
+        await opened(drive, *(f"prompt {number}" for number in range(10)))
+        rows = [row for row in drive.text().split("\n") if "prompt" in row]
+        assert len({row.index("prompt") for row in rows if "queued" not in row}) == 1

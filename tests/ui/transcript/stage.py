@@ -14,16 +14,8 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
 )
 from amplifier_tui.ui.transcript.view import TranscriptView
-from amplifier_tui.ui.widgets.messages import (
-    CopyRequested,
-    EntryActivated,
-    FollowChanged,
-    LinkClicked,
-    RetryRequested,
-)
+from amplifier_tui.ui.widgets.messages import CopyRequested
 from tests.ui.transcript.conversation import adding
-
-TOLD = (CopyRequested, EntryActivated, FollowChanged, LinkClicked, RetryRequested)
 
 
 def visible_text(view: TranscriptView) -> str:
@@ -54,9 +46,7 @@ class Stage(App[None]):
     def on_copy_requested(self, event: CopyRequested) -> None:
         self.told.append(event)
 
-    on_entry_activated = on_follow_changed = on_link_clicked = on_retry_requested = (
-        on_copy_requested
-    )
+    on_follow_changed = on_link_clicked = on_retry_requested = on_copy_requested
     on_image_requested = on_copy_requested
 
 

@@ -10,12 +10,12 @@ from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import (
     BEHIND,
     IN_AGENTS,
-    IN_CONVERSATION,
     IN_PANE,
     PromptArea,
     PromptNotes,
     early_rows,
     held_rows,
+    in_conversation,
     job_rows,
     shell_rows,
     waiting_rows,
@@ -49,13 +49,17 @@ class SessionScreen(ConversationScreen):
         if focused is None or focused is self.prompt.input:
             self.prompt.stand_aside("")
         elif focused is self.conversation:
-            self.prompt.stand_aside(IN_CONVERSATION)
+            self.prompt.stand_aside(in_conversation(self.conversation.hints()))
         elif focused is self.agents:
             self.prompt.stand_aside(IN_AGENTS)
         elif self.focused_pane() is not None:
             self.prompt.stand_aside(IN_PANE)
         else:
             self.prompt.stand_aside(BEHIND)
+
+    def on_cursor_moved(self) -> None:
+        """Offer the keys of the entry that the cursor is on."""
+        self.watch_focused()
 
     def focused_pane(self) -> str | None:
         """Return the pane that has the focus; a screen without panes has none."""
@@ -70,6 +74,8 @@ class SessionScreen(ConversationScreen):
             self.transcript.apply(changes)
             if self.agent_view is not None and self.agent_view.is_mounted:
                 self.agent_view.apply(changes)
+            if self.focused is self.conversation:
+                self.watch_focused()
         self.status.update_from(state)
         if self.agents is not None:
             self.agents.update_from(state)
