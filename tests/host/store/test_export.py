@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from amplifier_tui.host.cards import ExportedFile
+from amplifier_tui.host.events import Failed, HostEvent, ShellEnded, TurnEnded
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.requests import EXPORT_SUFFIXES, ExportForm, ExportRequest, form_of
 from amplifier_tui.host.store.export.conversation import StoredSession
 from amplifier_tui.host.store.export.saving import save_export
+from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from tests.base.test_secrets import SECRETS
 from tests.pixels import plain
 
@@ -284,3 +286,45 @@ def test_a_session_of_any_size_takes_the_memory_of_its_largest_row(
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (tmp_path / "out").stat().st_size > 60 * len(text) and peak < 800_000
+
+
+def _with_events(folder: Path) -> StoredSession:
+    said = ["one", "first answer", "two", "half an ans", "three", "four", "last answer"]
+    roles = ("user", "assistant", "user", "assistant", "user", "user", "assistant")
+    rows = [{"role": role, "content": text} for role, text in zip(roles, said, strict=True)]
+    session = stored(folder, rows)
+    key = f"sk-ant-api03-{'x1Y2' * 20}"
+    common = {"session_id": "s"}
+    shell = {"command_id": "1", "command": "ls", "output": "printed.txt\n"}
+    noted: list[tuple[int, HostEvent]] = [
+        (2, TurnEnded(**common, turn=1, status="success")),
+        (2, ShellEnded(**common, **shell)),
+        (4, TurnEnded(**common, turn=2, status="cancelled")),
+        (5, Failed(**common, kind="authentication", message=f"No key {key}.", remedy="Check it.")),
+        (5, TurnEnded(**common, turn=3, status="error")),
+        (7, TurnEnded(**common, turn=4, status="incomplete")),
+    ]
+    lines = (json.dumps({"row": row, "event": event.to_json()}) for row, event in noted)
+    (folder / DISPLAY).write_text("".join(f"{line}\n" for line in lines))
+    return session
+
+
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_what_failed_was_stopped_or_run_by_the_user_stands_where_it_happened(
+    tmp_path: Path, form: ExportForm
+) -> None:
+    session = _with_events(tmp_path / "s")
+    save(session, tmp_path / "out", form=form)
+    text = (tmp_path / "out").read_text()
+    at = [
+        *(text.index("first answer"), text.index("$ ls\nprinted.txt"), text.index("half an ans")),
+        *(text.index("Stopped by the user."), text.index("three"), text.index("No key ")),
+        *(text.index("Check it."), text.index("last answer"), text.index("Ended before")),
+    ]
+    assert at == sorted(at) and "sk-ant" not in text and "Failed." not in text
+    save(session, tmp_path / "later", form=form, from_turn=4, tools=False)
+    later = (tmp_path / "later").read_text()
+    assert "Ended before" in later and "No key" not in later and "$ ls" not in later
+    save(session, tmp_path / "short", form=form, tools=False)
+    short = (tmp_path / "short").read_text()
+    assert "$ ls" in short and "printed.txt" not in short

@@ -12,6 +12,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import minute_of
 from amplifier_tui.host.messages import is_from_hook
 from amplifier_tui.host.requests import ExportRequest
+from amplifier_tui.host.store.export.happened import Happened
 from amplifier_tui.host.store.export.markdown import MarkdownForm
 from amplifier_tui.host.store.export.masking import Masking
 from amplifier_tui.host.store.export.page import PageForm
@@ -70,20 +71,26 @@ def write_conversation(
     form = PageForm() if request.form == "html" else MarkdownForm()
     reader = PartReader(request, masking)
     write(form.begin(_title(metadata, masking), _facts(metadata, masking)))
-    for row in rows:
+    happened: Happened | None = None
+    for index, row in rows:
+        happened = happened or Happened(session.folder, index, outputs=request.tools)
+        for part in happened.before(index):
+            write(form.part(reader.masked(part)))
         try:
             parts = [form.part(part) for part in reader.parts(row)]
         except RecursionError:
             written.unreadable += 1
             continue
-        for part in parts:
-            write(part)
+        for said in parts:
+            write(said)
         written.count += 1
+    for part in happened.rest() if happened is not None else ():
+        write(form.part(reader.masked(part)))
     write(form.end())
     return written
 
 
-def _from_turn(session: StoredSession, first: int, written: Written) -> Iterator[Row]:
+def _from_turn(session: StoredSession, first: int, written: Written) -> Iterator[tuple[int, Row]]:
     """Yield the rows from a turn on.
 
     Raises:
@@ -97,7 +104,7 @@ def _from_turn(session: StoredSession, first: int, written: Written) -> Iterator
     return chain((begin,), rows)
 
 
-def _rows(session: StoredSession, first: int, written: Written) -> Iterator[Row]:
+def _rows(session: StoredSession, first: int, written: Written) -> Iterator[tuple[int, Row]]:
     turn, before = 0, -1
     begin = session.begun.get(first)
     for index, row in each_row(session.folder / TRANSCRIPT):
@@ -108,7 +115,7 @@ def _rows(session: StoredSession, first: int, written: Written) -> Iterator[Row]
             numbers = [each for each, start in session.begun.items() if before < start <= index]
             turn, before = max(numbers, default=turn + 1), index
         if (index >= begin if begin is not None else turn >= first) and row.get("role"):
-            yield row
+            yield index, row
 
 
 def _title(metadata: Metadata, masking: Masking) -> str:
@@ -130,7 +137,7 @@ def _facts(metadata: Metadata, masking: Masking) -> dict[str, str]:
 
 def _write_json(
     metadata: Metadata,
-    rows: Iterator[Row],
+    rows: Iterator[tuple[int, Row]],
     request: ExportRequest,
     masking: Masking,
     write: Write,
@@ -138,7 +145,7 @@ def _write_json(
 ) -> None:
     """Write `{"session": {…}, "messages": […]}`."""
     write(f'{{\n  "session": {_dump(masking.values(metadata.to_json()), "  ")},\n  "messages": [')
-    for row in rows:
+    for _, row in rows:
         try:
             text = _dump(masking.values(_chosen(row, request)), _INDENT)
         except RecursionError:

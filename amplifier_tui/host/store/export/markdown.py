@@ -30,6 +30,10 @@ class MarkdownForm:
                 return f"\nCalls `{_name(part)}`:\n\n{_fenced(part.text, 'json')}\n"
             case "note":
                 return f"\nNote:\n\n{_fenced(part.text)}\n"
+            case "notice":
+                return f"\n---\n\n{_fenced(part.text)}\n\n---\n"
+            case "command":
+                return f"\n## You\n\n{_fenced(part.text, 'console')}\n"
             case "result":
                 of = f" of `{_name(part)}`" if part.tool else ""
                 return f"\nResult{of}:\n\n{_fenced(part.text)}\n"

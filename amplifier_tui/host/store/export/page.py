@@ -26,6 +26,7 @@ dt { opacity: .65; } dd { margin: 0; overflow-wrap: anywhere; }
 section { margin: 1.2rem 0; overflow-wrap: anywhere; }
 .prompt { background: var(--soft); border-left: 3px solid #4a7bd0; padding: .4rem .9rem; }
 .prompt p { white-space: pre-wrap; margin: .2rem 0; }
+.notice { border-left: 3px solid #c2553f; padding: .2rem .9rem; white-space: pre-wrap; }
 .thinking { opacity: .7; font-style: italic; white-space: pre-wrap; }
 details { margin: .5rem 0; border: 1px solid var(--soft); border-radius: .4rem; }
 summary { padding: .3rem .7rem; cursor: pointer; font-size: .9rem; }
@@ -104,6 +105,10 @@ class PageForm:
                 return _folded(said, code)
             case "note":
                 return _folded("note", text)
+            case "notice":
+                return f'<section class="notice">{text}</section>\n'
+            case "command":
+                return f'<section class="prompt"><pre>{text}</pre></section>\n'
             case "result":
                 lines = part.text.count("\n") + 1
                 of = f" of <code>{escape(part.tool)}</code>" if part.tool else ""

@@ -19,7 +19,7 @@ from amplifier_tui.host.requests import ExportRequest
 from amplifier_tui.host.store.export.masking import Masking
 from amplifier_tui.host.store.turns.images import sources_in
 
-PartKind = Literal["prompt", "answer", "thinking", "call", "result", "note"]
+PartKind = Literal["prompt", "answer", "thinking", "call", "result", "note", "notice", "command"]
 
 _LONGEST_NAME: Final = 80
 _LONGEST_ABOUT: Final = 120
@@ -29,6 +29,7 @@ _LONGEST_ABOUT: Final = 120
 class ExportPart:
     """Something that was said, called, given back or noted.
 
+    A `notice` is of the program, such as a failure; a `command` is one of the user's own.
     `tool` names what was called, `about` is the first text it was given: one line of it. `images`
     are the type and the base64 of each.
     """
@@ -57,9 +58,13 @@ class PartReader:
     def parts(self, row: Row) -> Iterator[ExportPart]:
         """Yield what a row says."""
         for part in self._read(row):
-            name = self._masking.line(part.tool, _LONGEST_NAME)
-            about = self._masking.line(part.about, _LONGEST_ABOUT)
-            yield ExportPart(part.kind, self._masking.text(part.text), name, about, part.images)
+            yield self.masked(part)
+
+    def masked(self, part: ExportPart) -> ExportPart:
+        """Return a part without secrets."""
+        name = self._masking.line(part.tool, _LONGEST_NAME)
+        about = self._masking.line(part.about, _LONGEST_ABOUT)
+        return ExportPart(part.kind, self._masking.text(part.text), name, about, part.images)
 
     def _read(self, row: Row) -> Iterator[ExportPart]:
         match row.get("role"):
