@@ -1,5 +1,6 @@
 """Lines of shell that are let through unasked as such that only look: what comes of them."""
 
+import secrets
 import tempfile
 from pathlib import Path
 
@@ -13,7 +14,7 @@ BATCH = 400
 
 
 def measure(quick: bool) -> list[Row]:
-    """Run the lines in a sandbox, by bash.
+    """Run lines, others each time, in a sandbox, by bash.
 
     Raises:
         RuntimeError: There is no sandbox here.
@@ -21,7 +22,8 @@ def measure(quick: bool) -> list[Row]:
     if sandbox_problem():
         raise RuntimeError(sandbox_problem())
     count = QUICK if quick else COUNT
-    run = let_through(lines(count, seed=1))
+    seed = secrets.randbelow(1 << 32)
+    run = let_through(lines(count, seed))
     guilty: list[tuple[str, str]] = []
     with tempfile.TemporaryDirectory() as folder:
         workshop = Workshop(Path(folder))
@@ -33,7 +35,7 @@ def measure(quick: bool) -> list[Row]:
             value=len(guilty),
             unit="lines",
             goal=0,
-            how=f"{count} random lines, {len(run)} of them let through and run by bash",
+            how=f"{count} random lines (seed {seed}), {len(run)} let through and run by bash",
             remark="; ".join(f"{line!r}: {effect}" for line, effect in guilty[:3]),
         )
     ]

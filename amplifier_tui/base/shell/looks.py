@@ -343,7 +343,13 @@ def _listing(call: _Call) -> Looks | None:
     arguments = call.arguments()
     if arguments is None or _checks_signatures(arguments):
         return None
-    given = call.name == "git config" or any(not word.startswith("-") for word in call.words)
+    config = call.name == "git config"
+    if config and arguments.operands:
+        # It takes what stands behind the first operand for values, also what looks like an option.
+        first = arguments.operands[0][0]
+        if any(word.startswith("-") for word in call.words[first:]):
+            return None
+    given = config or any(not word.startswith("-") for word in call.words)
     if given and not arguments.has(*_LISTING[call.name].split()):
         return None
     return _looked(call, arguments, [])

@@ -24,6 +24,8 @@ git branch --list 'x*'
 git branch --contains HEAD
 git tag -l 'v*'
 git config --get user.name
+git config -f c.json --get-regexp user x
+ls x || exit 1
 git remote -v
 git stash list
 git stash show -p
@@ -87,6 +89,10 @@ git tag -v v1
 git tag -a v1 -m x
 git config user.name x
 git config core.pager sh
+git config core.pager '--default=;touch x' --get
+git config -z core.fsmonitor --default sh --get
+git config c.json --get-urlmatch
+git config list --list
 git config --unset x
 git config -e
 git remote add a b
