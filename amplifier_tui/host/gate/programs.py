@@ -101,8 +101,17 @@ _PACKAGES: Final[dict[str, frozenset[str]]] = {
     "conda": _words("install update remove create"),
 }
 _SUBCOMMAND_PROGRAMS: Final = frozenset(
-    {"git", "docker", "podman", "kubectl", "cargo", "go", "make", "just", "npx", "uvx", *_PACKAGES}
+    {"git", "docker", "podman", "kubectl", "cargo", "go", "npx", "uvx", *_PACKAGES}
+    | _words("dotnet swift zig stack bazel mix ruff hatch pdm bundle composer rails")
+    | _words("gh glab flyctl fly heroku vercel netlify supabase firebase wrangler vagrant")
 )
+_TARGET_PROGRAMS: Final = _words(
+    "make gmake just ninja rake gradle gradlew mvn mvnw ant sbt lein nox invoke inv fab task grunt "
+    "gulp"
+)
+"""Every operand is one more thing they do: none follows from another."""
+_APPLIES: Final = {("git", "apply"), ("git", "am")}
+"""What these do is in the file they are given."""
 _DEEP: Final[dict[str, frozenset[str]]] = {
     "git": _words("bisect submodule stash worktree notes lfs bundle"),
     "docker": _words("compose image volume network system container"),
@@ -171,6 +180,8 @@ def rule_prefix(words: tuple[str, ...]) -> tuple[str, ...]:
         inner = rule_prefix(words[length:])
         return words[:length] + inner if inner and not inner[0].startswith("-") else ()
     program, arguments = words[0].rpartition("/")[2], words[1:]
+    if program in _TARGET_PROGRAMS or (program, *arguments[:1]) in _APPLIES or program == "patch":
+        return ()
     if program in _INTERPRETERS and arguments[:1] == ("-m",):
         return words[:3]
     if program in ("docker", "podman") and _IN_CONTAINERS.intersection(arguments[:2]):
