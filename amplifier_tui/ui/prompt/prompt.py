@@ -68,6 +68,7 @@ class PromptArea(Horizontal):
         border-left: thick $primary;
         padding: 1 1;
     }
+    PromptArea.-aside { border-left: thick $scrollbar; }
     PromptArea > #prompt-glyph { width: 2; color: $text-muted; }
     PromptArea.-shell { border-left: thick $warning; }
     PromptArea.-shell > #prompt-glyph { color: $text-warning; text-style: bold; }
@@ -155,6 +156,7 @@ class PromptArea(Horizontal):
 
     def _say(self, words: str) -> None:
         self._hint = words
+        self.set_class(self._behind or bool(self._elsewhere), "-aside")
         words = BEHIND if self._behind else self._elsewhere or words
         if (width := self.input.wrap_width) > 0:
             words = fit_hints(words, width)

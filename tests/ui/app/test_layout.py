@@ -232,8 +232,10 @@ async def test_the_prompt_says_where_keys_go_while_they_are_not_for_it() -> None
         assert "esc back here   enter details   y copy   F1 keys" in drive.text()
         await drive.press("f4")
         assert "› In a pane   esc back here" in drive.text()
+        elsewhere = drive.app.main.prompt.styles.border_left
         await drive.press("escape")
         assert "› enter steers" in drive.text()
+        assert drive.app.main.prompt.styles.border_left != elsewhere
 
 
 async def test_a_line_that_the_status_bar_cuts_says_where_it_is_read_whole() -> None:
