@@ -8,6 +8,7 @@ must be seen. What was sent to a program that ended, or no longer listens, is wr
 
 import os
 import random
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,6 @@ from tests.e2e.vendors import lead_to
 from tests.servers import Cut, Failure, LoopbackServer, Script, Text, Thinking, ToolUse, reply
 from tests.servers.asked import last_user, tool_results
 
-SEED = 4
 """Of the first run."""
 RUNS = 8
 QUICK = 2
@@ -159,6 +159,8 @@ def measure(quick: bool) -> list[Row]:
     """Return the row: how often the program ended or stopped listening."""
     runs = QUICK if quick else RUNS
     wrong: list[str] = []
+    # Others each time.
+    start = secrets.randbelow(1 << 32)
 
     def one(seed: int) -> list[str]:
         out = subprocess.run(
@@ -170,7 +172,7 @@ def measure(quick: bool) -> list[Row]:
         return out.stdout.splitlines()
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for found in pool.map(one, range(SEED, SEED + runs)):
+        for found in pool.map(one, range(start, start + runs)):
             wrong += found
     return [
         Row(
@@ -178,7 +180,8 @@ def measure(quick: bool) -> list[Row]:
             value=len(wrong),
             unit="",
             goal=0,
-            how=f"{runs * BURSTS:,} bursts of keys, clicks, pastes and sizes in {runs} homes",
+            how=f"{runs * BURSTS:,} bursts of keys, clicks, pastes and sizes in {runs} homes, "
+            f"from seed {start}",
             remark="; ".join(wrong)[:500],
         )
     ]

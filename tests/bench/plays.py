@@ -6,6 +6,7 @@ are pressed are those that are offered. `python -m tests.bench.plays SEED …` p
 
 import asyncio
 import random
+import secrets
 import sys
 
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
@@ -85,7 +86,8 @@ async def played(seed: int, plays: int) -> dict[Fault, str]:
 def measure(quick: bool) -> list[Row]:
     """Return one row: how many faults were seen."""
     plays = QUICK if quick else PLAYS
-    found = asyncio.run(played(1, plays))
+    seed = secrets.randbelow(1 << 32)
+    found = asyncio.run(played(seed, plays))
     for fault, where in found.items():
         print(f"{where}: {fault.what}: {fault.text}", file=sys.stderr)
     return [
@@ -94,7 +96,7 @@ def measure(quick: bool) -> list[Row]:
             value=len(found),
             unit="faults",
             goal=0,
-            how=f"{plays} plays of up to {STEPS} steps in dialogs, panes and pickers",
+            how=f"{plays} plays of up to {STEPS} steps in dialogs, panes and pickers (seed {seed})",
         )
     ]
 

@@ -1,6 +1,6 @@
 """Random sequences of whatever can be done in a session: ledger, screen and a resume agree.
 
-The same sequences as in `tests/sequences`, many more of them, in a process for each core. What is
+Made as those in `tests/sequences`, many more of them, in a process for each core. What is
 done is kept, in the user's cache directory, for as long as no file of the program or of the
 sequences changes: a run that was ended is gone on with. `python -m tests.bench.sequences SEED`
 plays one run again, and says which steps of it are enough.
@@ -28,8 +28,11 @@ def measure(quick: bool) -> list[Row]:
     from tests.sequences.runs import LIVES
 
     count = QUICK if quick else RUNS
-    done = _kept()
+    digest = _digest()
+    done = _kept(digest)
     before = dict(_read(done))
+    # Other sequences with each change of the code.
+    start = int(digest[:8], 16)
 
     def chunk(first: int) -> dict[str, list[str]]:
         if first in before:
@@ -44,7 +47,8 @@ def measure(quick: bool) -> list[Row]:
 
     failed: dict[str, list[str]] = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for number, found in enumerate(pool.map(chunk, range(0, count, CHUNK)), 1):
+        firsts = range(start, start + count, CHUNK)
+        for number, found in enumerate(pool.map(chunk, firsts), 1):
             failed |= found
             print(f"{number * CHUNK} of {count} runs, {len(failed)} do not agree", file=sys.stderr)
     for seed, (steps, problem) in failed.items():
@@ -55,21 +59,27 @@ def measure(quick: bool) -> list[Row]:
             value=len(failed),
             unit="runs",
             goal=0,
-            how=f"{count * LIVES:,} random sequences in {count} sessions, each ended and resumed",
+            how=f"{count * LIVES:,} random sequences (from seed {start}) in {count} sessions, each "
+            "ended and resumed",
             remark="; ".join(f"seed {seed}: {steps}" for seed, (steps, _) in failed.items())[:500],
         )
     ]
 
 
-def _kept() -> Path:
-    """Return the file of what was done with the code as it is now."""
+def _digest() -> str:
+    """Return a fingerprint of the code as it is now."""
     digest = hashlib.sha256()
     for folder in ("amplifier_tui", "tests/sequences", "tests/host"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _kept(digest: str) -> Path:
+    """Return the file of what was done with the code of that fingerprint."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "amplifier-tui"
     cache.mkdir(parents=True, exist_ok=True)
-    return cache / f"bench-sequences-{digest.hexdigest()[:16]}.jsonl"
+    return cache / f"bench-sequences-{digest}.jsonl"
 
 
 def _read(path: Path) -> list[tuple[int, dict[str, list[str]]]]:
