@@ -7,6 +7,7 @@ from amplifier_tui.base.shell.effects import (
     read_places,
     reads_here,
 )
+from amplifier_tui.base.shell.hiding import may_hide
 from amplifier_tui.base.shell.line import Redirection, ShellCommand, ShellLine
 from amplifier_tui.base.shell.reader import read_shell_line
 from amplifier_tui.base.shell.runners import RUNNERS, runner_length
@@ -29,6 +30,7 @@ __all__ = [
     "ShellCommand",
     "ShellLine",
     "covers",
+    "may_hide",
     "only_looks",
     "only_reads",
     "programs_of",

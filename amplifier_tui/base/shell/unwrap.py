@@ -59,14 +59,15 @@ _LOOKED_AT: Final = 20
 """Words behind a wrapper among which the program it runs is looked for."""
 _MOST_NESTING: Final = 3
 
-_RUN_THEIR_WORDS: Final = frozenset(
+RUN_THEIR_WORDS: Final = frozenset(
     {"busybox", "ssh", "npx", "bunx", "tmux", "screen", "runuser", "setpriv", "prlimit", "choom"}
     | {"nsenter", "setarch", "linux32", "linux64", "i386", "x86_64", "uname26", "jobs", "compgen"}
-    | {"mapfile", "readarray", "script", "source", "."}
+    | {"mapfile", "readarray", "script", "source", ".", "trap", "complete", "hash"}
 )
 """Others that run one named by their words; what they are remains with who judges them."""
-_READ_WORDS: Final = SHELLS | {
+READ_WORDS: Final = SHELLS | {
     *("trap", "script", "ssh", "su", "tmux", "runuser", "watch", "mapfile", "readarray"),
+    *("compgen", "complete", "alias", "eval"),
 }
 """Programs that take a word for a script."""
 
@@ -77,6 +78,8 @@ _SPLIT: Final = re.compile(r"(?:-[iv0]*S|--split-string=?)(.*)", re.DOTALL)
 _FIXED: Final = {"timeout": 1, "flock": 1, "taskset": 1, "chrt": 1, "chroot": 1, "direnv": 2} | {
     "rustup": 2
 }
+PLAIN: Final = re.compile(r"[\w./:@,+%-]*")
+"""Words that a shell takes for no more than a name."""
 _FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
@@ -126,7 +129,8 @@ def _unwrapped(
         yield from _shell(run, depth)
     elif program == "eval":
         known = all(command.known)
-        yield from _script(run, " ".join(run.arguments), known, depth)
+        text = " ".join(run.arguments).removeprefix("-- ")
+        yield from _script(run, text, known, depth)
     elif program == "find":
         yield run
         yield from _find(command, wrappers, depth)
@@ -266,7 +270,7 @@ def _readings(command: ShellCommand, depth: int) -> Iterator[tuple[str, ...]]:
         return
     yield words
     name = PurePosixPath(words[0]).name or words[0]
-    if name in WRAPPERS | _RUN_THEIR_WORDS or runner_length(words):
+    if name in WRAPPERS | RUN_THEIR_WORDS or runner_length(words):
         yield from (words[start:] for start in range(1, min(len(words), _LOOKED_AT)))
     if name in SHELLS:
         place, is_script = _first_operand(name, words[1:])
@@ -276,8 +280,8 @@ def _readings(command: ShellCommand, depth: int) -> Iterator[tuple[str, ...]]:
     for run in programs_of(command):
         if run.command.written and run.command.written is not words:
             yield run.command.written
-    if depth < _MOST_NESTING and any(PurePosixPath(word).name in _READ_WORDS for word in words):
+    if depth < _MOST_NESTING and any(PurePosixPath(word).name in READ_WORDS for word in words):
         for word in words:
-            if " " in word:
+            if not PLAIN.fullmatch(word):
                 for inner in read_shell_line(word).commands:
                     yield from _readings(inner, depth + 1)

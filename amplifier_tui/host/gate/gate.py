@@ -222,11 +222,14 @@ class Gate:
 
 def _unread(description: Description, rule: Rule | None) -> str:
     """Why a rule that restricts may be about a command although that does not show; else empty."""
+    from amplifier_tui.base.shell import may_hide
     from amplifier_tui.host.gate.risk import UNREADABLE
 
     if rule is None or description.kind != "command":
         return ""
-    hides = UNREADABLE in description.judgement.reasons
+    hides = UNREADABLE in description.judgement.reasons or any(
+        part.command is not None and may_hide(part.command) for part in description.parts
+    )
     return f"it {UNREADABLE}, and the rule {rule} may be about it" if hides else ""
 
 

@@ -29,6 +29,8 @@ def verdict(line: str, workspace: Path, *rules: str) -> str:
         *("env --split-string='rm x'", "flock f -c 'rm x'", "flock f rm x", "script -c rm f"),
         *("setpriv rm x", "prlimit --nofile=10 rm x", "setarch x86_64 rm x", "jobs -x rm x"),
         *("bash ./rm x", "bash -x rm", "sh <rm", "source ./rm", ". rm", "mapfile -C 'rm x' -c 1 a"),
+        *("trap rm EXIT", "trap '\\rm x' 0", "eval -- '\\rm x'", "hash -p /bin/rm z; z"),
+        *("compgen -C '\\rm' x", "complete -C rm x", "mapfile -C '\\rm' -c 1 a"),
         *("busybox rm x", "trap 'rm x' EXIT", "ssh host rm x", "script -qc 'rm x'", "npx rm x"),
     ],
 )
@@ -43,6 +45,11 @@ def test_it_is_denied(tmp_path: Path, line: str) -> None:
         *("$(echo rm) x", "a=rm; $a x", "{rm,x}", "$'\\x72m' x", "coproc rm x", "rm${IFS}x"),
         *("echo 'rm x' | sh", "printf 'rm x' | bash -s", "source <(echo rm x)", "ls 'open"),
         ". /dev/stdin <<< 'rm x'",
+        *("timeout --signal 9 5 {rm,x}", "env - A=b /bin/r? x", "xargs --max-procs 2 /bin/r?"),
+        *("trap '{rm,x}' EXIT", "eval -- '{rm,x}'", "alias a='rm x'", "setarch x86_64 {rm,x}"),
+        *("PROMPT_COMMAND='rm x' bash -i", "PS4='$(rm x)'; set -x", "BASH_ENV=f bash -c true"),
+        *("export GIT_SSH_COMMAND='rm x'", "echo rm x | xargs env", "echo rm x | xargs -0 sh -c"),
+        *("x='a[$(rm x)]'; (( x ))", "x='$(rm x)'; echo ${x@P}"),
     ],
 )
 def test_what_cannot_be_read_is_asked_about_where_there_is_such_a_rule(
@@ -59,6 +66,9 @@ def test_what_cannot_be_read_is_asked_about_where_there_is_such_a_rule(
         *("git commit -m 'git push'", "echo rm x", "git log --grep push", "git stash push"),
         *("touch rm", "bash deploy.sh rm x", "bash -c 'echo rm x'", "sh -e deploy.sh rm"),
         "su user -c 'echo x'",
+        *("timeout 60 pytest tests/test_*.py", "ls *.py | xargs wc -l", "npx eslint src/*.ts"),
+        *("GIT_PAGER=cat git diff", "hash -r", "trap 'kill 0' EXIT", "env A=b pytest *.py"),
+        *("cat list | xargs -I{} sh -c 'cp {} out/'", "x=$(date); echo $x", "nice make"),
     ],
 )
 def test_other_commands_go(tmp_path: Path, line: str) -> None:
