@@ -299,7 +299,7 @@ def test_a_turn_that_the_program_did_not_live_to_end_is_said_to_be_so(
     state = new_state(turn(replayed=True), *stored, opened(resumed=True))
     state.apply([make(ModeChanged, mode="ask")])
     notes = [entry.text for entry in state.entries if isinstance(entry, NoteEntry)]
-    rest = " · the last turn had not ended" if broken else ""
+    rest = " · the last turn had not ended: a prompt such as “go on” continues it" if broken else ""
     assert notes[-1] == f"Resumed · coding{rest}"
 
 

@@ -40,6 +40,7 @@ _ONCE = (
 )
 _TOLD = 16
 _RESUMED = "Resumed"
+_BROKEN_OFF = " · the last turn had not ended: a prompt such as “go on” continues it"
 _CHOSEN = {
     "pin": "Kept whole from the next request on",
     "drop": "Left out from the next request on",
@@ -320,7 +321,7 @@ class ConversationState(Handlers):
         if self._divider and self._said_something():
             mine = self._divider.startswith(_RESUMED) and not elsewhere
             broken = mine and self._is_broken_off()
-            self._note(self._divider + (" · the last turn had not ended" if broken else ""))
+            self._note(self._divider + (_BROKEN_OFF if broken else ""))
             self._divider = ""
 
     def _is_broken_off(self) -> bool:
