@@ -98,8 +98,11 @@ class ApprovalDialog(ApprovalSheet):
         """Refuse with a line for the model."""
         self._show_reason(True)
 
-    async def action_edit(self) -> None:
+    def action_edit(self) -> None:
         """Change the arguments of the call before it is allowed."""
+        self.in_order(self._edit())
+
+    async def _edit(self) -> None:
         if self.request.editable and not self._confirming:
             try:
                 text = await self.answer_of(self._client.call_arguments(self.request.request_id))
@@ -112,20 +115,26 @@ class ApprovalDialog(ApprovalSheet):
             self._explaining = False
             self._show_state()
 
-    async def action_edit_outside(self) -> None:
+    def action_edit_outside(self) -> None:
         """Change the arguments in the user's editor, and have what was saved judged."""
-        if not self._editor.is_open:
-            await self.action_edit()
-        if self._editor.is_open and self._editor.edit_outside():
-            await self.action_judge()
+        self.in_order(self._edit_outside())
 
-    async def action_judge(self) -> None:
+    async def _edit_outside(self) -> None:
+        if not self._editor.is_open:
+            await self._edit()
+        if self._editor.is_open and self._editor.edit_outside():
+            await self._judge()
+
+    def action_judge(self) -> None:
         """Have the changed call judged; what is wrong with it is said, and it stays open."""
+        self.in_order(self._judge())
+
+    async def _judge(self) -> None:
         if self._editor.is_open:
             editor = self._editor
             changing = self._client.change_call(self.request.request_id, editor.text)
             try:
-                editor.say(await self.answer_of(changing))
+                editor.say(await self.answer_of(changing, changes=True))
             except Exception as error:
                 # Whatever the host could not do is said below what was written.
                 editor.say(one_line(str(error), 300))

@@ -21,6 +21,14 @@ _PATIENCE: Final = 1.0
 """Seconds for which keys and clicks wait for a screen that opens."""
 
 
+async def in_time(event: asyncio.Event | None) -> bool:
+    """Wait a while for what keys and clicks wait for; False where there was nothing to wait for."""
+    if event is None or event.is_set():
+        return False
+    done, _ = await asyncio.wait({asyncio.ensure_future(event.wait())}, timeout=_PATIENCE)
+    return bool(done)
+
+
 @contextmanager
 def without_tree_sitter() -> Iterator[None]:
     """Have Textual's text area imported without tree-sitter: 5 ms on the way to the first frame.
@@ -120,11 +128,7 @@ class Overlay(SettledScreen[ScreenResultType], ModalScreen[ScreenResultType]):
 
     async def comes(self) -> bool:
         """Wait until its parts are there, which its actions ask for; False where they were."""
-        if self.is_mounted:
-            return False
-        there: asyncio.Event = self._mounted_event
-        done, _ = await asyncio.wait({asyncio.ensure_future(there.wait())}, timeout=_PATIENCE)
-        return bool(done)
+        return not self.is_mounted and await in_time(self._mounted_event)
 
     def _covered(self) -> set[int]:
         """Return the rows that a widget hides from edge to edge."""

@@ -1,5 +1,6 @@
 """Changing the arguments of a call before it is allowed."""
 
+from concurrent.futures import Future
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -59,6 +60,24 @@ async def test_a_call_that_was_edited_is_asked_about_at_once_though_keys_were_pr
         await drive.press("d")
         await drive.closed()
         assert [name for name, _ in drive.client.named("decide")] == ["r2"] and not drive.draft
+
+
+async def test_the_program_goes_on_when_the_host_answers_after_the_dialog_has_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late: Future[str] = Future()
+    client = FakeClient()
+    monkeypatch.setattr(client, "change_call", lambda *_: late)
+    async with running(client) as drive:
+        await drive.push(ask(editable=True))
+        await drive.dialog(ApprovalDialog)
+        await drive.press("e", "ctrl+o")
+        # What was changed is another request: the old one is answered before the host says so.
+        await drive.push(resolved("r1", outcome="changed"))
+        await drive.closed()
+        late.set_result("")
+        await drive.write("on")
+        assert drive.app.is_running and drive.draft == "on"
 
 
 async def test_the_reasons_make_room_for_the_arguments() -> None:

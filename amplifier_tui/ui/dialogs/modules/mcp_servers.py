@@ -139,7 +139,7 @@ class ServerList(LetterPicker[ServerStatus]):
 
     async def _restart(self, name: str) -> None:
         try:
-            problem = await self.answer_of(self._client.restart_mcp_server(name))
+            problem = await self.answer_of(self._client.restart_mcp_server(name), changes=True)
         except Exception as error:
             # Whatever the module could not do is said.
             problem = str(error) or type(error).__name__

@@ -77,8 +77,11 @@ class ReadingSheet(Sheet[T]):
         self.reader.toggle_split()
         self._fit(self.room())
 
-    async def action_whole(self) -> None:
+    def action_whole(self) -> None:
         """Show all lines of the files around the changes, or those near them again."""
+        self.in_order(self._show_whole())
+
+    async def _show_whole(self) -> None:
         diff = self._diff
         if not diff:
             return

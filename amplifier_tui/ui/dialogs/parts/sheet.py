@@ -5,7 +5,7 @@ below it. On a small screen it covers these, and may take all rows.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
@@ -21,7 +21,7 @@ from textual.widget import Widget
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
-from amplifier_tui.ui.terminal.textual_costs import Overlay
+from amplifier_tui.ui.terminal.textual_costs import Overlay, in_time
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.screens.main_screen import MainScreen
@@ -207,6 +207,8 @@ class Sheet(Overlay[T]):
     """Whether every key means something to it."""
     _keymap: Keymap
     """The keys to show; a dialog with a scope sets it."""
+    _done: asyncio.Event | None = None
+    """When what was begun last in order is done."""
     _ended: tuple[T | None] | None = None
     """The result with which it closes when it is the topmost again."""
 
@@ -289,10 +291,39 @@ class Sheet(Overlay[T]):
     def surface_resized(self) -> None:
         """It has another size on the screen."""
 
-    async def answer_of(self, asked: Future[R]) -> R:
-        """Wait for what the host was asked; a dialog that has closed meanwhile is cancelled."""
+    def in_order(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that waits for the host; keys that come meanwhile wait for it.
+
+        An action must not wait for it itself: it may run in the task of the app, which ends with it
+        when the dialog has closed meanwhile (`answer_of`).
+        """
+        self._done = done = asyncio.Event()
+
+        async def finish() -> None:
+            try:
+                await work
+            finally:
+                done.set()
+
+        self.run_worker(finish(), group="in-order")
+
+    async def comes(self) -> bool:
+        """Wait until its parts are there, and what was begun in order is done."""
+        return await super().comes() or await in_time(self._done)
+
+    async def answer_of(self, asked: Future[R], *, changes: bool = False) -> R:
+        """Wait for what the host was asked, in a worker.
+
+        Args:
+            asked: Its answer.
+            changes: Whether it changes something: then it goes on when the dialog closes.
+
+        Raises:
+            asyncio.CancelledError: The dialog has closed meanwhile: nothing more is to be done.
+        """
         try:
-            return await asyncio.wrap_future(asked)
+            answer = asyncio.wrap_future(asked)
+            return await (asyncio.shield(answer) if changes else answer)
         finally:
             if not self.app.is_running or self not in self.app.screen_stack:
                 raise asyncio.CancelledError

@@ -181,7 +181,7 @@ class RuleList(LetterPicker[RuleCard]):
     async def _told(self, asked: "Future[str]") -> str:
         """Return what is wrong, in words."""
         try:
-            return await self.answer_of(asked)
+            return await self.answer_of(asked, changes=True)
         except Exception as error:
             # Whatever the host could not do is shown where the rule is written.
             return self._problem_words(error)

@@ -358,7 +358,7 @@ class SessionPicker(LookingPicker[SessionList]):
     async def _change(self, asked: Future[str], said: str, keep: str) -> bool:
         """Wait for a change, say what it did or why not, and list anew with the cursor on a row."""
         try:
-            problem = await self.answer_of(asked)
+            problem = await self.answer_of(asked, changes=True)
         except Exception as error:
             # Whatever the host could not do is said.
             problem = str(error) or type(error).__name__
