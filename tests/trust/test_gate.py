@@ -9,6 +9,7 @@ import pytest
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import (
     ApprovalRequested,
+    HookTraced,
     HostEvent,
     Mode,
     ModeChanged,
@@ -251,6 +252,38 @@ def test_a_hook_that_fails_has_not_said_yes(
     assert "hooks-rude" in request.why and request.scopes == ("once",)
     (failed,) = [e for e in driver.of(ModuleFailed) if e.module_id == "hooks-rude"]
     assert "judged a call" in failed.error
+
+
+SAME: dict[str, Any] = {"name": "handler"}
+ELSEWHERE = {"deny_prompt": "no", "deny_only": "what nobody says"}
+
+
+@pytest.mark.parametrize("lane", LANES)
+def test_of_two_modules_whose_handlers_have_one_name_the_one_that_asks_is_named(
+    project: Project, driver: Driver, lane: str
+) -> None:
+    call = {"write_file": {"file_path": "made.txt", "content": "made"}}
+    hooks = (("hooks-test", {"ask": True, "only": "write_file", **SAME}), ("hooks-rude", SAME))
+    driver.open(project.bundle(script=in_lane(lane, call), tools=TOOLS, hooks=hooks))
+    driver.client.submit("go")
+    (request,) = (each for each in finish(driver, allow=True) if each.tool == "write_file")
+    assert request.asker == "hooks-test"
+
+
+@pytest.mark.parametrize("lane", LANES)
+def test_of_two_modules_whose_handlers_have_one_name_the_one_that_fails_is_named(
+    project: Project, driver: Driver, lane: str
+) -> None:
+    (project.folder / "here.txt").write_text("here")
+    failing = {"only": "read_file", "raises": "no idea", **SAME}
+    hooks = (("hooks-rude", failing), ("hooks-test", {**ELSEWHERE, **SAME}))
+    driver.open(project.bundle(script=in_lane(lane), tools=TOOLS, hooks=hooks))
+    driver.client.submit("go")
+    (request,) = (each for each in finish(driver) if each.tool == "read_file")
+    assert "hooks-rude failed" in request.why
+    assert [failed.module_id for failed in driver.of(ModuleFailed)] == ["hooks-rude"]
+    parts = [part for event in driver.of(HookTraced) for part in event.handlers if part.error]
+    assert {(part.module, part.label) for part in parts} == {("hooks-rude", "hooks-rude: handler")}
 
 
 def test_a_change_of_a_hook_is_what_is_asked_about_and_what_runs(

@@ -154,7 +154,9 @@ def _module_test(parts: list[str]) -> Test:
         lowered = name.lower()
         return any(found(lowered) for found in patterns)
 
-    return lambda row: about(row.source) or any(about(each.name) for each in row.handlers)
+    return lambda row: (
+        about(row.source) or any(about(each.name) or about(each.module) for each in row.handlers)
+    )
 
 
 def _combine(names: list[NameTest], rows: list[Test]) -> Test:

@@ -30,6 +30,14 @@ class HandlerTrace:
     ms: float
     error: str | None = None
     reason: str | None = None
+    module: str = ""
+    """Key of the module it is of; empty where it is of none, or as its name says."""
+
+    @property
+    def label(self) -> str:
+        """Its name, after its module's where that says more: handlers of many may have one name."""
+        named = not self.module or self.name.startswith(self.module)
+        return self.name if named else f"{self.module}: {self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

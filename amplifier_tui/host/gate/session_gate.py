@@ -37,7 +37,6 @@ class SessionGate:
     Args:
         gate: Decides.
         lane: The agent whose session it is.
-        module_of: Names the module behind a hook handler.
         hook_failed: Told of a module whose handler raised while it judged a call, and what.
         refused: Told of a tool somebody tried to run undecided, and of who tried.
         decided: Told of what was decided without a question: tool, arguments, call id, decision.
@@ -50,7 +49,6 @@ class SessionGate:
         gate: Gate,
         lane: str = MAIN_LANE,
         *,
-        module_of: Callable[[str], str] = str,
         hook_failed: Callable[[str, str], None] = lambda *_: None,
         refused: Callable[[str, str], None] = lambda *_: None,
         decided: Callable[[ApprovalQuestion, GateDecision], None] = lambda *_: None,
@@ -59,7 +57,6 @@ class SessionGate:
     ) -> None:
         self._gate = gate
         self._lane = lane
-        self._module_of = module_of
         self._hook_failed = hook_failed
         self._refused = refused
         self._decided = decided
@@ -104,10 +101,10 @@ class SessionGate:
         data, result = answers.data, answers.result
         tool, given = str(data.get("tool_name") or ""), data.get("tool_input")
         arguments: dict[str, Any] = given if isinstance(given, dict) else {}
-        for name, error in answers.failed:
-            self._hook_failed(self._module_of(name), error)
+        for module, error in answers.failed:
+            self._hook_failed(module, error)
         hooked = result.action == "ask_user"
-        failed = tuple(dict.fromkeys(self._module_of(name) for name, _ in answers.failed))
+        failed = tuple(dict.fromkeys(module for module, _ in answers.failed))
         judge = partial(
             self._gate.decide,
             tool,
@@ -121,7 +118,7 @@ class SessionGate:
             decision = await asyncio.to_thread(judge)
         decided_in = decision.mode
         question = ApprovalQuestion(
-            asker=self._module_of(answers.asker) if hooked else ASKER,
+            asker=answers.asker if hooked else ASKER,
             prompt=(result.approval_prompt or "") if hooked else "",
             tool=tool,
             call_id=str(data.get("tool_call_id") or ""),

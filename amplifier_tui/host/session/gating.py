@@ -31,7 +31,7 @@ from amplifier_tui.host.gate.gate import Gate, GateDecision
 from amplifier_tui.host.gate.modes import read_policy
 from amplifier_tui.host.gate.seen import SeenFiles
 from amplifier_tui.host.gate.session_gate import SessionGate
-from amplifier_tui.host.session.modules.facts import ModuleFacts
+from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned
 from amplifier_tui.host.session.permissions import Permissions
 from amplifier_tui.host.session.places.workspaces import is_scratch
 from amplifier_tui.host.stream.sender import Sender
@@ -131,7 +131,6 @@ class Gating:
         made = SessionGate(
             self.gate,
             lane,
-            module_of=self._facts.module_of_handler,
             hook_failed=self._hook_failed,
             refused=refused,
             decided=self._decided,
@@ -224,11 +223,13 @@ class Gating:
         if module_id in self._broken:
             return
         self._broken.add(module_id)
+        planned = self._facts.find(module_id) or Planned(module_id, "hook")
         self._sender.send(
             ModuleFailed(
                 **self._sender.stamp(),
-                module_id=module_id,
-                kind="hook",
+                module_id=planned.module_id,
+                kind=planned.kind,
+                instance=planned.instance,
                 error=self._sender.redactor.text(f"failed while it judged a call: {error}"),
                 remedy="Until it works, every call it fails on is asked about.",
             )

@@ -64,10 +64,9 @@ async def follow(
     )
     if parts.playback is not None:
         await parts.playback.stand_in(child, info.session_id)
-    module_of = parts.facts.module_of_handler
-    approvals = KernelApprovals(parts.gating.approvals, module_of, info.session_id, gate)
+    approvals = KernelApprovals(parts.gating.approvals, info.session_id, gate)
     approvals.observe(child.coordinator.hooks)
-    display = Display(parts.sender, info.session_id, module_of)
+    display = Display(parts.sender, info.session_id)
     display.follow(child.coordinator.hooks)
     child.coordinator.approval_system = approvals
     child.coordinator.display_system = display

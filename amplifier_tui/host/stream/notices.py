@@ -1,6 +1,6 @@
 """Events that are worth a line in the status bar."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from amplifier_tui.host.events import MAIN_LANE, Level, NoticeEnd
@@ -114,22 +114,18 @@ class Display:
 
     Args:
         lane: The agent whose session it is.
-        module_of: Names the module behind a hook handler.
     """
 
-    def __init__(
-        self, sender: Sender, lane: str = MAIN_LANE, module_of: Callable[[str], str] = str
-    ) -> None:
+    def __init__(self, sender: Sender, lane: str = MAIN_LANE) -> None:
         self._sender = sender
         self._lane = lane
-        self._module_of = module_of
 
     def follow(self, hooks: HookRegistry) -> None:
         """Show what any hook of the session tells the user."""
         hooks.show_messages(self._show)
 
     def _show(self, message: HookMessage) -> None:
-        who = message.source or self._module_of(message.handler)
+        who = message.source or message.module or message.handler
         self.show_message(message.text, message.level, f"hook:{who}")
 
     def show_message(self, message: str, level: str, source: str = "hook") -> None:

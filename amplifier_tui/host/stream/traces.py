@@ -99,6 +99,7 @@ class Traces:
                 ms=h.ms,
                 error=None if h.error is None else self._redactor.text(h.error),
                 reason=None if h.reason is None else self._redactor.text(h.reason),
+                module="" if h.module == h.name else h.module,
             )
             for h in trace.handlers
         )
@@ -116,6 +117,7 @@ class Traces:
                     "ms": round(h.ms, 3),
                     **({"error": h.error} if h.error else {}),
                     **({"reason": h.reason} if h.reason else {}),
+                    **({"module": h.module} if h.module else {}),
                 }
                 for h in handlers
             ],
@@ -198,6 +200,7 @@ def replayed(
                 ms=_number(each.get("ms")),
                 error=_text(each.get("error")),
                 reason=_text(each.get("reason")),
+                module=str(each.get("module") or ""),
             )
             for each in (handlers if isinstance(handlers, list) else ())
             if isinstance(each, Mapping)

@@ -13,15 +13,24 @@ logger = logging.getLogger(__name__)
 
 
 class Registration:
-    """One registration; two with the same name and handler are still two."""
+    """One registration; two with the same name and handler are still two.
 
-    __slots__ = ("handler", "name", "number", "priority")
+    ``module`` is the key of the module it is of, once that is mounted; else it is empty.
+    """
+
+    __slots__ = ("handler", "module", "name", "number", "priority")
 
     def __init__(self, handler: Any, priority: int, name: str, number: int) -> None:
         self.handler = handler
         self.priority = priority
         self.name = name
         self.number = number
+        self.module = ""
+
+    @property
+    def whose(self) -> str:
+        """The module it is of, or its own name where no module's: many may have one name."""
+        return self.module or self.name
 
 
 def _order(entry: Registration) -> tuple[int, int]:

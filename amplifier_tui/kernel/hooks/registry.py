@@ -117,16 +117,17 @@ class HookRegistry(Registrations):
         """
         self._show = show
 
-    def _shown(self, answer: HookResult, event: str, name: str) -> HookResult:
+    def _shown(self, answer: HookResult, event: str, entry: Registration) -> HookResult:
         """Show an answer's message, and return the answer without it."""
         if self._show is None or not answer.user_message:
             return answer
         source = answer.user_message_source or ""
-        message = HookMessage(answer.user_message, answer.user_message_level, source, name, event)
+        text, level = answer.user_message, answer.user_message_level
+        message = HookMessage(text, level, source, entry.name, event, entry.module)
         try:
             self._show(message)
         except Exception:
-            logger.exception("A message of '%s' could not be shown", name)
+            logger.exception("A message of '%s' could not be shown", entry.name)
         return changed(answer, user_message=None)
 
     def emit(self, event: str, data: Any = None) -> Coroutine[Any, Any, HookResult]:
@@ -193,17 +194,18 @@ class HookRegistry(Registrations):
             except Exception as error:
                 problem = f"{type(error).__name__}: {error}"
                 answer = None
-                failed.append((entry.name, problem))
+                failed.append((entry.whose, problem))
                 _log_failure(entry, event, error)
             except BaseException as error:
                 if report is not None:
-                    report.fail(entry.name, f"ended by {type(error).__name__}", began)
+                    ended = f"ended by {type(error).__name__}"
+                    report.fail(entry.name, ended, began, entry.module)
                     _tell(report, emitted, continue_with(None))
                 raise
             if report is not None:
-                report.add(entry.name, began, answer, problem)
+                report.add(entry.name, began, answer, problem, entry.module)
             if answer is not None and answer.user_message:
-                answer = self._shown(answer, event, entry.name)
+                answer = self._shown(answer, event, entry)
             if answer is None or answer.action == "continue":
                 continue
             if answer.action == "deny":
@@ -213,7 +215,7 @@ class HookRegistry(Registrations):
                 if answer.data is not None:
                     current = EventData(answer.data)
             elif answer.action == "ask_user":
-                question, asker = (question, asker) if question else (answer, entry.name)
+                question, asker = (question, asker) if question else (answer, entry.whose)
             elif injections_of(answer, event, entry.name):
                 injections.append((answer, entry.name))
         else:
@@ -259,7 +261,7 @@ class HookRegistry(Registrations):
             answer = await _ask_in_time(entry, event, payload.lend(), timeout)
             if answer is None:
                 continue
-            self._shown(answer, event, entry.name)
+            self._shown(answer, event, entry)
             if isinstance(answer.data, dict):
                 collected.append(answer.data)
         return collected

@@ -17,6 +17,7 @@ class HandlerTrace:
         ms: Milliseconds it took.
         error: What went wrong: it raised, or its answer was no hook result.
         reason: The reason it gave.
+        module: Key of the module it is of; empty where it is of none.
     """
 
     name: str
@@ -24,6 +25,7 @@ class HandlerTrace:
     ms: float
     error: str | None = None
     reason: str | None = None
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class HookMessage:
     Attributes:
         source: Who speaks, in the handler's own words; empty where it does not say.
         handler: The handler's name.
+        module: Key of the module it is of; empty where it is of none.
     """
 
     text: str
@@ -64,6 +67,7 @@ class HookMessage:
     source: str
     handler: str
     event: str
+    module: str = ""
 
 
 ShowMessage = Callable[[HookMessage], object]
@@ -76,8 +80,8 @@ class HookAnswers:
     Attributes:
         data: The event's data as the handlers left it; a private copy.
         result: What the emit would return.
-        asker: The handler whose question `result` is; empty when it is none.
-        failed: Handlers that raised, each with what.
+        asker: Whose question `result` is, as `Registration.whose` names it; empty when it is none.
+        failed: Whose handlers raised, each with what.
     """
 
     event: str
@@ -103,7 +107,12 @@ class EmitReport:
         self._began = perf_counter()
 
     def add(
-        self, name: str, began: float, answer: HookResult | None, error: str | None = None
+        self,
+        name: str,
+        began: float,
+        answer: HookResult | None,
+        error: str | None = None,
+        module: str = "",
     ) -> None:
         """Note one handler's part; an error without an answer is a handler that raised."""
         ms = (perf_counter() - began) * 1000
@@ -111,11 +120,11 @@ class EmitReport:
             verdict, reason = "continue" if error is None else "error", None
         else:
             verdict, reason = answer.action, answer.reason
-        self._traces.append(HandlerTrace(name, verdict, ms, error, reason))
+        self._traces.append(HandlerTrace(name, verdict, ms, error, reason, module))
 
-    def fail(self, name: str, problem: str, began: float | None = None) -> None:
+    def fail(self, name: str, problem: str, began: float | None = None, module: str = "") -> None:
         """Note that the emit came to no result, and whose fault that is."""
-        self.add(name, self._began if began is None else began, None, problem)
+        self.add(name, self._began if began is None else began, None, problem, module)
 
     def trace(self, data: dict[str, Any], result: HookResult) -> HookTrace:
         """Return what the observers are told."""

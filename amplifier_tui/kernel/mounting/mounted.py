@@ -43,6 +43,11 @@ class MountedModule:
         return str(self.spec.get("instance_id") or "")
 
     @property
+    def key(self) -> str:
+        """What identifies it in its session: its id, with the instance if it has one."""
+        return f"{self.module_id}#{self.instance_id}" if self.instance_id else self.module_id
+
+    @property
     def provides(self) -> tuple[str, ...]:
         """Names it is mounted under, such as those of its tools."""
         return tuple(name for _, name in self.points if name)

@@ -50,6 +50,7 @@ class MountWindow(ChangeNotes):
         known = {id(entry) for entries in self._handlers.values() for entry in entries}
         for event, entry in coordinator.hooks._all():
             if id(entry) not in known and not self._is_foreign(entry):
+                entry.module = module.key
                 module.handlers.append((event, entry))
         for name, value in coordinator._capabilities.items():
             same = name in self._capabilities and self._capabilities[name] is value

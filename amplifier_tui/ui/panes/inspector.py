@@ -242,7 +242,7 @@ def inspector_head(row: HookTraced, width: int) -> list[Row]:
             verdict_role = "error"
         data: Row = [(one_line(handler.verdict), verdict_role)]
         data.append((f"{milliseconds(handler.ms):>8}", "muted"))
-        rows.append(spread([("└ ", "muted"), (one_line(handler.name), role)], data, width))
+        rows.append(spread([("└ ", "muted"), (one_line(handler.label), role)], data, width))
         why = handler.error or handler.reason
         if why:
             rows.append([("  ", "muted"), (fit(one_line(why), max(0, width - 2)), "text")])

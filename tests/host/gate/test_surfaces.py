@@ -27,7 +27,7 @@ async def asking(event: str, data: dict[str, Any]) -> HookResult:
 
 def made(lane: str = "main") -> tuple[Queue, KernelApprovals, HookRegistry]:
     queue: Any = Queue()
-    approvals = KernelApprovals(queue, lambda name: f"module of {name}", lane)
+    approvals = KernelApprovals(queue, lane)
     hooks = HookRegistry()
     approvals.observe(hooks)
     hooks.register("tool:pre", asking, name="hook")
@@ -45,7 +45,7 @@ async def test_questions_with_the_same_words_are_told_apart_whatever_their_order
         # In a task of its own, as an orchestrator that shares the work out would.
         await asyncio.create_task(approvals.request_for_hook(result, "May it?", ["Allow"]))
     assert [q.call_id for q in queue.asked] == ["c2", "c1", "c0"]
-    assert {(q.asker, q.why) for q in queue.asked} == {("module of hook", "tests ask")}
+    assert {(q.asker, q.why) for q in queue.asked} == {("hook", "tests ask")}
 
 
 async def test_the_kernel_hands_the_result_to_whoever_wants_it() -> None:

@@ -172,3 +172,12 @@ def test_an_error_of_a_handler_is_remembered() -> None:
         traced(2, handlers=(handler("hooks-a"),)),
     )
     assert info(state, "hooks-a").trouble == "KeyError: x"
+
+
+def test_runs_of_a_handler_count_for_its_module_whatever_the_handler_is_called() -> None:
+    state = new_state(
+        mounted("hooks-a", "hook"),
+        mounted("hooks-b", "hook"),
+        traced(1, handlers=(handler("handler", module="hooks-b"),)),
+    )
+    assert (info(state, "hooks-a").calls, info(state, "hooks-b").calls) == (0, 1)

@@ -4,7 +4,7 @@ Both end at the queue. What is asked about is taken from the emit that led to th
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from amplifier_tui.host.events import MAIN_LANE, Risk
@@ -39,7 +39,6 @@ class KernelApprovals(HookApprovalSystem):
 
     Args:
         approvals: Where the questions go.
-        module_of: Names the module behind a hook handler.
         lane: The agent whose session it is.
         gate: Decides about its tool calls.
     """
@@ -47,13 +46,11 @@ class KernelApprovals(HookApprovalSystem):
     def __init__(
         self,
         approvals: ApprovalQueue,
-        module_of: Callable[[str], str] = str,
         lane: str = MAIN_LANE,
         gate: SessionGate | None = None,
     ) -> None:
         self._approvals = approvals
         self._gate = gate
-        self._module_of = module_of
         self._lane = lane
         self._hooks: HookRegistry | None = None
         self._asking: dict[int, HookTrace] = {}
@@ -153,7 +150,7 @@ class KernelApprovals(HookApprovalSystem):
         handler = next((h for h in handlers if h.verdict == "ask_user"), None)
         arguments = data.get("tool_input")
         return ApprovalQuestion(
-            asker=self._module_of(handler.name) if handler is not None else "a hook",
+            asker=(handler.module or handler.name) if handler is not None else "a hook",
             prompt=prompt,
             tool=str(data.get("tool_name") or ""),
             call_id=str(data.get("tool_call_id") or current_tool_call_id() or ""),

@@ -1,4 +1,4 @@
-"""What is known of a session's modules: what provides a tool, a hook handler, the answers."""
+"""What is known of a session's modules: what provides a tool, and the answers."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -73,13 +73,11 @@ class ModuleFacts:
     Attributes:
         planned: In the order they are mounted.
         tools: Module id by tool name.
-        handlers: Module id by name of a hook handler.
         failed: What was told of the modules that did not load.
     """
 
     planned: list[Planned] = field(default_factory=list)
     tools: dict[str, str] = field(default_factory=dict)
-    handlers: dict[str, str] = field(default_factory=dict)
     failed: list[ModuleFailed] = field(default_factory=list)
 
     def module_of_tool(self, name: str, tool: Any = None) -> str:
@@ -90,19 +88,14 @@ class ModuleFacts:
         """
         return self.tools.get(name) or module_of_code(str(tool.__class__.__module__))
 
-    def module_of_handler(self, name: str) -> str:
-        """Return the module behind a hook handler; the handler's own name when unknown."""
-        return self.handlers.get(name, name)
-
     def find(self, key: str) -> Planned | None:
         """Return the module of a key, or the only one of an id; None when there is none."""
         found = next((each for each in self.planned if each.key == key), None)
         return found or next((each for each in self.planned if each.module_id == key), None)
 
     def forget(self, module_id: str) -> None:
-        """Forget what tools and handlers a module had: it is gone, or mounted anew."""
+        """Forget what tools a module had: it is gone, or mounted anew."""
         self.tools = {name: each for name, each in self.tools.items() if each != module_id}
-        self.handlers = {name: each for name, each in self.handlers.items() if each != module_id}
 
     def missing(self) -> tuple[str, ...]:
         """Return the environment variables the providers need and do not find."""

@@ -157,8 +157,7 @@ class ObservingLoader(ModuleLoader):
         if planned.kind == "tool":
             problems = tuple(self._tool_problems(module_id, before, after))
             self._facts.tools.update(dict.fromkeys(provides, module_id))
-        events, handlers = after.handlers_since(before)
-        self._facts.handlers.update(dict.fromkeys(handlers, module_id))
+        events = after.events_since(before)
         source = BUILT_IN if built_in else redact_uri(planned.source) or "installed package"
         idle = not provides and not events and planned.kind in ("tool", "hook")
         detail = "has nothing to offer here" if idle else planned.detail
@@ -310,16 +309,13 @@ class _State:
             if tool is not earlier.get(name):
                 yield name, tool, earlier.get(name)
 
-    def handlers_since(self, before: "_State") -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the events that got handlers, and the names of those handlers."""
-        events: list[str] = []
-        names: list[str] = []
-        for event, handlers in self._handlers.items():
-            fresh = Counter(handlers) - Counter(before._handlers.get(event, ()))
-            if fresh:
-                events.append(event)
-                names += fresh
-        return tuple(events), tuple(dict.fromkeys(names))
+    def events_since(self, before: "_State") -> tuple[str, ...]:
+        """Return the events that got handlers."""
+        return tuple(
+            event
+            for event, handlers in self._handlers.items()
+            if Counter(handlers) - Counter(before._handlers.get(event, ()))
+        )
 
 
 async def opening_report(

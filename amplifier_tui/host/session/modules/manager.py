@@ -279,13 +279,13 @@ class ModuleManager:
 
     async def _replace(self, mounted: MountedModule, planned: Planned, package: str) -> None:
         self._loader.expect(planned, again=True)
-        tools, handlers = self._facts.tools, self._facts.handlers
+        tools = self._facts.tools
         self._facts.forget(planned.module_id)
         try:
             with self._loader.fresh(planned.module_id, package):
                 await replace_module(self._coordinator, self._loader, mounted, dict(planned.spec))
         except BaseException:
-            self._facts.tools, self._facts.handlers = tools, handlers
+            self._facts.tools = tools
             raise
 
     # --- helpers ---------------------------------------------------------------------------

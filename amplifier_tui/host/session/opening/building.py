@@ -114,9 +114,8 @@ class SessionBuilder:
         """Return the kernel's session of the parts, its modules mounted behind the gate."""
         prepared, sender, normalizer = self.prepared, self.sender, parts.normalizer
         gate = parts.gating.before()
-        module_of = parts.facts.module_of_handler
-        approvals = KernelApprovals(parts.gating.approvals, module_of, gate=gate)
-        display = Display(sender, module_of=module_of)
+        approvals = KernelApprovals(parts.gating.approvals, gate=gate)
+        display = Display(sender)
 
         async def before_initialize(session: AmplifierSession) -> None:
             coordinator = session.coordinator

@@ -68,7 +68,7 @@ def _facts(event: HookTraced, row: Row) -> dict[str, Any]:
         "ms": round(event.duration_ms, 3),
         "count": event.count,
         "handlers": [
-            {"name": each.name, "verdict": each.verdict, "why": each.error or each.reason or ""}
+            {"name": each.label, "verdict": each.verdict, "why": each.error or each.reason or ""}
             for each in event.handlers
         ],
         "data": row.get("data"),

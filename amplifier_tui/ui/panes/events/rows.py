@@ -85,7 +85,7 @@ def handler_row(handler: HandlerTrace, layout: EventLayout) -> Row:
     indent = "       └ " if layout.width >= 30 else " └ "
     if layout.width >= _LONG_TIME:
         indent = " " * 6 + indent
-    left: Row = [(indent, "muted"), (one_line(handler.name), "muted")]
+    left: Row = [(indent, "muted"), (one_line(handler.label), "muted")]
     why = one_line(handler.error or handler.reason or "")
     right: Row = [(verdict, _VERDICTS.get(handler.verdict, "accent"))]
     if why and layout.width >= _LONG_TIME:
@@ -177,7 +177,7 @@ def _handlers(row: HookTraced) -> Row:
     for handler in sorted(row.handlers, key=lambda h: not spoke(h)):
         if pieces:
             pieces.append((", ", "muted"))
-        pieces.append((one_line(handler.name), "text" if spoke(handler) else "muted"))
+        pieces.append((one_line(handler.label), "text" if spoke(handler) else "muted"))
         if spoke(handler):
             verdict = one_line(handler.verdict)
             pieces.append((f" {verdict}", _VERDICTS.get(handler.verdict, "accent")))

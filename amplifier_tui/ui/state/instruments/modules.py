@@ -265,7 +265,7 @@ class Modules(Section):
         if event.event in _RESPONSES:
             self._responded(event)
         for handler in event.handlers:
-            info = self._module_of_handler(handler.name)
+            info = self._module_of_handler(handler.module or handler.name)
             if info is None:
                 continue
             info.calls += event.count
@@ -277,8 +277,9 @@ class Modules(Section):
 
     def _module_of_handler(self, name: str) -> ModuleStatus | None:
         if name not in self._handlers:
-            hooks = [info for info in self.by_key.values() if info.kind == "hook"]
-            self._handlers[name] = next((info for info in hooks if _is_of(name, info)), None)
+            hooks = {key: info for key, info in self.by_key.items() if info.kind == "hook"}
+            named = (info for info in hooks.values() if _is_of(name, info))
+            self._handlers[name] = hooks.get(name) or next(named, None)
         return self._handlers[name]
 
     def _responded(self, event: events.HookTraced) -> None:

@@ -7,6 +7,7 @@ __amplifier_module_type__ = "hook"
 
 async def mount(coordinator, config=None):
     config = config or {}
+    name = config.get("name", "hooks-rude")
 
     async def judge(event, data):
         if config.get("only") and data["tool_name"] != config["only"]:
@@ -32,8 +33,8 @@ async def mount(coordinator, config=None):
         return HookResult(action="inject_context", context_injection=str(result.output))
 
     if config.get("calls"):
-        coordinator.hooks.register("prompt:submit", call, name="hooks-rude")
+        coordinator.hooks.register("prompt:submit", call, name=name)
     if config.get("injects"):
-        coordinator.hooks.register("tool:pre", inject, name="hooks-rude")
+        coordinator.hooks.register("tool:pre", inject, name=name)
     # As late as can be.
-    coordinator.hooks.register("tool:pre", judge, priority=2**63, name="hooks-rude")
+    coordinator.hooks.register("tool:pre", judge, priority=2**63, name=name)

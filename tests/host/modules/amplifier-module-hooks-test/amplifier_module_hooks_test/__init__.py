@@ -11,6 +11,7 @@ __amplifier_module_type__ = "hook"
 
 async def mount(coordinator, config=None):
     config = config or {}
+    name = config.get("name", "hooks-test")
     hooks = coordinator.hooks
     if config.get("raise_in_mount"):
         raise RuntimeError(config["raise_in_mount"])
@@ -66,20 +67,20 @@ async def mount(coordinator, config=None):
         await asyncio.Event().wait()
 
     if config.get("hang_at_prompt"):
-        hooks.register("prompt:submit", hang, name="hooks-test")
+        hooks.register("prompt:submit", hang, name=name)
     if config.get("ask"):
-        hooks.register("tool:pre", ask, name="hooks-test")
+        hooks.register("tool:pre", ask, name=name)
     if config.get("ask_provider"):
         coordinator.register_capability(
             "approval.register_provider", lambda it: provider.update(it=it)
         )
-        hooks.register("tool:pre", ask_provider, name="hooks-test")
+        hooks.register("tool:pre", ask_provider, name=name)
     if config.get("message"):
-        hooks.register("tool:pre", message, name="hooks-test")
+        hooks.register("tool:pre", message, name=name)
     if config.get("deny_prompt"):
-        hooks.register("prompt:submit", deny_prompt, name="hooks-test")
+        hooks.register("prompt:submit", deny_prompt, name=name)
     if config.get("modify_prompt"):
-        hooks.register("prompt:submit", modify_prompt, name="hooks-test")
+        hooks.register("prompt:submit", modify_prompt, name=name)
 
     async def cleanup():
         if config.get("hang_in_cleanup"):
