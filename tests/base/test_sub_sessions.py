@@ -3,6 +3,7 @@ import json
 import pytest
 
 from amplifier_tui.base.messages.sub_sessions import (
+    INTERRUPTED,
     ending_note,
     for_people,
     resume_note,
@@ -47,6 +48,8 @@ def test_people_see_a_result_without_what_tells_a_model_how_to_ask_again(
     [
         (f"one\ntwo\n{ending_note('exit code 0', 0.1)}", "one\ntwo"),
         ("[ended by signal 9 · 12.0 s]\n", ""),
+        (f"one\n[{INTERRUPTED}]", "one"),
+        ("one\n[Interrupted by the user while Delete all.]", None),
         ("[exit code 1 · Delete all. s]", None),
         ("[exit code 1 · 0.1 s]\nmore", None),
     ],

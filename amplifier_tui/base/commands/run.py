@@ -146,12 +146,15 @@ class CommandRun:
         try:
             await self._wait(reading)
         except BaseException:
-            reading.cancel()
-            await self._end_and_close()
+            try:
+                # What it says to its end is read on.
+                await self._end_and_close()
+            finally:
+                reading.cancel()
             raise
         finally:
             await _stopped(showing)
-        self._output.feed(b"")
+            self._output.feed(b"")
         if self._output.waiting:
             await self._show(self._output.take_piece())
 

@@ -24,7 +24,16 @@ def ending_note(state: str, seconds: float) -> str:
     return f"[{state} · {seconds:.1f} s]"
 
 
-_ENDING: Final = lazy_pattern(r"\[(?:exit code \d{1,3}|ended by signal \d{1,3}) · [\d.]{1,12} s\]")
+INTERRUPTED: Final = (
+    "Interrupted by the user while it was running. It may have done a part of its work: "
+    "check before you rely on it or repeat it."
+)
+"""What a model reads of a call that was stopped; in brackets below what came of it until then."""
+
+_ENDING: Final = lazy_pattern(
+    r"\[(?:(?:exit code \d{1,3}|ended by signal \d{1,3}) · [\d.]{1,12} s"
+    rf"|{INTERRUPTED.replace('.', r'[.]')})\]"
+)
 
 
 def resume_note(session_id: str, agent: str) -> str:

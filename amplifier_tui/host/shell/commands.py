@@ -157,7 +157,6 @@ class ShellCommands:
         except asyncio.CancelledError:
             # It is the user's stop, or the session's end: what was printed so far is kept.
             stopped = True
-            output.feed(b"")
         except (OSError, ValueError) as problem:
             error = f"It can't be started: {problem}"
         self._end(

@@ -84,17 +84,25 @@ class Tools:
         result = result_of(data)
         ok = not (isinstance(result, Mapping) and result.get("success") is False)
         text = output_text(result)
-        error = ""
-        if not ok:
-            given = error_text(result.get("error")) if isinstance(result, Mapping) else ""
-            error = first_line(given or text) or "failed"
-        self._end(self._key(lane, data), data, ok=ok, text=text, error=error, result=result)
+        error, stopped = "", False
+        if isinstance(result, Mapping) and not ok:
+            given = result.get("error")
+            error = first_line(error_text(given) or text) or "failed"
+            stopped = _kind(given) in _STOPPED
+        self._end(
+            *(self._key(lane, data), data),
+            ok=ok,
+            text=text,
+            error=error,
+            interrupted=stopped,
+            result=result,
+        )
 
     def error(self, lane: str, data: Mapping[str, Any]) -> None:
         """`tool:error`: it failed, was refused, or was stopped."""
         given = data.get("error")
         text = error_text(given)
-        kind = str(given.get("type") or "") if isinstance(given, Mapping) else ""
+        kind = _kind(given)
         self._end(
             self._key(lane, data),
             data,
@@ -338,3 +346,7 @@ class Tools:
                 diffs.append(diff)
                 first = first or shown
         return "".join(diffs), first
+
+
+def _kind(error: Any) -> str:
+    return str(error.get("type") or "") if isinstance(error, Mapping) else ""

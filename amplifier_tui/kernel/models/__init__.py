@@ -10,7 +10,7 @@ from amplifier_tui.kernel.models.info import (
     ProviderInfo,
     SessionStatus,
 )
-from amplifier_tui.kernel.models.tool_result import ToolResult
+from amplifier_tui.kernel.models.tool_result import ToolInterruptedError, ToolResult
 
 __all__ = [
     "ConfigField",
@@ -21,6 +21,7 @@ __all__ = [
     "Pricing",
     "ProviderInfo",
     "SessionStatus",
+    "ToolInterruptedError",
     "ToolResult",
     "_sanitize_for_llm",
 ]

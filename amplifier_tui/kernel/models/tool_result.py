@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import json
@@ -119,6 +120,18 @@ class ToolResult(BaseModel):
             if block["type"] == "image":
                 dumped["content"][index] = {"type": "text", "text": IMAGE_OMITTED}
         return dumped
+
+
+class ToolInterruptedError(asyncio.CancelledError):
+    """A tool's call was cancelled, and something had come of it: `result`.
+
+    A tool raises it in place of the ``CancelledError`` it got, for which whoever does not know it
+    takes it.
+    """
+
+    def __init__(self, result: ToolResult) -> None:
+        super().__init__("the call was interrupted")
+        self.result = result
 
 
 def _to_json(value: Any) -> str:

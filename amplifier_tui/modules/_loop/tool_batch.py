@@ -10,10 +10,11 @@ from uuid import uuid4
 from pydantic import ValidationError
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import tool_call
 from amplifier_tui.kernel.message_models import ToolCall
-from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
 from amplifier_tui.modules._loop.hook_emitter import HookEmitter
 from amplifier_tui.modules._loop.requests import Row, tool_row
 from amplifier_tui.modules._loop.stop import StopSign, being_cancelled
@@ -25,10 +26,6 @@ STOP_GRACE: Final = 0.7
 """Seconds running tools get to end when the turn is cancelled."""
 
 NOT_RUN: Final = "Stopped by the user before it ran."
-_INTERRUPTED: Final = (
-    "Interrupted by the user while it was running. It may have done a part of its work: "
-    "check before you rely on it or repeat it."
-)
 
 
 @dataclass(slots=True)
@@ -42,11 +39,16 @@ class ToolBatch:
     _group: str = field(default_factory=lambda: str(uuid4()))
     _rows: dict[int, Row] = field(default_factory=dict)
     _started: set[int] = field(default_factory=set)
+    _interrupted: set[int] = field(default_factory=set)
 
     @property
     def unfinished(self) -> list[str]:
-        """Ids of the calls without a result."""
-        return [call.id for place, call in enumerate(self.calls) if place not in self._rows]
+        """Ids of the calls without a result, or with a part of one."""
+        return [
+            call.id
+            for place, call in enumerate(self.calls)
+            if place not in self._rows or place in self._interrupted
+        ]
 
     async def run(self) -> None:
         """Run every call; they end together. Cancelled, they get `STOP_GRACE` seconds to end."""
@@ -76,7 +78,7 @@ class ToolBatch:
             if place in self._rows:
                 continue
             if place in self._started:
-                result = failed(_INTERRUPTED, "interrupted")
+                result = failed(INTERRUPTED, "interrupted")
             else:
                 result = await self._fail(call, why, "stopped")
             self._rows[place] = tool_row(call, result, "interrupted")
@@ -88,7 +90,7 @@ class ToolBatch:
                 result, mark = await self._outcome(place, call)
             except asyncio.CancelledError:
                 if place in self._started:
-                    await self._fail(call, _INTERRUPTED, "interrupted")
+                    await self._fail(call, INTERRUPTED, "interrupted")
                 raise
             self._rows[place] = tool_row(call, result, *([mark] if mark else []))
 
@@ -121,8 +123,14 @@ class ToolBatch:
             given = verdict.data.get("tool_input")
             arguments = given if isinstance(given, dict) else call.arguments
             self._started.add(place)
-            result = await self._execute(tool, call, arguments)
-            return await self._after(call, arguments, result), ""
+            mark = ""
+            try:
+                result = await self._execute(tool, call, arguments)
+            except ToolInterruptedError as stopped:
+                # All of the batch was cancelled: what came of this one is kept like any result.
+                self._interrupted.add(place)
+                result, mark = _interrupted(stopped.result), "interrupted"
+            return await self._after(call, arguments, result), mark
         except Exception as error:
             logger.warning("Tool '%s' failed", call.name, exc_info=error)
             message = f"{call.name} failed: {type(error).__name__}: {error}"
@@ -171,6 +179,13 @@ class ToolBatch:
             "tool_input": arguments,
             "parallel_group_id": self._group,
         }
+
+
+def _interrupted(result: ToolResult) -> ToolResult:
+    """Return what came of a call that was stopped, with the word that it was."""
+    output = f"{result.get_serialized_output()}\n[{INTERRUPTED}]"
+    error = {"type": "interrupted", "message": INTERRUPTED}
+    return ToolResult(success=False, output=output, error=error, content=result.content)
 
 
 RESULT_KEYS = ("result", "tool_result")

@@ -25,6 +25,11 @@ def result_of_run(
     return result_of(output, state, kind, seconds, [left, *notes] if run.left_running else notes)
 
 
+def so_far(output: Output) -> ToolResult:
+    """Return what a command that was stopped had printed; whoever stopped it says why."""
+    return ToolResult(success=False, output=output.text().rstrip("\n"))
+
+
 def result_of(
     output: Output, state: str, kind: str, seconds: float, notes: Sequence[str]
 ) -> ToolResult:

@@ -13,7 +13,7 @@ from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
 from amplifier_tui.base.secrets import secret_values
 from amplifier_tui.kernel.correlation import current_tool_call_id
-from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
 from amplifier_tui.modules._shared.tool import DescribedTool, ToolProblem, failed
 from amplifier_tui.modules.tool_bash.confining import (
     OUTSIDE_SANDBOX,
@@ -24,7 +24,7 @@ from amplifier_tui.modules.tool_bash.confining import (
 from amplifier_tui.modules.tool_bash.in_client import run_in_client
 from amplifier_tui.modules.tool_bash.jobs import Jobs
 from amplifier_tui.modules.tool_bash.keeping import PERSIST, Keeping
-from amplifier_tui.modules.tool_bash.results import result_of_run
+from amplifier_tui.modules.tool_bash.results import result_of_run, so_far
 from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment, refusal
 
 PROGRESS: Final = "tool:progress"
@@ -124,6 +124,7 @@ class BashTool(DescribedTool):
 
         Raises:
             asyncio.CancelledError: The call was cancelled; the command and its children are gone.
+                With what it had printed, if anything, it is a `ToolInterruptedError`.
         """
         command = input.get("command")
         if not isinstance(command, str) or not command.strip():
@@ -174,6 +175,10 @@ class BashTool(DescribedTool):
         began = time.monotonic()
         try:
             await run.finish()
+        except asyncio.CancelledError as stopped:
+            if not output.size:
+                raise
+            raise ToolInterruptedError(so_far(output)) from stopped
         finally:
             notes = await asyncio.to_thread(confined.finish)
         if run.left_running:

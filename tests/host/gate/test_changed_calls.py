@@ -13,7 +13,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.gate.calls.grants import Grants
 from amplifier_tui.host.gate.calls.guarded import CHANGED, Guard
 from amplifier_tui.host.gate.json_schema import schema_problem
-from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
 from amplifier_tui.kernel.session.grant import Grant
 from tests.host.driving import Driver, Project, calling
 
@@ -126,6 +126,23 @@ async def test_a_changed_call_runs_once_whichever_arguments_a_loop_passes(
     for arguments in ({"n": 1}, {"n": 2}):
         assert not (await guard.run("t", tool, (arguments,), {})).success
     assert len(tool.ran) == 1 and len(refused) == 2
+
+
+async def test_a_changed_call_that_is_stopped_says_also_of_what_came_of_it_what_it_ran_with() -> (
+    None
+):
+    class Stopped:
+        async def execute(self, input: dict[str, Any]) -> Any:
+            raise ToolInterruptedError(ToolResult(output="half"))
+
+    grants = Grants()
+    guard = Guard(grants, lambda *_: None, _bound, lambda: "a loop")
+    grants.change("t", {"n": 1}, "c1", {"n": 2})
+    grants.add("t", {"n": 2}, "c1", Grant("person"))
+    with pytest.raises(ToolInterruptedError) as stopped:
+        await guard.run("t", Stopped(), ({"n": 1},), {})
+    output = str(stopped.value.result.output)
+    assert CHANGED in output and '{"n": 2}' in output and output.endswith("half")
 
 
 async def test_nothing_of_a_call_that_was_changed_twice_is_left_for_a_later_one() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
 from amplifier_tui.host.events import (
     BlockDelta,
     BlockEnded,
@@ -150,6 +151,39 @@ def test_an_immediate_stop_ends_the_processes_of_a_command(
     assert driver.wait(TurnEnded, timeout=5).status == "cancelled"
     driver.wait_until(lambda: not _is_running(pid), f"process {pid} lives on")
     assert driver.of(ToolEnded)[-1].interrupted
+
+
+def test_what_a_stopped_command_had_printed_stays_also_after_a_resume(
+    project: Project, drive: Callable[..., Driver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "sk-ant-api03-" + "a1B2" * 20
+    monkeypatch.setenv("PRINTED", secret)
+    command = "seq 30; echo $PRINTED | tee printed; echo last; sleep 1000"
+    name = project.bundle(
+        script=calling({"bash": {"command": command}}),
+        tools=("tool-bash",),
+        hooks=(("hooks-redaction", {}),),
+    )
+    first = drive()
+    session = first.open(name).session_id
+    first.client.submit("go")
+    first.wait(ToolProgress, lambda e: "last" in e.text)
+    began = time.monotonic()
+    first.client.interrupt(immediate=True)
+    ended = first.wait(ToolEnded)
+    first.wait(TurnEnded)
+    assert time.monotonic() - began < 1
+    printed = "".join(f"{number}\n" for number in range(1, 31))
+    assert ended.interrupted and not ended.ok and not ended.denied
+    assert ended.output.startswith(printed) and ended.output.endswith(f"\nlast\n[{INTERRUPTED}]")
+    row = project.rows(session)[-1]
+    assert row["content"] == ended.output and secret not in row["content"]
+    assert row["metadata"] == {"is_error": True, "interrupted": True}
+    first.close()
+    again = drive()
+    again.open(resume=session)
+    (told,) = again.of(ToolEnded)
+    assert (told.interrupted, told.output, told.error) == (True, ended.output, ended.error)
 
 
 def test_a_turn_that_swallows_the_cancellation_is_abandoned_in_public(

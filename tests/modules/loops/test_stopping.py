@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse
-from amplifier_tui.kernel.models import HookResult, ToolResult
+from amplifier_tui.kernel.models import HookResult, ToolInterruptedError, ToolResult
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from tests.modules.loops.support import Bench, Tool, assert_whole, call, calls, says
 
@@ -207,6 +208,35 @@ async def test_cancelling_while_tools_run_answers_every_call():
     assert bench.context.rows[-1]["metadata"] == {"is_error": True, "interrupted": True}
     assert bench.of("tool:error")[0]["error"]["type"] == "interrupted"
     assert bench.of(f"{bench.loop.name}:interrupted")[0]["tool_call_ids"] == ["c2"]
+    assert_whole(bench.context.rows)
+
+
+async def test_what_a_stopped_tool_had_found_goes_through_the_hooks_and_is_its_result():
+    started = asyncio.Event()
+
+    async def slow(_: dict[str, Any]) -> ToolResult:
+        started.set()
+        try:
+            await forever(None)
+        except asyncio.CancelledError as error:
+            raise ToolInterruptedError(ToolResult(output="half, and a secret")) from error
+        raise AssertionError
+
+    def redact(_: str, data: dict[str, Any]) -> HookResult:
+        output = data["result"]["output"].replace("secret", "[REDACTED]")
+        changed = {**data, "result": {**data["result"], "output": output}}
+        return HookResult(action="modify", data=changed)
+
+    bench = Bench(calls(call("slow")), tools={"slow": Tool("slow", slow)})
+    bench.hooks.register("tool:post", redact)
+    task = asyncio.create_task(bench.run())
+    await started.wait()
+    task.cancel()
+    await stopped(task)
+    assert bench.results()["c1"] == f"half, and a [REDACTED]\n[{INTERRUPTED}]"
+    assert bench.context.rows[-1]["metadata"] == {"is_error": True, "interrupted": True}
+    assert bench.of("tool:error") == []
+    assert bench.of(f"{bench.loop.name}:interrupted")[0]["tool_call_ids"] == ["c1"]
     assert_whole(bench.context.rows)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.base.commands import process
+from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
 from tests.modules.tool_bash.support import Shell, alive, gone, kind
 from tests.waiting import within
 
@@ -80,6 +81,28 @@ async def test_a_command_may_clean_up_when_it_is_stopped(
     with pytest.raises(asyncio.CancelledError):
         await running
     assert (shell.root / "cleaned").read_text() == "bye\n"
+
+
+async def test_a_stopped_command_leaves_what_it_had_printed_with_its_last_words(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(process, "TERM_GRACE", 20.0)
+    command = "trap 'echo bye; exit' TERM; seq 3; sleep 60 & wait"
+    running = asyncio.create_task(shell.run(command))
+    await shell.output_contains("3")
+    running.cancel()
+    with pytest.raises(ToolInterruptedError) as stopped:
+        await running
+    assert stopped.value.result == ToolResult(success=False, output="1\n2\n3\nbye")
+
+
+async def test_a_stopped_command_that_had_printed_nothing_leaves_nothing(shell: Shell):
+    running = asyncio.create_task(shell.run("echo $$ > shell; sleep 60"))
+    await pid_in(shell.root / "shell")
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError) as stopped:
+        await running
+    assert not isinstance(stopped.value, ToolInterruptedError)
 
 
 async def test_cancelling_in_the_middle_of_a_flood_works(shell: Shell):

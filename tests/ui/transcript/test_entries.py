@@ -185,10 +185,15 @@ def test_the_exit_code_of_a_command_is_said_once() -> None:
     assert "\n".join(drawn(entry)).count("exit code") == 1, "at the end of its line, uncut"
 
 
-def test_a_command_that_failed_shows_the_end_of_its_output() -> None:
+def test_a_command_that_failed_or_was_stopped_shows_the_end_of_its_output() -> None:
     output = "".join(f"row {number}\n" for number in range(20))
     failed = tool(state="failed", error="exit code 1", output=output)
     assert [line.strip() for line in drawn(failed)[-4:]] == [
+        "… 17 more lines · ctrl+o",
+        *(f"row {number}" for number in range(17, 20)),
+    ]
+    stopped = replace(failed, state="interrupted", error="Interrupted")
+    assert [line.strip() for line in drawn(stopped)[-4:]] == [
         "… 17 more lines · ctrl+o",
         *(f"row {number}" for number in range(17, 20)),
     ]

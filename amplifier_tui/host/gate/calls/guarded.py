@@ -13,7 +13,7 @@ from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.host.gate.calls.grants import CALL_ID, Granted, Grants, Touched
 from amplifier_tui.host.gate.calls.result_limit import output_of, with_output
 from amplifier_tui.host.stand_in import StandIn
-from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
 from amplifier_tui.kernel.session.grant import granted
 
 CHANGED: Final = "The user changed the arguments of this call before allowing it. It ran with:"
@@ -98,11 +98,17 @@ class Guard:
             named = private
         with granted(taken.grant):
             run = partial(tool.execute, *more, **named)
-            result = await self.execute(name, tool, private, run)
+            try:
+                result = await self.execute(name, tool, private, run)
+            except ToolInterruptedError as stopped:
+                stopped.result = await self._told(stopped.result, changed)
+                raise
         await asyncio.to_thread(self.ran, name, private)
-        if changed is not None:
-            result = _noted(result, changed)
-        return await self.bound(result)
+        return await self._told(result, changed)
+
+    async def _told(self, result: Any, changed: Mapping[str, Any] | None) -> Any:
+        """Return a result as whoever called may have it."""
+        return await self.bound(result if changed is None else _noted(result, changed))
 
 
 def _moved(taken: Granted, now: Touched) -> str:

@@ -47,8 +47,8 @@ _HEAD, _TAIL = 120, 80
 _SHELLS = ("bash", "!", "!!")
 """The verbs of what runs a command line."""
 _PEEK_RUNNING, _PEEK_FAILED, _PEEK_OWN = 5, 3, 12
-"""Rows of output that are shown unasked: of what runs, of a command that failed, and of the user's
-own commands."""
+"""Rows of output that are shown unasked: of what runs, of a command that failed or was stopped, and
+of the user's own commands."""
 _PEEK_SIZE = 8_000
 _SHORT = 20
 """Characters of a reason that stands at the end of the line, as `exit code 127` does."""
@@ -91,8 +91,10 @@ def peek_rows(entry: ToolEntry) -> int:
         return _PEEK_OWN
     if entry.state == "running" and entry.output:
         return _PEEK_RUNNING
-    # Why a command failed stands at the end of its output, of which a long one has only the first.
-    failed = entry.state == "failed" and _is_command(entry) and entry.output.strip()
+    # Why a command failed, or was stopped, stands at the end of its output, of which a long one has
+    # only the first.
+    ended = entry.state in ("failed", "interrupted") and _is_command(entry)
+    failed = ended and entry.output.strip()
     return _PEEK_FAILED if failed and not _cut_words(entry) else 0
 
 
