@@ -93,16 +93,25 @@ async def start_group(
     """
     # First, so that it knows of the command whenever this program may be killed.
     watcher().start()
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=pipes[0],
-        stdout=pipes[1],
-        stderr=pipes[2],
-        pass_fds=more,
-        cwd=cwd,
-        env={**env, RUN_VARIABLE: run_mark()},
-        start_new_session=True,
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *command,
+            stdin=pipes[0],
+            stdout=pipes[1],
+            stderr=pipes[2],
+            pass_fds=more,
+            cwd=cwd,
+            env={**env, RUN_VARIABLE: run_mark()},
+            start_new_session=True,
+        )
     )
+    try:
+        process = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # Stopped while it starts, asyncio would kill the program at once, and leave its children.
+        with contextlib.suppress(OSError, ValueError):
+            await ProcessGroup(await starting).end()
+        raise
     watcher().watch_group(process.pid)
     return process
 

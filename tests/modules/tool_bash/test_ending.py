@@ -2,6 +2,7 @@ import asyncio
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,6 +104,27 @@ async def test_a_stopped_command_that_had_printed_nothing_leaves_nothing(shell: 
     with pytest.raises(asyncio.CancelledError) as stopped:
         await running
     assert not isinstance(stopped.value, ToolInterruptedError)
+
+
+async def test_a_command_that_is_stopped_while_it_starts_leaves_no_child(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+):
+    start, stopped = asyncio.create_subprocess_exec, asyncio.Event()
+
+    async def slow(*command: str, **options: Any) -> asyncio.subprocess.Process:
+        process = await start(*command, **options)
+        await stopped.wait()
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", slow)
+    running = asyncio.create_task(shell.run("sleep 60 & echo $! > child; wait"))
+    child = await pid_in(shell.root / "child")
+    running.cancel()
+    await asyncio.sleep(0)
+    stopped.set()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await gone(child)
 
 
 async def test_cancelling_in_the_middle_of_a_flood_works(shell: Shell):
