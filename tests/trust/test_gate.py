@@ -1,6 +1,7 @@
 """What the mode says happens, whatever a bundle mounts: for the session and its sub-agents."""
 
 import json
+import re
 import subprocess
 from typing import Any
 
@@ -252,6 +253,8 @@ def test_a_hook_that_fails_has_not_said_yes(
     assert "hooks-rude" in request.why and request.scopes == ("once",)
     (failed,) = [e for e in driver.of(ModuleFailed) if e.module_id == "hooks-rude"]
     assert "judged a call" in failed.error
+    for told in (request.why, failed.error):
+        assert re.search(r"Error: .*\(.*hooks_rude/__init__\.py:\d+\)", told, re.S)
 
 
 SAME: dict[str, Any] = {"name": "handler"}

@@ -250,7 +250,7 @@ class Headless:
             case OpeningReported():
                 self._report(event)
             case ModuleFailed() if self._begun:
-                what = f"{event.module_id} is missing: {event.error}"
+                what = f"{event.module_id}: {event.error}"
                 self._speaker.say(with_remedy(one_line(what), event.remedy))
             case Notice(level="warning" | "error"):
                 source = event.source.removeprefix("hook:")

@@ -118,7 +118,7 @@ class Gate:
 
         Args:
             hooked: A hook asks.
-            failed: Modules whose hooks failed while they judged the call.
+            failed: Which modules' hooks failed while they judged the call, and how.
             confines: The tool runs its commands in a sandbox, where there is one.
             diffs: Describe the changes it would make.
         """
@@ -146,8 +146,7 @@ class Gate:
         if failed or alone:
             if by_mode == "deny":
                 return decision("deny", mode_words(mode, act, by_mode))
-            broken = f"{', '.join(failed)} failed while judging it" if failed else ""
-            return decision("ask", broken or alone, by_person=True)
+            return decision("ask", "; ".join(failed) or alone, by_person=True)
         if match is not None and match.verdict == "ask":
             return by_rule(match, f"the rule {match.rule} asks")
         if match is not None:

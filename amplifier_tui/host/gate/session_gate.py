@@ -104,7 +104,9 @@ class SessionGate:
         for module, error in answers.failed:
             self._hook_failed(module, error)
         hooked = result.action == "ask_user"
-        failed = tuple(dict.fromkeys(module for module, _ in answers.failed))
+        failed = tuple(
+            f"{module} failed while judging it: {error}" for module, error in answers.failed
+        )
         judge = partial(
             self._gate.decide,
             tool,

@@ -40,6 +40,7 @@ from amplifier_tui.kernel.hooks.trace import (
 )
 from amplifier_tui.kernel.models.hook_result import HookResult, changed, continue_with
 from amplifier_tui.kernel.mounting.contents import place_of
+from amplifier_tui.kernel.mounting.errors import with_place
 
 logger = logging.getLogger(__name__)
 
@@ -194,7 +195,7 @@ class HookRegistry(Registrations):
             except Exception as error:
                 problem = f"{type(error).__name__}: {error}"
                 answer = None
-                failed.append((entry.whose, problem))
+                failed.append((entry.whose, with_place(problem, error)))
                 _log_failure(entry, event, error)
             except BaseException as error:
                 if report is not None:

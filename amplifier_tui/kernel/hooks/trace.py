@@ -81,7 +81,7 @@ class HookAnswers:
         data: The event's data as the handlers left it; a private copy.
         result: What the emit would return.
         asker: Whose question `result` is, as `Registration.whose` names it; empty when it is none.
-        failed: Whose handlers raised, each with what.
+        failed: Whose handlers raised, each with what and where.
     """
 
     event: str

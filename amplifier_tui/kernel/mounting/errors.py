@@ -97,5 +97,11 @@ def place_of_error(error: BaseException) -> str:
     return next((f"{file}:{line}" for file, line in own or inner), "")
 
 
+def with_place(text: str, error: BaseException) -> str:
+    """Return what is said of an error, with the place of the module's code that failed."""
+    place = place_of_error(error)
+    return f"{text} ({place})" if place else text
+
+
 def _is_theirs(file: str) -> bool:
     return os.path.isabs(file) and not file.startswith((_OWN, sysconfig.get_path("stdlib")))

@@ -41,7 +41,7 @@ from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
 from amplifier_tui.kernel.mounting.contents import place_of, schema_problem, tool_name_problem
-from amplifier_tui.kernel.mounting.errors import MissingModuleError, place_of_error
+from amplifier_tui.kernel.mounting.errors import MissingModuleError, with_place
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
 _POINTS: Final = ("orchestrator", "context", "providers", "tools")
@@ -212,8 +212,8 @@ class ObservingLoader(ModuleLoader):
             text = error.reason
         else:
             text = str(error) or type(error).__name__
-        if isinstance(error, BaseException) and (place := place_of_error(error)):
-            text = f"{text} ({place})"
+        if isinstance(error, BaseException):
+            text = with_place(text, error)
         failed = ModuleFailed(
             **self._sender.stamp(),
             module_id=planned.module_id,
