@@ -276,7 +276,7 @@ class EditorAgent:
             raise _wrong(f"The session {resume} is open here already")
         wanted = self._wanted
         client = LocalClient(wanted.trust)
-        session = EditorSession(client, self._editor, str(folder), forms=self._forms)
+        session = EditorSession(client, self._editor, forms=self._forms)
         files = EditorFiles(self._editor, self._files, folder)
         request = OpenRequest(
             cwd=folder,

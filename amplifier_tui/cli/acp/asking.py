@@ -42,7 +42,7 @@ class EditorQuestions:
     """
 
     def __init__(self, client: SessionClient, editor: Editor, *, forms: bool) -> None:
-        self.session_id = ""
+        self.session_id = self.cwd = ""
         """Known once the session is open; nothing is asked before."""
         self._client = client
         self._editor = editor
@@ -87,7 +87,7 @@ class EditorQuestions:
         return response.outcome
 
     async def _decide(self, request: ApprovalRequested) -> None:
-        outcome = await self._permission(asked_call(request), options_of(request))
+        outcome = await self._permission(asked_call(request, self.cwd), options_of(request))
         self._client.decide(request.request_id, decision_of(request, outcome))
 
     async def _spend(self, asked: LimitAsked) -> None:

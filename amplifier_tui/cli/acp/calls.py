@@ -1,6 +1,7 @@
 """Tool calls as an editor shows them: kind, title, places, changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from os.path import expanduser, join
 from typing import Any, Final
 
 from acp import schema
@@ -51,14 +52,15 @@ def places_of(tool: str, arguments: Mapping[str, Any], cwd: str) -> list[schema.
     """Return the files a call names, absolute, and the line of a single one."""
     if tool == "apply_patch":
         return [
-            schema.ToolCallLocation(path=_whole(change.path, cwd)) for change in _patch(arguments)
+            schema.ToolCallLocation(path=whole_path(change.path, cwd))
+            for change in _patch(arguments)
         ]
     for name in _PATHS:
         path = arguments.get(name)
         if isinstance(path, str) and path and "\0" not in path:
             line = arguments.get("offset")
             number = line if isinstance(line, int) and line >= 0 else None
-            return [schema.ToolCallLocation(path=_whole(path, cwd), line=number)]
+            return [schema.ToolCallLocation(path=whole_path(path, cwd), line=number)]
     return []
 
 
@@ -87,7 +89,7 @@ def _patch(arguments: Mapping[str, Any]) -> Sequence[FileChange]:
 
 def _patched(change: FileChange, cwd: str) -> list[Content]:
     """Return what a patch does to a file, passage by passage."""
-    path = _whole(change.move_to or change.path, cwd)
+    path = whole_path(change.move_to or change.path, cwd)
     if change.kind == "delete":
         return text_of(f"Deletes {change.path}")
     if change.kind == "add":
@@ -108,8 +110,9 @@ def _joined(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _whole(path: str, cwd: str) -> str:
-    return path if path.startswith(("/", "~")) else f"{cwd}/{path}"
+def whole_path(path: str, cwd: str) -> str:
+    """Return the path that a call names as editors want it: absolute."""
+    return join(cwd, expanduser(path))
 
 
 def _edit(path: str, old: str | None, new: str) -> schema.FileEditToolCallContent:

@@ -7,7 +7,14 @@ from acp import schema
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionAnswer
 from amplifier_tui.base.text import one_line, reveal
-from amplifier_tui.cli.acp.calls import code_line, kind_of, text_of, whole_of, words_line
+from amplifier_tui.cli.acp.calls import (
+    code_line,
+    kind_of,
+    text_of,
+    whole_of,
+    whole_path,
+    words_line,
+)
 from amplifier_tui.host.client import Decision, QuestionsReply
 from amplifier_tui.host.events import MAIN_LANE, ApprovalRequested, LimitAsked, Scope
 
@@ -34,8 +41,8 @@ def options_of(request: ApprovalRequested) -> list[schema.PermissionOption]:
     return [*found, schema.PermissionOption(option_id=_DENY, name="Deny", kind="reject_once")]
 
 
-def asked_call(request: ApprovalRequested) -> schema.ToolCallUpdate:
-    """Return the call an editor shows with the question."""
+def asked_call(request: ApprovalRequested, cwd: str) -> schema.ToolCallUpdate:
+    """Return the call an editor shows with the question; `cwd` is the session's folder."""
     # Beside a diff there is a payload only where the diff is not all of it.
     content = [*whole_of(request.diff), *whole_of(request.payload)]
     return schema.ToolCallUpdate(
@@ -44,7 +51,7 @@ def asked_call(request: ApprovalRequested) -> schema.ToolCallUpdate:
         kind=kind_of(request.tool),
         status="pending",
         content=[*content, *text_of("\n\n".join(_about(request)))],
-        locations=[schema.ToolCallLocation(path=path) for path in request.paths],
+        locations=[schema.ToolCallLocation(path=whole_path(path, cwd)) for path in request.paths],
     )
 
 

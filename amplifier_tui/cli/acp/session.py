@@ -48,7 +48,6 @@ _MOST_RETOLD: Final = 20
 class EditorFacts:
     """What an editor is told of a session beside its conversation."""
 
-    cwd: str
     mode: str = ""
     model: str = ""
     effort: str = ""
@@ -72,12 +71,12 @@ class EditorSession:
         forms: The editor can show a form.
     """
 
-    def __init__(self, client: SessionClient, editor: Editor, cwd: str, *, forms: bool) -> None:
+    def __init__(self, client: SessionClient, editor: Editor, *, forms: bool) -> None:
         self.client = client
-        self.facts = EditorFacts(cwd)
+        self.facts = EditorFacts()
         self._editor = editor
         self._questions = EditorQuestions(client, editor, forms=forms)
-        self._updates = Updates(cwd)
+        self._updates = Updates()
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._pump: asyncio.Task[None] | None = None
@@ -282,6 +281,8 @@ class EditorSession:
             case SessionOpened():
                 facts.opened = event
                 self._questions.session_id = event.session_id
+                # Some bundles work on a copy of their own, not in the editor's folder.
+                self._updates.cwd = self._questions.cwd = event.cwd
                 facts.model = f"{event.provider}/{event.model}" if event.model else ""
                 if self._opening is not None and not self._opening.done():
                     self._opening.set_result(event)

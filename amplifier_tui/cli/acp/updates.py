@@ -62,12 +62,12 @@ _RESULTS: Final = 16
 class Updates:
     """Makes updates; knows what an editor was sent of a block and of a call.
 
-    Args:
+    Attributes:
         cwd: The session's working directory.
     """
 
-    def __init__(self, cwd: str) -> None:
-        self._cwd = cwd
+    def __init__(self) -> None:
+        self.cwd = ""
         self._kinds: dict[str, str] = {}
         self._sent: dict[str, str] = {}
         self._cleaners: dict[str, StreamCleaner] = {}
@@ -174,10 +174,10 @@ class Updates:
                         kind=kind_of(event.tool),
                         status="in_progress",
                         content=[
-                            *change_of(event.tool, event.arguments, self._cwd),
+                            *change_of(event.tool, event.arguments, self.cwd),
                             *self._terminal_of(event.call_id),
                         ],
-                        locations=places_of(event.tool, event.arguments, self._cwd),
+                        locations=places_of(event.tool, event.arguments, self.cwd),
                         raw_input=event.arguments,
                     )
                 ]

@@ -34,6 +34,26 @@ async def opened(editor: TestEditor, project: Project) -> str:
     return (await editor.agent.new_session(cwd=str(project.folder), mcp_servers=[])).session_id
 
 
+async def test_files_of_a_bundle_that_works_on_a_copy_are_named_where_they_are(
+    project: Project, connect: Connect
+) -> None:
+    (project.bundles / "sample").mkdir()
+    workspace = {"workspace": {"template": "sample"}}
+    script = calling(WRITE, {"read_file": {"file_path": "~/b.txt"}})
+    name = project.bundle(script=script, tools=TOOLS, session=workspace)
+    project.allow([])
+    editor = await connect(name)
+    editor.answers = ["once", "once"]
+    await editor.say(await opened(editor, project), "go")
+    read, write = sorted(editor.of(schema.ToolCallStart), key=lambda call: call.title)
+    copy = Path(write.locations[0].path)
+    assert copy.read_text() == "one\n" and project.folder not in copy.parents
+    assert write.content[0].path == str(copy)
+    assert read.locations[0].path == str(Path.home() / "b.txt")
+    asked = {place.path for call, _ in editor.asked for place in call.locations}
+    assert asked == {str(copy), read.locations[0].path}
+
+
 async def test_a_prompt_is_answered_in_chunks_with_calls_permissions_and_usage(
     project: Project, connect: Connect
 ) -> None:
@@ -345,7 +365,7 @@ def test_a_patch_is_shown_as_the_changes_of_its_files(change: str, expected: lis
 
 
 def test_the_output_of_a_call_that_is_kept_has_an_end() -> None:
-    updates = Updates("/x")
+    updates = Updates()
     for number in range(100):
         event = ToolProgress(session_id="s", call_id="c", text=f"{number} " * 5_000)
         (update,) = updates.of(event)

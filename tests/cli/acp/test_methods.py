@@ -136,7 +136,7 @@ def ended(turn: int) -> TurnEnded:
 
 async def test_each_prompt_is_answered_by_its_own_turn_whatever_runs_between() -> None:
     client: Any = Client()
-    session = EditorSession(client, TestEditor(), "/x", forms=False)
+    session = EditorSession(client, TestEditor(), forms=False)
     client.set_waker(session._woken)
     session._pump = asyncio.create_task(session._work())
     first, second = (
@@ -158,7 +158,7 @@ async def test_each_prompt_is_answered_by_its_own_turn_whatever_runs_between() -
 
 
 def test_of_blocks_that_are_over_nothing_is_kept() -> None:
-    updates = Updates("/x")
+    updates = Updates()
     for turn in range(3):
         updates.of(TurnStarted(session_id=S, turn=turn, prompt="go"))
         block = {"session_id": S, "block_id": f"b{turn}"}
@@ -169,7 +169,7 @@ def test_of_blocks_that_are_over_nothing_is_kept() -> None:
 
 
 def test_a_call_with_the_id_of_an_earlier_one_is_not_shown_with_its_terminal() -> None:
-    updates = Updates("/x")
+    updates = Updates()
     call = {"session_id": S, "call_id": "c"}
     updates.of(ToolStarted(**call, tool="bash"))
     updates.terminal("c", "t1")
@@ -235,7 +235,7 @@ def look(number: int) -> tuple[HostEvent, ...]:
 async def test_of_a_long_conversation_the_editor_is_sent_the_latest_images() -> None:
     client: Any = Images()
     editor = TestEditor()
-    session = EditorSession(client, editor, "/x", forms=False)
+    session = EditorSession(client, editor, forms=False)
     await session.show([event for number in range(30) for event in look(number)])
     assert client.sent == [str(number) for number in range(10, 30)]
     shown = [each.content for each in editor.of(schema.ToolCallProgress) if len(each.content) == 2]

@@ -5,7 +5,7 @@ from tests.ui.requests import DIFF, ask
 
 
 def texts(**values: object) -> list[str]:
-    return [each.content.text for each in asked_call(ask(**values)).content or ()]
+    return [each.content.text for each in asked_call(ask(**values), "/p").content or ()]
 
 
 def test_beside_a_diff_that_is_cut_stands_the_whole_call() -> None:
