@@ -15,6 +15,7 @@ from amplifier_tui.paths import amplifier_home
 from amplifier_tui.ui.app.preferences import Preferences
 from tests.cli.bundle_support import program_in_terminal
 from tests.servers import Failure, LoopbackServer
+from tests.ui.driving import running
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -156,6 +157,14 @@ def test_every_step_is_taken_with_enter(columns: int) -> None:
     assert "Start it with: amplifier-tui --demo" in shown
     lines = [line for line in shown.splitlines() if "settings.yaml" not in line]
     assert all(len(line) <= columns for line in lines)
+
+
+async def test_the_theme_of_the_first_steps_is_the_one_that_is_drawn() -> None:
+    for name, dark in (("paper", False), ("moss", True)):
+        steps.keep_theme(name)
+        async with running(opened=False) as drive:
+            assert drive.app.theme == name and drive.app.current_theme.dark is dark
+            assert "preferences.json" not in drive.text()
 
 
 def test_the_theme_that_fits_the_terminal_is_none_of_its_own(capsys: Capture) -> None:

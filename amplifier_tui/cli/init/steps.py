@@ -151,7 +151,7 @@ def themes() -> dict[str, str]:
 def keep_theme(name: str) -> None:
     """Have the screen use a theme."""
     from amplifier_tui.ui.app.preferences import Preferences
-    from amplifier_tui.ui.app.themes import AUTO, load_roles, theme_dirs
+    from amplifier_tui.ui.app.themes import AUTO, load_roles, plain_roles, theme_dirs
 
     if name == AUTO:
         Preferences().set_theme("", None)
@@ -161,7 +161,7 @@ def keep_theme(name: str) -> None:
         for folder in reversed(theme_dirs())
         if (folder / f"{name}.yaml").is_file()
     )
-    Preferences().set_theme(name, load_roles(path))
+    Preferences().set_theme(name, plain_roles(load_roles(path)))
 
 
 def bundles_to_choose(workspace: "Workspace") -> list[tuple[str, str]]:

@@ -126,7 +126,8 @@ def reach(gate: Gate, rules: tuple[Rule, ...], past: Iterable[AuditCard]) -> int
     known: dict[Any, bool] = {}
     count = 0
     for card in past:
-        if card.tool not in names:
+        # What was changed is in the list once more, as it was decided about.
+        if card.tool not in names or card.outcome == "changed":
             continue
         key = call_key(card.tool, card.arguments)
         if key not in known:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.themes import (
@@ -17,6 +17,7 @@ from amplifier_tui.ui.app.themes import (
     check_roles,
     find_theme,
     load_all,
+    plain_roles,
 )
 from amplifier_tui.ui.terminal import background, guard
 
@@ -111,8 +112,8 @@ def fit(app: SessionApp, light: bool | None) -> None:
     if app.theme != name:
         add_theme(app, roles)
         app.theme = name
-    if app.preferences.fitting != _palette(roles):
-        app.write(_NOT_KEPT, app.preferences.set_fitting, _palette(roles))
+    if app.preferences.fitting != plain_roles(roles):
+        app.write(_NOT_KEPT, app.preferences.set_fitting, plain_roles(roles))
 
 
 async def load_themes(app: SessionApp) -> None:
@@ -170,7 +171,7 @@ def choose(app: SessionApp, name: str) -> None:
     app.fits_terminal = False
     add_theme(app, roles)
     app.theme = name
-    app.write(_NOT_KEPT, app.preferences.set_theme, name, _palette(roles))
+    app.write(_NOT_KEPT, app.preferences.set_theme, name, plain_roles(roles))
 
 
 def motion(app: SessionApp, wanted: str = "") -> None:
@@ -187,7 +188,3 @@ def motion(app: SessionApp, wanted: str = "") -> None:
     app.say(
         f"Motion: {wanted} ({words[wanted]}); answers are drawn that often from the next start."
     )
-
-
-def _palette(roles: Roles) -> dict[str, Any]:
-    return {**roles, "dark": bool(roles["dark"])}

@@ -130,6 +130,11 @@ def check_roles(data: Any, where: str) -> Roles:
     return roles
 
 
+def plain_roles(roles: Roles) -> dict[str, str | bool]:
+    """Return roles as `check_roles` takes them, for a file that remembers them."""
+    return {**roles, "dark": bool(roles["dark"])}
+
+
 def contrast(one: Color, other: Color) -> float:
     """Return how well one colour can be read on the other, from 1 to 21 (WCAG 2)."""
     low, high = sorted((_luminance(one), _luminance(other)))

@@ -47,6 +47,10 @@ def test_a_rule_is_kept_for_the_project_after_its_reach_was_said_and_counts_its_
     assert request.kept_in == str(user_rules_path())
     assert request.meaning == "commands that begin with touch"
     assert got(driver.client.rule_reach(request.request_id)) == 1
+    arguments = got(driver.client.call_arguments(request.request_id))
+    assert not got(driver.client.change_call(request.request_id, arguments))
+    request = driver.wait(ApprovalRequested, lambda e: e.request_id != request.request_id)
+    assert got(driver.client.rule_reach(request.request_id)) == 1, "what was changed never ran"
     assert got(driver.client.rule_reach("gone")) == 0
     driver.client.decide(request.request_id, Decision(allow=True, scope="project"))
     driver.wait(TurnEnded)

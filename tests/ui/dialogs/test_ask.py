@@ -144,8 +144,11 @@ async def test_three_questions_are_answered_in_one_dialog(size: tuple[int, int])
         assert "Decline" in text and "Later" in text
         await drive.press("2")
         assert "2  (●) Postgres" in drive.text()
-        await drive.press("enter", "space", "j", "j", "space")
+        await drive.press("enter")
+        assert "Leave unanswered" in drive.text(), "of several the marked one is not taken"
+        await drive.press("space", "j", "j", "space")
         assert "1  [x] lint" in drive.text() and "3  [x] tests" in drive.text()
+        assert "Leave unanswered" not in drive.text()
         await drive.press("shift+tab")
         assert "2  (●) Postgres" in drive.text()
         await drive.press("tab", "tab", "enter")

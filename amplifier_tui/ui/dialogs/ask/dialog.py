@@ -93,6 +93,9 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         on = "Answer" if form.is_last else "Next"
         if self.writing:
             return [KeyChoice("enter", on, "send"), self.choice("later", "Back")]
+        if form.question.multi_select and not form.is_answered(form.at):
+            # Of several the marked one is not taken: none may be meant.
+            on = "Leave unanswered"
         found = [self.choice("go_on", on)]
         if options:
             found.append(self.choice("tick", "Tick" if form.question.multi_select else "Choose"))
