@@ -83,6 +83,7 @@ def _take_out(coordinator: ModuleCoordinator, module: MountedModule) -> None:
             points[point] = None
         elif name and isinstance(live, dict) and live.get(name) is mounted:
             del live[name]
+    _give_back(coordinator, module)
     for event, entry in module.handlers:
         coordinator.hooks._remove(event, entry)
     for name, value in module.capabilities.items():
@@ -91,6 +92,21 @@ def _take_out(coordinator: ModuleCoordinator, module: MountedModule) -> None:
     for channel, contributor in module.contributors:
         rows = coordinator.channels.get(channel, [])
         rows[:] = (other for other in rows if other is not contributor)
+
+
+def _give_back(coordinator: ModuleCoordinator, module: MountedModule) -> None:
+    """Put back what another module had mounted under a name that this one had taken."""
+    for place in module.points:
+        point, name = place
+        live = coordinator.mount_points.get(point)
+        if not name or not isinstance(live, dict) or name in live:
+            continue
+        for other in reversed(coordinator.mounted_modules):
+            if other is not module and place in other.points:
+                live[name] = other.points[place]
+                # What is put in may be stood for.
+                other.points[place] = live[name]
+                break
 
 
 def _has_own_package(coordinator: ModuleCoordinator, module: MountedModule) -> bool:
@@ -117,6 +133,7 @@ def _put_in(coordinator: ModuleCoordinator, module: MountedModule) -> None:
         place = coordinator.mount_points[point] if name else coordinator.mount_points
         if place.get(name or point) is not mounted:
             place[name or point] = mounted
+            module.points[point, name] = place[name or point]
     for event, entry in module.handlers:
         coordinator.hooks._add(event, entry)
     coordinator._capabilities.update(module.capabilities)

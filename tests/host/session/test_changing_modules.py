@@ -105,6 +105,26 @@ def test_an_edited_module_is_reloaded_and_the_next_call_runs_it(
     assert rolled(driver) == "four"
 
 
+def test_a_tool_that_took_anothers_name_is_told_of_after_a_reload_too_and_gives_it_back(
+    project: Project, driver: Driver, dice: Dice
+) -> None:
+    dice.file.write_text(SOURCE.format(face="a clash").replace('"roll"', '"echo"'))
+    driver.open(bundle(project, {"echo": {"text": "hi"}}))
+    driver.client.mount(str(dice.folder))
+    clash = "'echo' takes the place of the tool of tool-test with that name; rename it"
+    for change in (driver.client.reload, driver.client.reload, driver.client.unmount):
+        (problem,) = driver.wait(ModuleMounted, lambda event: event.module_id == KEY).problems
+        assert problem.startswith(clash)
+        change(KEY)
+    driver.wait(ModuleUnmounted)
+    driver.turn("Say it")
+    assert driver.of(ToolEnded)[-1].output == "hi"
+    driver.client.unmount("tool-test")
+    driver.wait(ModuleUnmounted)
+    driver.turn("Say it")
+    assert "There is no tool named 'echo'" in driver.of(ToolEnded)[-1].output
+
+
 def test_a_reload_during_a_turn_waits_for_its_next_step(
     project: Project, driver: Driver, dice: Dice
 ) -> None:

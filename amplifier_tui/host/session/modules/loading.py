@@ -194,7 +194,7 @@ class ObservingLoader(ModuleLoader):
                 )
                 if each
             ]
-            owner = self._facts.tools.get(name, "")
+            owner = self._facts.module_of_tool(name, earlier)
             if earlier is not None and owner != module_id:
                 whose = f" of {owner}" if owner else ""
                 clash = f"'{name}' takes the place of the tool{whose} with that name; rename it"
