@@ -44,6 +44,23 @@ def test_an_empty_directory_says_so(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "No session" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["bundel:demo"], "bundel: is no filter; bundle: is"),
+        (["before:foo", "a"], "before: takes a date"),
+        (["--deleted", "demo"], "takes no WORDS"),
+    ],
+)
+def test_words_that_filter_nothing_list_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    store(tmp_path, "aaaa-1")
+    assert run(["sessions", "list", "--cwd", str(tmp_path), *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and said in " ".join(err.split())
+
+
 def test_a_directory_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["sessions", "--cwd", "/nowhere/at/all"]) == 2
     assert "no directory" in capsys.readouterr().err

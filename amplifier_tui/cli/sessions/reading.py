@@ -58,15 +58,22 @@ def list_sessions(
         imported.list_them(where, " ".join(words), None if origin == "all" else origin, as_json)
         return
     from amplifier_tui.host.store.bin import list_deleted
+    from amplifier_tui.host.store.listing.filters import filter_problem
     from amplifier_tui.host.store.listing.listing import list_now
     from amplifier_tui.host.stored_cards import SessionList
 
     folder = folder_at(cwd)
+    typed = " ".join(words)
+    if problem := filter_problem(typed):
+        # A program would take those that are not meant for those that match.
+        raise click.BadParameter(problem, param_hint="WORDS")
     if deleted:
+        if words:
+            raise click.UsageError("--deleted lists the whole bin, and takes no WORDS")
         cards = list_deleted(folder)
         found = SessionList(cards=cards, matching=len(cards))
     else:
-        found = list_now(" ".join(words), folder, here=not everywhere, most=most)
+        found = list_now(typed, folder, here=not everywhere, most=most)
     if found.problem:
         click.echo(found.problem, err=True)
     if as_json:

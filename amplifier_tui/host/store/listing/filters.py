@@ -61,6 +61,11 @@ def condition(typed: str, now: datetime) -> Condition:
     return Condition(" AND ".join(parts), tuple(values), "; ".join(problems))
 
 
+def filter_problem(typed: str) -> str:
+    """Return what of that which is typed is not understood; empty where all is."""
+    return condition(typed, datetime.now().astimezone()).problem
+
+
 Term = tuple[str, str | float]
 """A condition with its one value."""
 
