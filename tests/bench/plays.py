@@ -1,7 +1,9 @@
 """Chance keys and sizes in every dialog, pane and picker: its keys stay on the screen.
 
-Headless. What can be opened is found in the table of actions, as in `looks`; half of the keys that
-are pressed are those that are offered. `python -m tests.bench.plays SEED …` plays others.
+What the host is asked it answers at moments of chance, also after the dialog has closed; then the
+program goes on. Headless. What can be opened is found in the table of actions, as in `looks`; half
+of the keys that are pressed are those that are offered. `python -m tests.bench.plays SEED …` plays
+others.
 """
 
 import asyncio
@@ -9,12 +11,13 @@ import random
 import secrets
 import sys
 
-from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
+from amplifier_tui.ui.dialogs.parts.sheet import KeyRow, Sheet
 from amplifier_tui.ui.keys.actions import ACTIONS
 from tests.bench.looks import ASKED
 from tests.bench.openings import DIFF, LEAVES, client, closed
 from tests.bench.table import Row
 from tests.ui.driving import Driver, running
+from tests.ui.fake_imported import Late
 from tests.ui.looking import Fault, cut, hidden, misplaced
 from tests.ui.requests import ask
 
@@ -30,8 +33,15 @@ NAMED = {"/": "slash", "?": "question_mark"}
 QUESTIONS = {
     **ASKED,
     "approval of a long edit": lambda: ask(
-        tool="edit_file", payload="", segments=(), diff=DIFF, risk="medium", timeout=300.0
+        tool="edit_file",
+        payload="",
+        segments=(),
+        diff=DIFF,
+        risk="medium",
+        timeout=300.0,
+        editable=True,
     ),
+    "approval of a command": lambda: ask(risk="low", editable=True),
 }
 OPENS = [each for each in ACTIONS if each.scope in ("screen", "prompt") and each.id not in LEAVES]
 
@@ -41,22 +51,40 @@ async def play(drive: Driver, name: str, chance: random.Random) -> dict[Fault, s
     found: dict[Fault, str] = {}
     sent: list[str] = []
     app = drive.app
-    for _ in range(chance.randrange(3, STEPS)):
-        if app.screen is app.main and app.main.focused_pane() is None:
-            break
-        offered = [each.key.split()[0] for row in app.screen.query(KeyRow) for each in row.choices]
-        offered = [NAMED.get(key, key) for key in offered if key not in ("esc", "…")]
-        if chance.random() < 0.1:
-            size = chance.choice(SIZES)
-            sent.append(f"{size[0]}x{size[1]}")
-            await drive.pilot.resize_terminal(*size)
-        else:
-            sent.append(chance.choice(offered if offered and chance.random() < 0.5 else KEYS))
-            await drive.press(sent[-1])
-        await drive.settle()
-        for fault in (*hidden(app), *misplaced(app), *cut(app)):
-            found.setdefault(fault, f"{name}, after {' '.join(sent)}")
+    with Late() as late:
+        for _ in range(chance.randrange(3, STEPS)):
+            if app.screen is app.main and app.main.focused_pane() is None:
+                break
+            await step(drive, chance, late, sent)
+            for fault in (*hidden(app), *misplaced(app), *cut(app)):
+                found.setdefault(fault, f"{name}, after {' '.join(sent)}")
+    await drive.settle()
+    if not app.is_running and sent[-1:] != ["ctrl+c"]:
+        found.setdefault(Fault("the program ended", ""), f"{name}, after {' '.join(sent)}")
     return found
+
+
+async def step(drive: Driver, chance: random.Random, late: Late, sent: list[str]) -> None:
+    """Do one thing more, and note it in what was sent."""
+    app = drive.app
+    offered = [each.key.split()[0] for row in app.screen.query(KeyRow) for each in row.choices]
+    offered = [NAMED.get(key, key) for key in offered if key not in ("esc", "…")]
+    luck = chance.random()
+    if luck < 0.1:
+        size = chance.choice(SIZES)
+        sent.append(f"{size[0]}x{size[1]}")
+        await drive.pilot.resize_terminal(*size)
+    elif luck < 0.15 and isinstance(app.screen, Sheet):
+        # As when the host withdraws what was asked.
+        sent.append("(closed)")
+        app.screen.call_later(app.screen.finish)
+    elif luck < 0.4 and late:
+        sent.append("(answer)")
+        late.let_go(chance.randrange(len(late)))
+    else:
+        sent.append(chance.choice(offered if offered and chance.random() < 0.5 else KEYS))
+        await drive.press(sent[-1])
+    await drive.settle()
 
 
 async def played(seed: int, plays: int) -> dict[Fault, str]:
