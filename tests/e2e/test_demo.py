@@ -50,6 +50,9 @@ def test_the_demo_is_a_whole_session_with_approvals_and_a_switch_of_bundles(
     terminal.wait_for("edit_file wants to change parcels/rates.py")
     (rates,) = machine.home.glob(".local/state/**/demo-project/parcels/rates.py")
     assert "weight < bracket.limit" in rates.read_text()
+    decide(terminal, "edit_file wants to change", "e")
+    terminal.wait_for("Judge it anew")
+    terminal.press("ctrl+o")
     decide(terminal, "edit_file wants to change", "a")
     terminal.wait_until(lambda: "weight <= bracket.limit" in rates.read_text(), "the edit")
 
