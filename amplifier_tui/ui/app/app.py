@@ -136,6 +136,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_last_answer = reading.last_answer
     action_copy_code = reading.copy_code
     action_page_entry = reading.page_entry
+    action_whole = reading.whole
     action_open_entry = reading.open_entry
     action_report = session.report
     action_export = session.export

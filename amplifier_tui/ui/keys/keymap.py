@@ -49,6 +49,7 @@ _NAMES = {
     "right_square_bracket": "]",
     "slash": "/",
     "full_stop": ".",
+    "semicolon": ";",
     "comma": ",",
     "minus": "-",
     "plus": "+",

@@ -256,6 +256,7 @@ _ROWS = (
         Action(
             "view.expand", "Expand or collapse details", "screen.expand", "ctrl+o", "o", "expand"
         ),
+        Action("view.whole", "Show all of a long output", "app.whole", "", "semicolon", "whole"),
         Action("view.find", "Find in the conversation", "app.find", "ctrl+f", "", "find", "words"),
         Action(
             "view.previous_prompt",

@@ -137,7 +137,7 @@ class Arrivals:
         """Show or hide an item's details."""
         if not is_expandable(item) or item.expanded == opened:
             return
-        item.opened = opened
+        item.opened, item.whole = opened, item.whole and opened
         self._texts.pop(item, None)
         self._draw(item)
         self._document.fold(item)

@@ -16,6 +16,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
 )
 from amplifier_tui.ui.transcript.document_view import DocumentView
+from amplifier_tui.ui.transcript.entries.long_output import rest_row
 from amplifier_tui.ui.transcript.entries.renderer import is_expandable, name_of, plain_text
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from amplifier_tui.ui.transcript.layout.pager import EntryCursor
@@ -52,6 +53,7 @@ class CursorView(DocumentView, can_focus=True):
         Binding("v", "events", "Its events", id="transcript.events"),
         Binding("o", "agent", "The agent's own conversation", id="transcript.agent"),
         Binding("d", "diff", "Its change in full", id="transcript.diff"),
+        Binding("a", "whole", "All of a long output", id="transcript.whole"),
         Binding("f", "fork", "Fork before this", id="transcript.fork", tooltip=_FORK),
         Binding("e", "export", "Export from here", id="transcript.export"),
     ]
@@ -158,6 +160,38 @@ class CursorView(DocumentView, can_focus=True):
         """Show or hide the details of an entry."""
         raise NotImplementedError
 
+    def keeps_back(self, item: DrawnEntry) -> bool:
+        """Whether an item has more to show than it does."""
+        if not is_expandable(item):
+            return False
+        return not item.expanded or rest_row(self._document.lines(item.pieces[0])) is not None
+
+    def show_rest(self, item: DrawnEntry) -> None:
+        """Show the details of an item; where it shows them, what they leave out."""
+        raise NotImplementedError
+
+    def action_whole(self) -> None:
+        """Show what the entry under the cursor leaves out."""
+        item = self._cursor.item
+        if item is not None and self.keeps_back(item):
+            self.show_rest(item)
+
+    def show_a_rest(self) -> bool:
+        """Show what an opened entry leaves out; False where none does.
+
+        That is the one under the cursor, else the lowest in sight.
+        """
+        document, pager = self._document, self._pager
+        last = min(pager.row + pager.height, document.heights.total) - 1
+        item = self.shown_cursor() or document.item_at(last)
+        while item is not None and not (item.expanded and self.keeps_back(item)):
+            above = document.neighbour(item, -1)
+            in_sight = above is not None and document.bottom(above) > pager.row
+            item = above if in_sight else None
+        if item is not None:
+            self.show_rest(item)
+        return item is not None
+
     def action_events(self) -> None:
         """Show the events of the entry under the cursor."""
         if (entry := self.cursor) is not None:
@@ -236,6 +270,7 @@ class CursorView(DocumentView, can_focus=True):
             for words, works in (
                 ("enter image", images),
                 ("enter details", not images and is_expandable(item)),
+                ("a all of it", item.expanded and self.keeps_back(item)),
                 ("enter reads it", isinstance(entry, ReportEntry)),
                 ("r tries again", error is not None),
                 ("w goes on without", error is not None and bool(error.source)),

@@ -7,7 +7,6 @@ from textual.message import Message
 from textual.strip import Strip
 
 from amplifier_tui.ui.transcript.cursor_view import CursorView
-from amplifier_tui.ui.transcript.entries.renderer import is_expandable
 from amplifier_tui.ui.transcript.layout.finder import Finder, FoundPlace
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from amplifier_tui.ui.transcript.layout.selection import highlighted
@@ -63,8 +62,8 @@ class SearchedView(CursorView):
             self._finder.look_again(keys)
             self._search_ticker.start()
 
-    def unfold(self, item: DrawnEntry) -> None:
-        """Show the details of an item."""
+    def unfold(self, item: DrawnEntry, *, whole: bool = False) -> None:
+        """Show the details of an item, of a long output the `whole`."""
         raise NotImplementedError
 
     def _search(self) -> bool:
@@ -89,8 +88,8 @@ class SearchedView(CursorView):
             return
         self._document.reveal(item)
         at = self._finder.settle()
-        if at is None and not item.expanded and is_expandable(item):
-            self.unfold(item)
+        if self.keeps_back(item) and self._finder.hides():
+            self.unfold(item, whole=True)
             at = self._finder.settle()
         self._point_at(item)
         top = self._document.top(item) + item.head

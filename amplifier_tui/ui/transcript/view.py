@@ -15,10 +15,13 @@ from amplifier_tui.ui.state.conversation.entries import (
     OFFERS,
     EntryChange,
     ErrorEntry,
+    ToolEntry,
+    UserEntry,
 )
 from amplifier_tui.ui.transcript.arriving import Arrivals
 from amplifier_tui.ui.transcript.entries import cards
 from amplifier_tui.ui.transcript.entries.colours import paint
+from amplifier_tui.ui.transcript.entries.long_output import REST, rest_row
 from amplifier_tui.ui.transcript.entries.renderer import is_expandable
 from amplifier_tui.ui.transcript.entries.scene import WayTo
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
@@ -121,11 +124,26 @@ class TranscriptView(SearchedView):
             self.refresh()
             self._start_timers()
 
-    def unfold(self, item: DrawnEntry) -> None:
-        """Show the details of an item."""
+    def unfold(self, item: DrawnEntry, *, whole: bool = False) -> None:
+        """Show the details of an item, of a long output the `whole`."""
+        if whole and not item.whole:
+            item.whole = True
+            self._document.redraw(item)
         self._arrivals.open(item, True)
         self._settle()
         self._start_timers()
+
+    def show_rest(self, item: DrawnEntry) -> None:
+        """Show the details of an item; where it shows them, what they leave out, from there on."""
+        if not item.expanded:
+            self.toggle(item.entry.key)
+            return
+        number = rest_row(self._document.lines(item.pieces[0])) or 0
+        self.unfold(item, whole=True)
+        row = self._document.top(item) + number
+        if not self._pager.row <= row < self._pager.row + self._pager.height:
+            self._place(self._pager.scrolled(row))
+        self.refresh()
 
     def unfold_entry(self, key: str) -> None:
         """Show the details of an entry, where it is here and has any."""
@@ -274,6 +292,8 @@ class TranscriptView(SearchedView):
             self.post_message(ActionWanted(link.removeprefix(cards.ACTION)))
         elif offers and link.startswith(cards.EXAMPLE):
             self.post_message(PromptOffered(link.removeprefix(cards.EXAMPLE)))
+        elif link == REST and isinstance(item.entry, ToolEntry | UserEntry):
+            self.show_rest(item)
         elif link:
             self.post_message(LinkClicked(link))
         elif (at := self._document.line_at(row)) is not None and at[2].picture is not None:

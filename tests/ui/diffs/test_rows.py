@@ -6,6 +6,7 @@ from amplifier_tui.ui.dialogs.approval_words import diff_rows
 from amplifier_tui.ui.diffs.lines import DiffLines
 from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.transcript.entries.diff import counts, diff_lines, read_diff
+from amplifier_tui.ui.transcript.entries.scene import Column, Scene
 from amplifier_tui.ui.widgets.text_lines import LinePair, TextLine
 from tests.ui import requests
 from tests.ui.transcript.conversation import DIFF
@@ -16,7 +17,7 @@ def counted(rows: DiffRows) -> str:
 
 
 def texts(rows: DiffRows, width: int = 60) -> list[str]:
-    return [line.text.rstrip() for line in diff_lines(rows, width)]
+    return [line.text.rstrip() for line in diff_lines(rows, width, Scene(Column.fit(width)))]
 
 
 def shown(rows: DiffRows, split: bool = False) -> list[str]:
@@ -89,7 +90,7 @@ def test_a_huge_diff_says_how_much_is_left_out() -> None:
     body = "".join(f"+line {number}\n" for number in range(1000))
     lines = texts(read_diff(f"--- a/x\n+++ b/x\n@@ -0,0 +1,1000 @@\n{body}"))
     assert len(lines) == 401
-    assert lines[-1] == "… 600 more rows"
+    assert lines[-1] == "… 600 more rows · ctrl+x ;"
 
 
 def test_what_goes_on_in_the_next_row_is_marked() -> None:

@@ -220,7 +220,7 @@ def test_output_belongs_ten_cells_in_and_a_long_one_is_cut_in_the_middle() -> No
     rows = drawn(tool(state="ok", output="\n".join(f"line {n}" for n in range(500)), expanded=True))
     assert rows[2] == "              line 0"
     assert rows[-1] == "              line 499"
-    assert "              … 300 more lines" in rows
+    assert "              … 300 more lines · ctrl+x ;" in rows
     assert len(rows) == 2 + 201
 
 

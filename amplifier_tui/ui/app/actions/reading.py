@@ -105,6 +105,16 @@ def copy_code(app: SessionApp, number: str = "") -> None:
     app.copy(blocks[at - 1], f"block {at} of {len(blocks)}")
 
 
+def whole(app: SessionApp) -> None:
+    """Show what an opened output on the screen leaves out."""
+    app.main.uncover()
+    view = app.main.conversation
+    if view is None or not view.show_a_rest():
+        app.say(
+            f"No open output in sight leaves lines out; {app.keymap.way_to('view.expand')} opens."
+        )
+
+
 def page_entry(app: SessionApp) -> None:
     """Read the entry with the cursor, else the last answer, in `$PAGER` (`less` without one)."""
     from amplifier_tui.ui.terminal.editor import page_text

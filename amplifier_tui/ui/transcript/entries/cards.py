@@ -26,6 +26,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 from amplifier_tui.ui.state.formats import money, price, short_model, size
 from amplifier_tui.ui.state.notices import retry_words
 from amplifier_tui.ui.transcript.entries.images import image_lines
+from amplifier_tui.ui.transcript.entries.long_output import rest_line
 from amplifier_tui.ui.transcript.entries.scene import (
     Scene,
     Way,
@@ -65,8 +66,7 @@ def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
     if hidden:
         newlines = whole.count("\n", len(text) + 1, len(text) + hidden)
         more = counted(newlines, "more line") if newlines else size(hidden)
-        words = " · ".join(filter(None, (more, scene.keys("view.expand") if folded else "")))
-        lines.append(StyledLine((Span(f"… {words}", "muted"),), aside=True))
+        lines.append(rest_line(more, scene, "view.expand" if folded else ""))
     lines += text_lines(end, "user", column.measure) if end else []
     shown = {card.name for card in entry.images}
     files = [name for name in entry.attachments if PurePath(name).name not in shown]

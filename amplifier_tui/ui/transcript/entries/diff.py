@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from amplifier_tui.base.text import clean
 from amplifier_tui.ui.diffs.rows import SIGNS, DiffRow, DiffRows, parse_diff
-from amplifier_tui.ui.transcript.entries.scene import counted
+from amplifier_tui.ui.transcript.entries.long_output import more_lines
+from amplifier_tui.ui.transcript.entries.scene import Scene
 from amplifier_tui.ui.transcript.lines import Span, StyledLine, indented, spaces, width_of, wrap
 from amplifier_tui.ui.widgets.text_lines import FOLDED, Spans
 
@@ -33,7 +34,7 @@ def counts(rows: DiffRows) -> list[Span]:
 
 
 def diff_lines(
-    rows: DiffRows, width: int, colours: Mapping[int, Spans] = _NONE
+    rows: DiffRows, width: int, scene: Scene, colours: Mapping[int, Spans] = _NONE
 ) -> Iterator[StyledLine]:
     """Return the lines of a diff, of at most `width` cells; `colours` by the index of the row."""
     digits = rows.number_width
@@ -50,9 +51,8 @@ def diff_lines(
                 words = f"{'…':>{digits}} {row.text}".rstrip()
                 yield StyledLine((Span(words, "muted"),))
             in_file = True
-        elif shown == _MOST_ROWS:
-            more = counted(sum(row.is_line for row in rows) - shown, "more row")
-            yield StyledLine((Span(f"… {more}", "muted"),))
+        elif shown == _MOST_ROWS and not scene.whole:
+            yield more_lines(sum(row.is_line for row in rows) - shown, scene, "more row")
             return
         else:
             shown += 1

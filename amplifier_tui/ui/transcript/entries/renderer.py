@@ -161,7 +161,8 @@ class Renderer:
                 )
             case ToolEntry() if item.expanded:
                 text = entry.diff or entry.output
-                return head + 1 + min(_MOST_ESTIMATED, text.count("\n") + 1 if text else 0)
+                rows = text.count("\n") + 1 if text else 0
+                return head + 1 + (rows if item.whole else min(_MOST_ESTIMATED, rows))
             case ToolEntry():
                 below = min(peek_rows(entry), entry.output.count("\n")) + len(answers(entry))
                 return head + 1 + below
@@ -185,6 +186,7 @@ class Renderer:
             self.now,
             _FRAMES[self._frame] if item is next(reversed(self.running), None) else "",
             item.expanded,
+            item.whole,
             item is self.selected,
             item.since,
             self.keys,

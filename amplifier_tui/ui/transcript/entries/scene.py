@@ -84,14 +84,16 @@ class Way(NamedTuple):
 class Scene:
     """What an entry is rendered for; times are in seconds on the clock of the entries' `started`.
 
-    `paint` gives the colours of code, as far as they are known, `pictures` the images. `spinner` is
-    empty for all entries but one, `since` when it began to stream before our eyes, 0 otherwise.
+    Where it is `expanded`, `whole` says that nothing of a long output is left out. `paint` gives
+    the colours of code, as far as they are known, `pictures` the images. `spinner` is empty for all
+    entries but one, `since` when it began to stream before our eyes, 0 otherwise.
     """
 
     column: Column
     now: float = 0.0
     spinner: str = ""
     expanded: bool = False
+    whole: bool = False
     selected: bool = False
     since: float = 0.0
     keys: WayTo = KEYS

@@ -11,8 +11,13 @@ from amplifier_tui.ui.transcript.entries.answers import answers
 from amplifier_tui.ui.transcript.entries.colours import numbered_lines
 from amplifier_tui.ui.transcript.entries.diff import code_lines, counts, diff_lines, read_diff
 from amplifier_tui.ui.transcript.entries.images import image_lines
+from amplifier_tui.ui.transcript.entries.long_output import (
+    more_lines,
+    passages,
+    rest_line,
+    was_cut,
+)
 from amplifier_tui.ui.transcript.entries.scene import (
-    PaintOf,
     Scene,
     counted,
     data_row,
@@ -43,7 +48,6 @@ _WORDS: dict[ToolState, Span] = {
     "denied": Span("denied", "warning"),
     "interrupted": Span("stopped", "muted"),
 }
-_HEAD, _TAIL = 120, 80
 _SHELLS = ("bash", "!", "!!")
 """The verbs of what runs a command line."""
 _PEEK_RUNNING, _PEEK_FAILED, _PEEK_OWN = 5, 3, 12
@@ -75,7 +79,7 @@ def tool_lines(entry: ToolEntry, scene: Scene) -> list[StyledLine]:
     column = scene.column
     width = max(1, column.measure - column.body)
     if scene.expanded and has_more(entry):
-        lines += margined(_body(entry, width, lines[0].text, scene.paint), column, column.body)
+        lines += margined(_body(entry, width, lines[0].text, scene), column, column.body)
     elif rows := peek_rows(entry):
         lines += margined(_peek(entry, rows, width, scene), column, column.body)
     elif said := answers(entry):
@@ -109,10 +113,9 @@ def _peek(entry: ToolEntry, most: int, width: int, scene: Scene) -> list[StyledL
     above = entry.output.rstrip("\n").count("\n") + 1 - len(rows) if text else 0
     if above > 0:
         # Of an output that was cut only a part is there to be counted.
-        least = "at least " if _cut_words(entry) else ""
+        least = "at least " if _cut_words(entry) or was_cut(entry.output) else ""
         more = f"{least}{counted(above, 'more line')}"
-        words = " · ".join(filter(None, (more, scene.keys("view.expand"))))
-        lines = [StyledLine((Span(f"… {words}", "muted"),), aside=True), *lines]
+        lines = [rest_line(more, scene, "view.expand"), *lines]
     if isinstance(entry, ShellEntry) and entry.waits:
         said = text_lines("goes along with your next prompt", "muted", width)
         lines += [line._replace(aside=True) for line in said]
@@ -177,12 +180,12 @@ def _came_to(entry: ToolEntry) -> str:
     return why if len(why) <= _SHORT else ""
 
 
-def _body(entry: ToolEntry, width: int, said: str, paint: PaintOf) -> list[StyledLine]:
+def _body(entry: ToolEntry, width: int, said: str, scene: Scene) -> list[StyledLine]:
     """Return what belongs to a call; `said` is what its line says already."""
     lines: list[StyledLine] = []
     command = _long_command(entry)
     if command:
-        lines += _limited(clean(command), "text", width)
+        lines += _limited(clean(command), "text", width, scene)
     elif not is_known(entry.tool):
         lines += _arguments(entry, width)
     diff = _parsed(entry.diff)
@@ -192,11 +195,11 @@ def _body(entry: ToolEntry, width: int, said: str, paint: PaintOf) -> list[Style
     if error and entry.state != "ok" and error not in said and error not in entry.output:
         lines += text_lines(entry.error, "error" if entry.state == "failed" else "muted", width)
     if diff:
-        return [*lines, *diff_lines(diff, width, paint(entry.diff, ""))]
+        return [*lines, *diff_lines(diff, width, scene, scene.paint(entry.diff, ""))]
     if entry.diff:
-        return lines + _limited(clean(entry.diff.strip("\n")), "secondary", width)
+        return lines + _limited(clean(entry.diff.strip("\n")), "secondary", width, scene)
     if entry.output and entry.output.strip() != entry.error.strip():
-        output = _output(entry, width, paint)
+        output = _output(entry, width, scene)
         cut = _cut_words(entry)
         noted = text_lines(cut, "muted", width) if cut else []
         cut_lines = [line._replace(aside=True) for line in noted]
@@ -205,28 +208,27 @@ def _body(entry: ToolEntry, width: int, said: str, paint: PaintOf) -> list[Style
     return lines
 
 
-def _output(entry: ToolEntry, width: int, paint: PaintOf) -> list[StyledLine]:
+def _output(entry: ToolEntry, width: int, scene: Scene) -> list[StyledLine]:
     """Return the lines of an output; of a file that was read they have its language's colours."""
     text = clean(printed(entry.output.strip("\n")))
     path = entry.arguments.get("file_path") or entry.arguments.get("path")
     if entry.state != "ok" or not isinstance(path, str) or not reads_file(entry.tool):
-        return _limited(text, "secondary", width)
+        return _limited(text, "secondary", width, scene)
     numbered = numbered_lines(text) or []
     rows = text.split("\n")
     if not numbered:
-        return _limited(text, "secondary", width)
-    colours = paint(text, path)
+        return _limited(text, "secondary", width, scene)
+    colours = scene.paint(text, path)
     digits = len(numbered[-1][0])
     lines: list[StyledLine] = []
-    hidden = range(_HEAD, len(numbered) - _TAIL)
-    for index, (number, code) in enumerate(numbered):
-        if index not in hidden:
-            gutter = Span(f"{number:>{digits}}  ", "muted")
-            code = code.expandtabs(4)
-            lines += code_lines(gutter, code, width, colours.get(index, ()), plain="secondary")
-        elif index == hidden.start:
-            words = counted(len(hidden), "more line")
-            lines.append(StyledLine((Span(f"… {words}", "muted"),), aside=True))
+    for part, shown in passages([code for _, code in numbered], whole=scene.whole):
+        if not shown:
+            lines.append(more_lines(len(part), scene))
+            continue
+        for index in part:
+            number, code = numbered[index]
+            gutter, spans = Span(f"{number:>{digits}}  ", "muted"), colours.get(index, ())
+            lines += code_lines(gutter, code.expandtabs(4), width, spans, plain="secondary")
     return lines + [
         row for rest in rows[len(numbered) :] for row in text_lines(rest, "muted", width)
     ]
@@ -248,17 +250,16 @@ def _arguments(entry: ToolEntry, width: int) -> Iterator[StyledLine]:
             yield line._replace(join=None)
 
 
-def _limited(text: str, style: str, width: int) -> list[StyledLine]:
+def _limited(text: str, style: str, width: int, scene: Scene) -> list[StyledLine]:
     """Return the first and the last lines of a long text, and how many are between."""
     rows = text.split("\n")
-    if len(rows) <= _HEAD + _TAIL:
-        return output_lines(text, style, width)
-    between = len(rows) - _HEAD - _TAIL
-    return [
-        *output_lines("\n".join(rows[:_HEAD]), style, width),
-        StyledLine((Span(f"… {counted(between, 'more line')}", "muted"),), aside=True),
-        *output_lines("\n".join(rows[-_TAIL:]), style, width),
-    ]
+    lines: list[StyledLine] = []
+    for part, shown in passages(rows, whole=scene.whole):
+        if shown:
+            lines += output_lines("\n".join(rows[part.start : part.stop]), style, width)
+        else:
+            lines.append(more_lines(len(part), scene))
+    return lines
 
 
 def _is_command(entry: ToolEntry) -> bool:

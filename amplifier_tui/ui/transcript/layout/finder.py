@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from amplifier_tui.ui.transcript.entries.long_output import rest_row
 from amplifier_tui.ui.transcript.entries.renderer import searched_text
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
@@ -165,6 +166,23 @@ class Finder:
         self._here_mark = last
         rows = self.marks(last[0]).items()
         return last[0], max(row for row, marks in rows if marks[-1].number == last[1])
+
+    def hides(self) -> bool:
+        """Whether the occurrence looked at may be in what its entry does not show as yet."""
+        if self._here is None:
+            return False
+        item, nth = self._here
+        rest = rest_row(self._document.lines(item.pieces[0]))
+        places = [
+            (place, mark.number, rest is None or (not place and row < rest))
+            for place, piece in enumerate(item.pieces)
+            for row, marks in self.marks(piece).items()
+            for mark in marks
+        ]
+        shown = {(place, number) for place, number, _ in places}
+        before = {(place, number) for place, number, certain in places if certain}
+        # What is shown above the first gap is in the order of the text.
+        return nth >= len(before) and len(shown) < self._counts[item]
 
     def marks(self, piece: Piece) -> dict[int, list[Mark]]:
         """Return the marks of a piece by row; words that are wrapped have one on each row."""

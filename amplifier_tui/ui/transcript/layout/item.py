@@ -56,8 +56,8 @@ class DrawnEntry:
     """An entry on screen.
 
     `gap` blank rows and the name of a sub-agent (`lane`) precede it. Its text is cut into pieces
-    (`split`) as far as it is looked at. `opened` is what the user chose about its details. It
-    is `hidden` where its agent's line is folded. It
+    (`split`) as far as it is looked at. `opened` is what the user chose about its details, `whole`
+    whether those are all of a long output. It is `hidden` where its agent's line is folded. It
     began to stream at `since` on the view's clock (0: it came whole).
     """
 
@@ -69,6 +69,7 @@ class DrawnEntry:
     pieces: list[Piece] = field(default_factory=list)
     split: bool = False
     opened: bool | None = None
+    whole: bool = False
     references: References = field(default_factory=dict)
     since: float = 0.0
 
