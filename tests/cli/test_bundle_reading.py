@@ -247,9 +247,23 @@ def test_validate_takes_a_file_and_warnings_count_only_when_strict(
     assert bundles.run("validate", str(path)) == 0
     assert "agents/ghost.md" in capsys.readouterr().out
     assert bundles.run("validate", str(path), "--strict") == 1
-    bundles.write("part", "tools: [{module: tool-bash}]\n")
+
+
+def test_what_no_session_can_be_opened_with_is_valid_only_as_a_part(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    bundles.write("part", "tools: [{module: tool-bash}]\ninclues: [demo]\n")
     assert bundles.run("validate", "part") == 0
-    assert "As a part of another bundle it needs none." in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert "As a part of another bundle it needs none." in said
+    assert said.endswith(
+        "part is valid as a part of other bundles. No session can be opened with it: "
+        "part has no session.orchestrator and no session.context."
+    )
+    assert bundles.run("validate", "part", "--json") == 0
+    found = data(capsys.readouterr().out)
+    assert (found["valid"], found["opens"]) == (True, False)
+    assert bundles.run("validate", "part", "--strict") == 1
 
 
 @pytest.mark.parametrize("name", ["coding", "demo", "local", "minimal", "research"])

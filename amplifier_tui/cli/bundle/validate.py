@@ -23,34 +23,43 @@ def validate(context: click.Context, name: str | None, strict: bool, as_json: bo
     """Check a bundle: its file, what it includes, and whether a session could be made of it.
 
     Every finding has its file and line where they are known. Nothing is fetched and nothing of the
-    bundle is run. The exit status is 1 when there is an error.
+    bundle is run. The exit status is 1 when there is an error. What is only a part of other bundles
+    is no error, and the last line says so; --strict fails for it as well.
     """
     import asyncio
 
     workspace = common.open_workspace(context)
     with common.failures(context):
         wanted = common.chosen(workspace, name)
-        problems = asyncio.run(_check(workspace, wanted, strict))
+        problems, lacking = asyncio.run(_check(workspace, wanted, strict))
     errors = [problem for problem in problems if problem.severity == "error" or strict]
     if as_json:
         findings = [asdict(problem) for problem in problems]
-        common.print_json({"bundle": wanted, "valid": not errors, "findings": findings})
+        told = {"bundle": wanted, "valid": not errors, "opens": not (errors or lacking)}
+        common.print_json({**told, "findings": findings})
+    elif errors:
+        _print(problems, f"{wanted} is not valid.")
+    elif lacking:
+        part = "is valid as a part of other bundles. No session can be opened with it"
+        _print(problems, f"{wanted} {part}: {lacking.rstrip('.')}.")
     else:
-        _print(problems, wanted, valid=not errors)
+        _print(problems, f"{wanted} is valid.")
     if errors:
         context.exit(common.FAILED)
 
 
-async def _check(workspace: "Workspace", name: str, strict: bool) -> "list[Problem]":
+async def _check(workspace: "Workspace", name: str, strict: bool) -> "tuple[list[Problem], str]":
+    """Return what is wrong with a bundle, and why no session can be opened with it."""
     import asyncio
 
     from amplifier_tui.foundation.checks.findings import preview_findings
 
     preview = await workspace.preview(name)
-    return await asyncio.to_thread(preview_findings, preview, strict=strict)
+    problems = await asyncio.to_thread(preview_findings, preview, strict=strict)
+    return problems, preview.error if preview.state == "invalid" else ""
 
 
-def _print(problems: "list[Problem]", name: str, *, valid: bool) -> None:
+def _print(problems: "list[Problem]", conclusion: str) -> None:
     from amplifier_tui.cli.layout import paragraph
 
     for problem in problems:
@@ -62,5 +71,5 @@ def _print(problems: "list[Problem]", name: str, *, valid: bool) -> None:
         if problem.remedy:
             for line in paragraph(f"→ {problem.remedy}", indent=2):
                 click.echo(line)
-    for line in paragraph(f"{name} is {'valid' if valid else 'not valid'}."):
+    for line in paragraph(conclusion):
         click.echo(line)
