@@ -77,7 +77,9 @@ class BundleCatalog:
         if is_path(name) or name.startswith("~"):
             return self._at(name)
         named = next((entry for entry in self._all() if entry.name == name), None)
-        return named or (self._at(name) if name.endswith(_SUFFIXES) else None)
+        if named is None and name.endswith(_SUFFIXES):
+            return self._at(name)
+        return named or self._text(name)
 
     def reference_of(self, entry: BundleEntry) -> str:
         """Return what finds a bundle again: its name, unless that means another one."""
@@ -124,6 +126,19 @@ class BundleCatalog:
         projects = {Scope.PROJECT, Scope.LOCAL}
         return Owner.PROJECT if known and known <= projects else Owner.USER
 
+    def _text(self, name: str) -> BundleEntry | None:
+        """Return a text among the bundles: who asks for it by name is told what it lacks."""
+        for folder, origin in self._own_folders():
+            path = folder / f"{name}.md"
+            if path.parent == folder and is_there(path) and path.is_file():
+                return BundleEntry(name, str(path), origin)
+        return None
+
+    def _own_folders(self) -> Iterator[tuple[Path, str]]:
+        if self.project is not None:
+            yield self.project / ".amplifier" / "bundles", "project"
+        yield self.home / "bundles", "user"
+
     def _at(self, text: str) -> BundleEntry | None:
         try:
             path = normalize_path(text, self.project)
@@ -132,9 +147,8 @@ class BundleCatalog:
         return BundleEntry(_name_of(path), str(path), str(path)) if is_there(path) else None
 
     def _all(self, *, requested_only: bool = False) -> Iterator[BundleEntry]:
-        if self.project is not None:
-            yield from bundles_in(self.project / ".amplifier" / "bundles", "project")
-        yield from bundles_in(self.home / "bundles", "user")
+        for folder, origin in self._own_folders():
+            yield from bundles_in(folder, origin)
         for name, uri in self.settings.added_bundles.items():
             yield BundleEntry(name, self._absolute(uri), "added")
         yield from self._registered(requested=True)

@@ -327,6 +327,12 @@ def split_frontmatter(text: str) -> SplitText:
     return SplitText(None, text)
 
 
+def is_unclosed(text: str) -> bool:
+    """Whether a text begins a frontmatter and never ends it."""
+    first, *rest = text.removeprefix("\ufeff").split("\n")
+    return _is_fence(first) and any(map(str.strip, rest)) and not any(map(_is_fence, rest))
+
+
 def parse_frontmatter(text: str) -> tuple[Any, str]:
     """Return the parsed frontmatter of a Markdown text and the text after it.
 

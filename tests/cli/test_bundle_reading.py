@@ -249,6 +249,23 @@ def test_validate_takes_a_file_and_warnings_count_only_when_strict(
     assert bundles.run("validate", str(path), "--strict") == 1
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"Just text.\n", ":1: The file is a text, and no bundle"),
+        (b"", ":1: The file is a text, and no bundle"),
+        (bytes(range(128, 256)), ": Not UTF-8 text"),
+    ],
+)
+def test_a_file_without_a_frontmatter_is_told_of_by_its_name(
+    bundles: Bundles, capsys: Capture, content: bytes, said: str
+) -> None:
+    path = bundles.write("mine")
+    path.write_bytes(content)
+    assert bundles.run("validate", "mine") == 1
+    assert f"error: {path}{said}" in capsys.readouterr().out
+
+
 def test_what_no_session_can_be_opened_with_is_valid_only_as_a_part(
     bundles: Bundles, capsys: Capture
 ) -> None:

@@ -82,6 +82,16 @@ def test_broken_yaml_names_file_line_and_remedy(tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{path}:{caught.value.line}: ")
 
 
+@pytest.mark.parametrize("text", ["---\nbundle: {name: x}\n", "\ufeff---\r\nbundle:\r\nHello."])
+def test_a_frontmatter_that_does_not_end_is_told(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path / "x.md", text)
+    with pytest.raises(BundleLoadError, match="does not end") as caught:
+        load_bundle_path(path)
+    assert (caught.value.path, caught.value.line) == (path, 1)
+    for plain in ("---", "---\n", "---\n---\n"):
+        assert load_bundle_path(write(path, plain)).name == ""
+
+
 def test_a_wrong_section_names_file_and_line(tmp_path: Path) -> None:
     path = write(
         tmp_path / "x.md", "---\nbundle: {name: x}\ntools:\n  - module: a\n  - oops\n---\n"

@@ -98,6 +98,15 @@ def test_a_uri_is_taken_directly(tmp_path: Path, name: str) -> None:
     assert catalog(tmp_path).find(name) == BundleEntry(name, name, name)
 
 
+def test_a_text_among_the_bundles_is_not_listed_and_found_by_its_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "proj" / ".amplifier" / "bundles" / "notes.md", "No frontmatter.")
+    found = catalog(tmp_path)
+    assert found.entries() == []
+    assert found.find("notes") == BundleEntry("notes", str(path), "project")
+    assert found.find("../bundles/notes") is None
+    assert found.find("other") is None
+
+
 def test_a_path_is_taken_when_it_exists(tmp_path: Path, own_home: Path) -> None:
     write(tmp_path / "proj" / "my.bundle" / "bundle.md", "")
     write(own_home / "h.md", "")

@@ -14,7 +14,13 @@ from amplifier_tui.foundation.exceptions import (
     BundleNotFoundError,
     BundleValidationError,
 )
-from amplifier_tui.foundation.io import Keys, YamlDocument, split_frontmatter, yaml_problem
+from amplifier_tui.foundation.io import (
+    Keys,
+    YamlDocument,
+    is_unclosed,
+    split_frontmatter,
+    yaml_problem,
+)
 from amplifier_tui.foundation.paths import BUNDLE_FILES, bundle_file_in, is_there
 
 MAX_BYTES = 8_000_000
@@ -108,6 +114,13 @@ def read_bundle_file(path: Path) -> BundleFile:
     if file.suffix == ".md":
         parts = split_frontmatter(content)
         if parts.yaml is None:
+            if is_unclosed(content):
+                raise BundleLoadError(
+                    "The frontmatter that begins here does not end",
+                    path=file,
+                    line=1,
+                    remedy="Close it with a line of its own that is `---`.",
+                )
             return BundleFile(file, None, parts.body)
         text, body, first_line = parts.yaml, parts.body, parts.yaml_line
     try:

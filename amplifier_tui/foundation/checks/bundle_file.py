@@ -44,6 +44,10 @@ def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -
         bundle = file.bundle(mistakes=mistakes)
     except BundleError as error:
         return [problem_of(error)]
+    if named and file.document is None:
+        message = "The file is a text, and no bundle: it has no frontmatter"
+        remedy = "Begin it with a line `---`, then bundle: {name: <name>} and so on, then `---`."
+        return [Problem(message, "error", file.path, 1, remedy)]
     problems = [
         Problem(wrong.message, "error", file.path, file.line_of(wrong.keys), wrong.remedy)
         for wrong in mistakes
