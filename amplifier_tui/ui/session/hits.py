@@ -74,8 +74,8 @@ class HitOpener:
         # Said since it was opened, it is not known by its row: then its prompt is.
         places = (key, f"user:{hit.turn}")
         # What was found may be folded away.
-        show = partial(self._screen.show_entry, unfolded=True)
-        if facts.session_id == hit.card.session_id and not any(map(show, places)):
+        point_out = self._screen.point_out
+        if facts.session_id == hit.card.session_id and not any(map(point_out, places)):
             self._tab.say("The place was taken back or is not shown.", "warning")
 
     def _key(self, hit: SearchHit) -> str:

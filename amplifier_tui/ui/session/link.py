@@ -213,6 +213,7 @@ class SessionLink:
         self._settled.set()
         if self.tab.shown:
             self._screen.prompt.set_root(Path(event.cwd))
+            self._screen.leave_conversation()
         self._kept, self._draft_waits = event.draft, bool(event.draft)
         if event.draft:
             self.tab.when_shown(partial(self._give_back, clean(event.draft)))

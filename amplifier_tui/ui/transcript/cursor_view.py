@@ -62,6 +62,7 @@ class CursorView(DocumentView, can_focus=True):
         super().__init__(home)
         self._clock = clock
         self._cursor = EntryCursor(self._document, self._pager)
+        self._points_out = False
 
     @property
     def cursor(self) -> ConversationEntry | None:
@@ -95,11 +96,23 @@ class CursorView(DocumentView, can_focus=True):
         self.follow = True
 
     def shown_cursor(self) -> DrawnEntry | None:
-        """Return the item under the cursor while the keys are heard here."""
-        return self._cursor.item if self.has_focus else None
+        """Return the item under the cursor while the keys are heard here, or it is pointed out."""
+        return self._cursor.item if self.has_focus or self._points_out else None
+
+    def point_out(self, key: str) -> bool:
+        """Show an entry and mark it until the user goes on; False when it is not here."""
+        self._points_out = True
+        return self.show_entry(key)
+
+    def stop_pointing(self) -> None:
+        """Take the mark away that `point_out` made."""
+        if self._points_out:
+            self._points_out = False
+            self._point_at(self._cursor.item)
 
     def on_focus(self) -> None:
         """Show the cursor."""
+        self._points_out = False
         self._cursor.land()
         self._point_at(self._cursor.item)
 
@@ -250,12 +263,12 @@ class CursorView(DocumentView, can_focus=True):
         """Move the cursor; both lines show it."""
         before = before or self._cursor.item
         self._cursor.item = item
-        self._document.renderer.selected = item if self.has_focus else None
+        self._document.renderer.selected = self.shown_cursor()
         for changed in {before, item}:
             if changed is not None:
                 self._refresh_head(changed)
+        self.refresh()
         if self.has_focus:
-            self.refresh()
             self.post_message(CursorMoved())
 
     def hints(self) -> list[str]:

@@ -10,6 +10,7 @@ from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 from amplifier_tui.ui.dialogs.sessions.search import SearchPicker
 from amplifier_tui.ui.dialogs.sessions.where import WhereSheet
 from amplifier_tui.ui.state.conversation.entries import TextEntry, UserEntry
+from amplifier_tui.ui.widgets.palette import CURSOR_MARK
 from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import running
 from tests.ui.fake_client import FakeClient, opened
@@ -82,6 +83,40 @@ async def test_a_search_from_the_list_of_sessions_opens_the_session_at_the_place
         await drive.until(lambda: isinstance(transcript.cursor, UserEntry))
         assert client.named("history") == [(300, 200), (100, 200)]
         assert "Why is the [red]parser slow?" in drive.text()
+
+
+async def test_what_is_typed_after_a_hit_was_opened_is_the_next_prompt(tmp_path: Path) -> None:
+    """Letters of the conversation go back, fork and export."""
+    client = FakeClient(found=SearchFound(hits=(hit(tmp_path, "the parser", turn=1, row=0),)))
+    async with running(client) as drive:
+        client.on_open = [
+            opened(session_id="s7"),
+            make(TurnStarted, turn=1, prompt="the parser", session_id="s7", replayed=True),
+            ended("r1.0", "An answer.\n\n" * 60, session_id="s7"),
+        ]
+        await drive.press("f6")
+        await drive.app.run_by_id("session.search", "parser")
+        await drive.dialog(SearchPicker)
+        await drive.until(lambda: "the parser" in drive.text())
+        await drive.press("enter")
+        await drive.closed()
+        await drive.until(lambda: CURSOR_MARK in drive.text())
+        await drive.write("rework files")
+        assert drive.app.screen is drive.app.main and drive.draft == "rework files"
+        assert CURSOR_MARK in drive.text(), "it is read while one writes"
+        await drive.press("enter")
+        await drive.until(lambda: client.named("submit"))
+        assert CURSOR_MARK not in drive.text()
+
+
+async def test_what_is_typed_after_a_session_was_resumed_is_the_next_prompt() -> None:
+    async with running() as drive:
+        await drive.push(turn(1, "look"))
+        await drive.press("f6")
+        assert drive.app.focused is drive.app.main.transcript
+        await drive.push(opened(session_id="s7"))
+        await drive.write("rework")
+        assert drive.draft == "rework"
 
 
 async def test_a_search_says_that_sessions_are_still_read_and_what_went_wrong(

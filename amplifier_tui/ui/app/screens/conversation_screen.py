@@ -65,6 +65,7 @@ class ConversationScreen(SettledScreen[None]):
     def action_bottom(self) -> None:
         """Scroll to the newest message and follow what comes."""
         if self.conversation is not None:
+            self.conversation.stop_pointing()
             self.conversation.follow = True
             self.conversation.scroll_end(animate=False)
 

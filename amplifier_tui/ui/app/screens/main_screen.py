@@ -131,6 +131,11 @@ class MainScreen(SessionScreen):
             self.prompt.input.focus()
         return view
 
+    def leave_conversation(self) -> None:
+        """Give the keys to the prompt where the conversation has them: it is another one."""
+        if self.focused is self.conversation:
+            self.prompt.input.focus()
+
     def show(self, changes: list[EntryChange]) -> None:
         """Draw the state, in the panes too."""
         if self._state is not None:
@@ -270,21 +275,33 @@ class MainScreen(SessionScreen):
         at = stops.index(here) if here in stops else 0
         stops[(at + step) % len(stops)].focus()
 
-    def show_entry(self, key: str, *, unfolded: bool = False) -> bool:
-        """Show an entry of the conversation, and let it hear the keys; False when it is gone.
-
-        Args:
-            unfolded: Show its details too.
-        """
-        if self.transcript is None:
+    def show_entry(self, key: str) -> bool:
+        """Show an entry of the conversation, and let it hear the keys; False when it is gone."""
+        view = self._come_to_conversation()
+        if view is None:
             return False
-        self.uncover()
-        if self.agent_view is not None:
-            self.action_main()
-        self.transcript.focus()
-        if unfolded:
-            self.transcript.unfold_entry(key)
-        return self.transcript.show_entry(key)
+        view.focus()
+        return view.show_entry(key)
+
+    def point_out(self, key: str) -> bool:
+        """Show and mark an entry, unfolded, while the prompt has the keys; False when it is gone.
+
+        Who opened something to go on with it writes next.
+        """
+        view = self._come_to_conversation()
+        if view is None:
+            return False
+        self.prompt.input.focus()
+        view.unfold_entry(key)
+        return view.point_out(key)
+
+    def _come_to_conversation(self) -> TranscriptView | None:
+        """Close what covers the main conversation, and return it."""
+        if self.transcript is not None:
+            self.uncover()
+            if self.agent_view is not None:
+                self.action_main()
+        return self.transcript
 
     def show_pane(self, name: str) -> Widget:
         """Show and focus a pane, also when it has the focus."""
@@ -331,6 +348,8 @@ class MainScreen(SessionScreen):
             self.prompt.input.focus()
         elif self.focused is self.prompt.input:
             self._state.notices.dismiss()
+            if self.conversation is not None:
+                self.conversation.stop_pointing()
             self.show([])
             self._escaped()
         else:
