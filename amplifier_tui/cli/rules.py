@@ -109,7 +109,8 @@ def remove(rule: str, for_project: bool) -> None:
 def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> None:
     """Say what happens to a call of TOOL, by which rule, and what that did in the last 30 days.
 
-    ARGUMENTS are JSON, or the command, the file or the address that the call is about.
+    ARGUMENTS are JSON, or the command, the file or the address that the call is about. Without them
+    TOOL is the whole call, such as 'bash(git push)'.
     """
     from amplifier_tui.host.gate import explain as explaining
     from amplifier_tui.host.gate.audit import read_audit
@@ -118,15 +119,14 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
     from amplifier_tui.host.gate.rules.book import RuleBook
     from amplifier_tui.host.gate.rules.file import load_rules
 
-    if "(" in tool:
-        name = tool.partition("(")[0]
-        wanted = f"a call, not a rule, is wanted, such as: rules explain {name} '…'"
-        raise click.BadParameter(wanted, param_hint="TOOL")
     known = read_mode(mode)
     if known is None:
         raise click.BadParameter(f"modes are {', '.join(MODES)}", param_hint="--mode")
     try:
-        given = explaining.given_arguments(tool, " ".join(arguments))
+        if arguments or "(" not in tool:
+            given = explaining.given_arguments(tool, " ".join(arguments))
+        else:
+            tool, given = explaining.read_call(tool)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="ARGUMENTS") from error
     here = Path.cwd().resolve()

@@ -40,11 +40,13 @@ def test_what_is_no_rule_is_refused_with_its_column(capsys: pytest.CaptureFixtur
     assert not user_rules_path().exists()
 
 
-def test_a_rule_is_not_taken_for_the_name_of_a_tool(capsys: pytest.CaptureFixture[str]) -> None:
-    text = said(capsys, "explain", "bash(rm -rf x)", status=2)
-    assert "a call, not a rule, is wanted, such as: rules explain bash '…'" in " ".join(
-        text.split()
-    )
+def test_a_call_may_be_written_as_in_a_rule_or_with_its_tool_apart(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said(capsys, "add", "bash(sleep 1)")
+    apart = said(capsys, "explain", "bash", "sleep 1")
+    assert "It goes: by the rule bash(sleep 1)." in apart
+    assert said(capsys, "explain", "bash(sleep 1)") == apart
 
 
 def test_a_call_is_explained_with_the_rule_and_the_file(

@@ -96,7 +96,7 @@ class Confirm(Sheet[bool]):
     def _content(self) -> ComposeResult:
         yield Static(self._question, id="question", markup=False)
         yes = KeyChoice("y", self._yes, "answer(True)", strong=True)
-        yield KeyRow((yes, KeyChoice("esc", "Close", "answer(False)")))
+        yield KeyRow((yes, KeyChoice("esc", "Cancel", "answer(False)")))
 
     def action_answer(self, yes: bool) -> None:
         """Return the answer."""

@@ -134,6 +134,13 @@ def test_a_carried_conversation_is_divided_where_the_bundle_changed() -> None:
     assert words == ["first", "Switched to minimal", "second"]
 
 
+def test_a_switch_to_a_bundle_that_works_in_another_folder_names_it() -> None:
+    state = running()
+    state.apply([turn(1, "first"), turn_ended(), opened(bundle="minimal", cwd="/home/me/own")])
+    notes = [entry.text for entry in state.entries if isinstance(entry, NoteEntry)]
+    assert notes == ["Switched to minimal · works in /home/me/own now"]
+
+
 def test_replayed_events_may_come_before_the_session_is_open() -> None:
     state = running()
     state.apply(

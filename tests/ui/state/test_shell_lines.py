@@ -33,6 +33,12 @@ def test_a_command_is_one_entry_from_its_start_to_its_end() -> None:
     assert (entry.state, entry.output, entry.summary) == ("failed", "a\nb\n", "exit code 2")
 
 
+def test_output_whose_colours_were_taken_out_is_whole() -> None:
+    state = new_state(begin(), end(output="red\n", output_size=13))
+    (entry,) = commands(state)
+    assert (entry.output, entry.output_size) == ("red\n", 4)
+
+
 def test_a_turn_that_ends_does_not_end_a_command() -> None:
     state = new_state(turn(), begin(), turn_ended(status="cancelled"))
     assert [entry.state for entry in commands(state)] == ["running"]

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from amplifier_tui.base.text import short_count
+from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host import events
 from amplifier_tui.host.events import MAIN_LANE, HostEvent
 from amplifier_tui.ui.state.conversation.blocks import BlockEntries
@@ -54,6 +54,7 @@ class ConversationState(Handlers):
     def __init__(self) -> None:
         self.list = EntryList()
         self._bundle = ""
+        self._folder = ""
         self._mode = ""
         self._begin()
 
@@ -278,14 +279,17 @@ class ConversationState(Handlers):
     def _session_opened(self, event: events.SessionOpened) -> None:
         same = event.session_id == self._opened_as
         previous, self._bundle = self._bundle, event.bundle
+        folder, self._folder = self._folder, event.cwd
         self._opened_as = event.session_id
         if event.resumed and not same:
             self._divider = _RESUMED + (f" · {event.bundle}" if event.bundle else "")
         elif previous and previous != event.bundle:
+            # A bundle with a folder of its own, as the demo, leaves it behind.
+            where = f" · works in {one_line(event.cwd, 200)} now" if event.cwd != folder else ""
             if same and self._said_something():
-                self._note(f"Switched to {event.bundle}")
+                self._note(f"Switched to {event.bundle}{where}")
             else:
-                self._divider = f"Switched to {event.bundle}"
+                self._divider = f"Switched to {event.bundle}{where}"
         if self._said_something():
             return
         if self._unready is not None:

@@ -193,5 +193,5 @@ def elapsed(seconds: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a count and its noun: `1 line`, `1 204 lines`."""
-    return f"{count:,} {noun}".replace(",", " ") + ("" if count == 1 else "s")
+    """Return a count and its noun: `1 line`, `1,204 lines`."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
