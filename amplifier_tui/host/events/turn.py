@@ -258,6 +258,8 @@ class ApprovalRequested(HostEvent):
         meaning: What that rule speaks of, in words.
         kept_in: The file it would be stored in, where it holds longer than the session.
         editable: Its arguments may be changed; see `SessionClient.change_call`.
+        began: When its call came, on the host's own clock; what waits is answered in this order. A
+            call that was changed keeps the place of what it was.
     """
 
     request_id: str
@@ -285,6 +287,7 @@ class ApprovalRequested(HostEvent):
     meaning: str = ""
     kept_in: str = ""
     editable: bool = False
+    began: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,7 +46,8 @@ class PermissionClient(Protocol):
     def change_call(self, request_id: str, arguments: str) -> "Future[str]":
         """Answer a request with other arguments, as JSON: a new call that is judged anew.
 
-        Leads to `ApprovalResolved` and to whatever is decided about the new call.
+        Leads to `ApprovalResolved` when the new call is decided about. What is asked about it comes
+        before that, and has the place of what it was.
 
         Returns:
             What is wrong with them, the request waiting on; empty when they were taken.

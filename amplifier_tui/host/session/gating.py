@@ -242,6 +242,7 @@ class Gating:
             return
         outcome: ApprovalOutcome = "allowed" if allowed else "denied"
         answer = ApprovalAnswer(outcome, "rule" if decision.rule else "mode", decision.reason)
+        self.approvals.judged_anew(question)
         self.approvals.record.note(
             question,
             answer,

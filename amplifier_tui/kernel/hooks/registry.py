@@ -176,6 +176,7 @@ class HookRegistry(Registrations):
                 _tell(report, self._completed({"error": str(error)}), continue_with(None))
             raise
         emitted = current.data
+        emit_began = perf_counter() if concluding is not None else 0.0
         task = emitting_task()
         question: HookResult | None = None
         asker = ""
@@ -230,7 +231,8 @@ class HookRegistry(Registrations):
                 # What is asked about, or injected beside, is the call as it was changed.
                 result = changed(result, data=current.data)
             if concluding is not None:
-                answers = HookAnswers(event, current.copy(), result, asker, tuple(failed))
+                told = (event, current.copy(), result, asker, tuple(failed))
+                answers = HookAnswers(*told, began=emit_began)
                 result = await _concluded(*concluding, answers, report)
         if report is not None:
             _tell(report, emitted, result)

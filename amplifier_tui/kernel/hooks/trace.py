@@ -82,6 +82,7 @@ class HookAnswers:
         result: What the emit would return.
         asker: Whose question `result` is, as `Registration.whose` names it; empty when it is none.
         failed: Whose handlers raised, each with what and where.
+        began: When the emit began, on the clock of `perf_counter`.
     """
 
     event: str
@@ -89,6 +90,7 @@ class HookAnswers:
     result: HookResult
     asker: str
     failed: tuple[tuple[str, str], ...]
+    began: float
 
 
 Conclude = Callable[[HookAnswers], Awaitable[HookResult]]

@@ -96,6 +96,15 @@ class ApprovalDialogs:
                 # What was edited here is asked about anew: the next key is meant for that.
                 self._keyboard.expect_question()
 
+    def take_back(self, request_id: str) -> bool:
+        """Close the dialog as if it had not opened; False when it was seen or a key came."""
+        dialog = self._dialog
+        if dialog is None or dialog.request.request_id != request_id or dialog.was_noticed:
+            return False
+        self._dialog = None
+        dialog.withdraw()
+        return True
+
     def opens_in(self) -> float:
         """Return the seconds after which to ask again, 0 when a dialog may open now."""
         return self._keyboard.question_wait()
@@ -158,9 +167,9 @@ class ApprovalDialogs:
 class DialogQueue:
     """Decides when an approval dialog opens and closes, and what becomes of the answer.
 
-    One at a time, first come first served, while the user does not type. It never reopens what was
-    put off, closes what is resolved elsewhere, and opens what an unseen session asks only when the
-    user wants to answer.
+    One at a time, in their order, while the user does not type. It never reopens what was put off,
+    closes what is resolved elsewhere, and opens what an unseen session asks only when the user
+    wants to answer.
     """
 
     def __init__(self, dialogs: ApprovalDialogs) -> None:
@@ -188,6 +197,11 @@ class DialogQueue:
         if self._open and self._open not in known:
             gone, self._open = self._open, ""
             self._dialogs.close(gone)
+        if self._is_early() and self._dialogs.take_back(self._open):
+            # Those of one answer are judged side by side: a later one may have come sooner.
+            self._open = ""
+            self._consider(at_once=True)
+            return
         if self._open:
             self._dialogs.show_place(self._place(self._open))
         self._consider()
@@ -234,6 +248,15 @@ class DialogQueue:
         owner = self._dialogs.owner(request)
         waiting = (r for r in self.waiting if self._dialogs.owner(r) is owner)
         return [r for r in waiting if same_request(r, request)]
+
+    def _is_early(self) -> bool:
+        """Whether another request of its session is to be answered before the one that is open."""
+        shown = next((r for r in self.waiting if r.request_id == self._open), None)
+        if shown is None:
+            return False
+        owner = self._dialogs.owner(shown)
+        mine = (r for r in self.waiting if self._dialogs.owner(r) is owner)
+        return next(filter(self._opens, mine), shown) is not shown
 
     def _opens(self, request: ApprovalRequested) -> bool:
         if request.request_id in self._later:

@@ -17,7 +17,10 @@ QuestionOrder = tuple[bool, int]
 
 
 class Approvals(Section):
-    """Pending approval requests, oldest first, and the latest (`recent`) answers, newest last."""
+    """Pending approval requests, in the order of their calls, and the latest (`recent`) answers.
+
+    The newest answer is the last.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,7 +38,8 @@ class Approvals(Section):
     def _requested(self, event: events.ApprovalRequested) -> None:
         known = {request.request_id for request in self.pending}
         if event.request_id not in known.union(answer.request_id for answer in self.recent):
-            self.pending.append(event)
+            # Those that came at once were judged side by side, each as fast as it could be.
+            self.pending = sorted([*self.pending, event], key=lambda each: each.began)
             self.touch()
 
     @on(events.ApprovalResolved, live=True)

@@ -41,8 +41,8 @@ def test_a_changed_call_is_asked_about_anew_and_runs_as_it_was_changed(
     given = json.loads(driver.client.call_arguments(request.request_id).result(5))
     assert given == WRITE["write_file"]
     assert _change(driver, request, file_path="b.txt", content="mine\n") == ""
-    assert driver.wait(ApprovalResolved).outcome == "changed"
     again = driver.allow_next()
+    assert driver.wait(ApprovalResolved).outcome == "changed"
     assert again.call_id == request.call_id and "b.txt" in again.action and "+mine" in again.diff
     ended = driver.wait(ToolEnded)
     assert ended.ok and "+mine" in ended.diff
@@ -53,6 +53,41 @@ def test_a_changed_call_is_asked_about_anew_and_runs_as_it_was_changed(
     assert started == ["a.txt", "b.txt"]
     told = next(r for r in project.rows(ended.session_id) if r["role"] == "tool")
     assert CHANGED in str(told["content"]) and "mine" in str(told["content"])
+
+
+def test_a_changed_call_takes_the_place_of_what_it_was_and_no_other_comes_up_in_between(
+    project: Project, driver: Driver
+) -> None:
+    writes = [{"write_file": {"file_path": f"{name}.txt", "content": name}} for name in "abc"]
+    name = project.bundle(script=calling(*writes), tools=TOOLS)
+    project.allow(())
+    driver.open(name)
+    driver.client.submit("go")
+    requests = sorted((driver.wait(ApprovalRequested) for _ in writes), key=lambda r: r.began)
+    assert [each.paths for each in requests] == [("a.txt",), ("b.txt",), ("c.txt",)]
+    assert _change(driver, requests[1], file_path="x.txt", content="mine") == ""
+    again = driver.wait(ApprovalRequested)
+    assert again.paths == ("x.txt",) and again.began == requests[1].began
+    gone = driver.wait(ApprovalResolved)
+    assert gone.request_id == requests[1].request_id and gone.outcome == "changed"
+    assert _change(driver, again, file_path="y.txt", content="mine") == ""
+    assert driver.wait(ApprovalRequested).began == requests[1].began
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+
+
+def test_the_request_of_a_changed_call_goes_before_a_rule_that_decides_about_it_is_told(
+    project: Project, driver: Driver
+) -> None:
+    name = project.bundle(script=calling(WRITE), tools=TOOLS)
+    project.allow(("write(b.txt)",))
+    driver.open(name)
+    driver.client.submit("go")
+    request = driver.wait(ApprovalRequested)
+    assert _change(driver, request, file_path="b.txt", content="x") == ""
+    driver.wait(TurnEnded)
+    outcomes = [(each.outcome, each.by) for each in driver.of(ApprovalResolved)]
+    assert outcomes == [("changed", "user"), ("allowed", "rule")]
 
 
 def test_a_rule_that_denies_holds_for_a_changed_call(project: Project, driver: Driver) -> None:

@@ -62,6 +62,21 @@ async def test_a_call_that_was_edited_is_asked_about_at_once_though_keys_were_pr
         assert [name for name, _ in drive.client.named("decide")] == ["r2"] and not drive.draft
 
 
+async def test_after_an_edit_the_edited_call_comes_next_and_not_another_that_waits() -> None:
+    async with running(FakeClient(), size=(80, 24)) as drive:
+        other = ask("r2", payload="make deploy", began=2.0)
+        await drive.push(other, ask("r1", editable=True, began=1.0))
+        dialog = await drive.dialog(ApprovalDialog)
+        assert dialog.request.request_id == "r1" and "1 of 2" in drive.text()
+        await drive.press("e", "x", "ctrl+o")
+        await drive.push(ask("r3", payload="rm -rf buildx", began=1.0))
+        assert drive.app.screen is dialog
+        await drive.push(resolved("r1", outcome="changed"))
+        await drive.until(lambda: drive.app.screen is not dialog)
+        edited = await drive.dialog(ApprovalDialog)
+        assert edited.request.request_id == "r3" and "1 of 2" in drive.text()
+
+
 async def test_the_program_goes_on_when_the_host_answers_after_the_dialog_has_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

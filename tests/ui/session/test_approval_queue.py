@@ -23,6 +23,7 @@ class FakeDialogs:
         self.strip: tuple[str, int] = ("", 0)
         self.draft = ""
         self.unseen: set[str] = set()
+        self.noticed = True
         self._rule = OpeningRule()
         self._timers: list[tuple[float, Callable[[], None]]] = []
 
@@ -44,6 +45,12 @@ class FakeDialogs:
         assert self.shown == request_id
         self.shown = ""
         self.closed.append(request_id)
+
+    def take_back(self, request_id: str) -> bool:
+        assert self.shown == request_id
+        if not self.noticed:
+            self.shown = ""
+        return not self.noticed
 
     def show_place(self, place: QueuePlace) -> None:
         self.place = place
@@ -168,6 +175,28 @@ def test_an_answer_to_a_request_that_is_gone_is_not_sent() -> None:
     queue.sync([])
     queue.answered(DialogAnswer("r1", Decision(allow=True)))
     assert dialogs.decided == []
+
+
+def test_a_call_that_was_made_before_takes_the_dialog_only_until_that_was_seen() -> None:
+    queue, dialogs = queue_with(ask("later"))
+    dialogs.noticed = False
+    queue.sync([ask("first"), ask("later")])
+    assert dialogs.shown == "first" and dialogs.place == QueuePlace(1, 2, 2) and not dialogs.closed
+    dialogs.noticed = True
+    queue.sync([ask("zeroth"), ask("first"), ask("later")])
+    assert dialogs.shown == "first" and dialogs.place.n == 2
+    dialogs.shown = ""
+    queue.answered(DialogAnswer("first", Decision(allow=True)))
+    assert dialogs.shown == "zeroth"
+
+
+def test_what_was_put_off_takes_no_dialog_from_a_later_one() -> None:
+    queue, dialogs = queue_with(ask("first"), ask("later"))
+    dialogs.shown = ""
+    queue.answered(DialogAnswer("first"))
+    dialogs.noticed = False
+    queue.sync([ask("first"), ask("later")])
+    assert dialogs.shown == "later"
 
 
 def test_the_queue_is_counted_with_its_identical_requests() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -27,7 +28,8 @@ class ApprovalQuestion:
     `description` is the gate's, which has looked at the rules; `by_person` says that no rule may
     answer and the answer must not be remembered. `schema` is that of the
     tool, where the arguments may be changed. `judge` has the gate decide anew; it gives None where
-    the mode is still the same.
+    the mode is still the same. `began` is when its call came, by which those that wait are put in
+    order; a call that was changed keeps its place.
     """
 
     asker: str
@@ -45,6 +47,7 @@ class ApprovalQuestion:
     by_person: bool = False
     schema: Mapping[str, Any] | None = None
     judge: Callable[[], GateDecision | None] | None = None
+    began: float = field(default_factory=perf_counter)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Container
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,8 @@ class ApprovalQueue:
         self._keep = keep
         self._rules = rules
         self._pending: dict[str, PendingApproval] = {}
+        self._changed: dict[tuple[str, str], PendingApproval] = {}
+        """What stands for calls that are judged anew, by their lane and call id."""
 
     @cached_property
     def book(self) -> RuleBook:
@@ -83,8 +86,8 @@ class ApprovalQueue:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Ids of the unanswered requests, oldest first."""
-        return tuple(self._pending)
+        """Ids of the unanswered requests, in the order of their calls."""
+        return tuple(sorted(self._pending, key=lambda each: self._pending[each].question.began))
 
     def rules_of(self, request_id: str) -> tuple[Rule, ...]:
         """Return the rules that remembering a grant would keep; none for a request that is gone."""
@@ -124,13 +127,26 @@ class ApprovalQueue:
                     else ApprovalAnswer("cancelled", "stop", STOPPED)
                 )
                 self._finish(pending, answer)
+            self.judged_anew(question)
             raise
+
+    def judged_anew(self, question: ApprovalQuestion) -> None:
+        """A call that the user changed is decided about, or asked about again, or given up.
+
+        Only now its request goes: no other one comes up where the user waits for this.
+        """
+        changed = self._changed.pop((question.lane, question.call_id), None)
+        if changed is not None:
+            self._tell(changed, changed.answer.result())
 
     def _put_up(
         self, question: ApprovalQuestion, description: Description, judgement: Judgement
     ) -> PendingApproval:
         rules = rules_to_offer(question, description, judgement, self.book)
         request_id = uuid4().hex[:12]
+        changed = self._changed.get((question.lane, question.call_id))
+        if changed is not None:
+            question = replace(question, began=changed.question.began)
         request = self._requests.make(request_id, question, description, judgement, rules)
         answer = asyncio.get_running_loop().create_future()
         pending = PendingApproval(
@@ -139,6 +155,7 @@ class ApprovalQueue:
         self._pending[request_id] = pending
         pending.start_clock(self._expire)
         self._send(request)
+        self.judged_anew(question)
         return pending
 
     # --- answering -------------------------------------------------------------------------
@@ -188,7 +205,10 @@ class ApprovalQueue:
             arguments = read_object(text, pending.question.schema or {})
         except ValueError as error:
             return str(error)
-        self._finish(pending, ApprovalAnswer("changed", arguments=arguments))
+        del self._pending[request_id]
+        pending.stop_clock()
+        pending.answer.set_result(ApprovalAnswer("changed", arguments=arguments))
+        self._changed[pending.question.lane, pending.question.call_id] = pending
         return ""
 
     def hold(self, request_id: str) -> None:
@@ -258,9 +278,21 @@ class ApprovalQueue:
         rule: str = "",
         mode: Mode | None = None,
     ) -> None:
-        request = pending.request
-        self._pending.pop(request.request_id, None)
+        self._pending.pop(pending.request.request_id, None)
         pending.stop_clock()
+        self._tell(pending, answer, scope, rule, mode)
+        if not pending.answer.done():
+            pending.answer.set_result(answer)
+
+    def _tell(
+        self,
+        pending: PendingApproval,
+        answer: ApprovalAnswer,
+        scope: Scope = "once",
+        rule: str = "",
+        mode: Mode | None = None,
+    ) -> None:
+        request = pending.request
         if scope != "once" and not rule:
             rule = request.rule
         self.record.note(
@@ -273,8 +305,6 @@ class ApprovalQueue:
             mode=mode if answer.by == "mode" else None,
             payload=request.payload,
         )
-        if not pending.answer.done():
-            pending.answer.set_result(answer)
 
 
 def _by_match(match: Match) -> ApprovalAnswer:

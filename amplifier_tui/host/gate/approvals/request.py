@@ -99,6 +99,7 @@ class ApprovalRequestMaker:
             why=text(question.why),
             options=question.options if own_options else (),
             timeout=question.timeout,
+            began=question.began,
             default=default,
             scopes=scopes,
             kept_in=str(user_rules_path()) if "always" in scopes else "",

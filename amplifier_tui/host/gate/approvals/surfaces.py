@@ -98,7 +98,10 @@ class KernelApprovals(HookApprovalSystem):
         if self._gate is not None:
             self._gate.answered(question, answer)
         if answer.arguments is not None and trace is not None:
-            return await self._judge_anew(question, trace, answer.arguments)
+            try:
+                return await self._judge_anew(question, trace, answer.arguments)
+            finally:
+                self._approvals.judged_anew(question)
         if answer.outcome == "allowed":
             await _tell(self._hooks, events.APPROVAL_GRANTED, question, answer)
             return ApprovalDecision("Allow")

@@ -56,6 +56,11 @@ class QuestionSheet(Sheet[T]):
         return self._answer_keys.ready(key_time())
 
     @property
+    def was_noticed(self) -> bool:
+        """Whether it was seen long enough for an answer, or a key came to it."""
+        return self.armed or bool(self.typed)
+
+    @property
     def typed(self) -> str:
         """What was typed in one go, and is the prompt's when the question gives way."""
         return self._answer_keys.text
