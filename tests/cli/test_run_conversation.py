@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,12 @@ class Writer(Client):
     def __init__(self, *turns: tuple[events.HostEvent, ...]) -> None:
         super().__init__()
         self._turns = list(turns)
+        self.earlier: list[events.HostEvent] = []
+        """What is replayed."""
+
+    def open(self, request: OpenRequest) -> None:
+        self._put(*self.earlier)
+        super().open(request)
 
     def submit(
         self, prompt: str, attachments: tuple[str, ...] = (), *, typed: str | None = None
@@ -117,6 +124,18 @@ def test_a_turn_that_failed_does_not_keep_the_next_prompt() -> None:
     client = Writer((broken, ended("error")), (text("1", "Well."), ended()))
     result = hold(client, Pipe(prompt("a"), prompt("b")))
     assert (result.status, result.message, result.answer) == ("done", "", "Well.")
+
+
+def test_what_failed_in_an_earlier_turn_does_not_keep_the_prompt_of_a_resumed_session() -> None:
+    broken = events.Failed(session_id=S, kind="network", message="It broke.", remedy="Again.")
+    unlisted = events.Notice(session_id=S, level="warning", text="Not listed", source="model")
+    client, listener = Writer((text("1", "Well."), ended())), Listener()
+    for event in (broken, ended("error"), unlisted):
+        client.earlier.append(replace(event, replayed=True))
+    result = hold(client, Pipe(prompt("again")), listener)
+    assert client.did == ["again"]
+    assert (result.status, result.message, result.answer) == ("done", "", "Well.")
+    assert listener.said == []
 
 
 def test_a_message_steers_the_turn_that_runs_and_is_a_prompt_otherwise() -> None:

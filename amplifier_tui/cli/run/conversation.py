@@ -91,13 +91,13 @@ class RunConversation:
         return asked
 
     def see(self, event: HostEvent) -> None:
-        """Follow what happens in the session."""
+        """Follow what happens in the session; what is replayed is no part of that."""
         match event:
             case ApprovalRequested() | QuestionsAsked() | LimitAsked():
                 self._asked[event.request_id] = event
             case ApprovalResolved() | QuestionsResolved() | LimitResolved():
                 self._asked.pop(event.request_id, None)
-            case _ if event.agent != MAIN_LANE or event.replayed:
+            case _ if event.agent != MAIN_LANE:
                 pass
             case TurnStarted():
                 self.running, self._planned = True, False

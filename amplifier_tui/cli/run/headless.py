@@ -221,6 +221,9 @@ class Headless:
 
     def _take(self, event: HostEvent) -> None:
         self._speaker.event(event)
+        if event.replayed:
+            # What went wrong in an earlier turn says nothing of this one.
+            return
         self._conversation.see(event)
         result = self._result
         match event:
@@ -235,7 +238,7 @@ class Headless:
             case Notice(source="model") if self._model and not self._begun:
                 # Another model than the one that was named must not answer.
                 self._result.message, self._over = event.text, True
-            case TurnStarted(replayed=False):
+            case TurnStarted():
                 self._begun, result.turn = True, event.turn
                 self._words.clear()
                 result.refused.clear()
