@@ -263,3 +263,20 @@ def test_a_harmless_command_beside_what_a_tool_does_lets_nothing_through(
     assert request.scopes == ("once",) and not request.rule
     driver.wait(TurnEnded)
     assert driver.of(ToolEnded)[0].denied
+
+
+def test_the_rows_of_a_line_are_its_commands_and_why_it_asks_is_said(
+    project: Project, driver: Driver
+) -> None:
+    line = "cat big.txt; for i in 1 2; do echo $i; cat <<E\n$i\nE\ndone"
+    name = project.bundle(script=calling({"bash": {"command": line}}), tools=("tool-bash",))
+    project.allow(())
+    driver.open(name)
+    driver.client.submit("go")
+    request = driver.deny_next()
+    assert request.action == "bash wants to run 3 commands" and request.payload == line
+    rows = [segment.text for segment in request.segments]
+    assert rows == ["cat big.txt", "echo $i", "cat <<E\n$i"]
+    assert request.why.endswith("not sure here: the shell's own `for`")
+    assert f"bash({line})" in request.rule, "what is remembered is no less than that"
+    driver.wait(TurnEnded)

@@ -127,8 +127,9 @@ class Gate:
         mode = self.mode
         description = describe_call(tool, arguments, self.workspace, diffs=diffs, seen=self.seen)
         act = act_of(description, tool, arguments)
+        doubt = description.doubt
         if act == "look" and self._may_do_more(description, confines):
-            act = "other"
+            act, doubt = "other", "git may show another repository, or run what one names"
 
         def decision(verdict: Verdict, reason: str, **more: Any) -> GateDecision:
             return GateDecision(verdict, reason, description, act, mode=mode, **more)
@@ -160,7 +161,7 @@ class Gate:
             return decision("ask", "a hook asks", hook_only=goes)
         if match is not None:
             return by_rule(match, f"by the rule {match.rule}")
-        reason = mode_words(mode, act, by_mode)
+        reason = mode_words(mode, act, by_mode, doubt)
         return decision(by_mode, self.unread if by_mode == "ask" and self.unread else reason)
 
     def touched(self, tool: str, arguments: Mapping[str, Any]) -> Touched:

@@ -87,10 +87,16 @@ def mode_verdict(
     return verdict
 
 
-def mode_words(mode: Mode, act: Act, verdict: Verdict) -> str:
-    """Return why a mode does with a call what it does."""
+def mode_words(mode: Mode, act: Act, verdict: Verdict, doubt: str = "") -> str:
+    """Return why a mode does with a call what it does.
+
+    Args:
+        doubt: What keeps one from telling that it only reads, though it seems to.
+    """
     if verdict == "deny":
         return PLAN_DENIES
+    if doubt and act == "other" and verdict == "ask":
+        return f"mode {mode}: asks unless a command surely only reads; not sure here: {doubt}"
     done = "asks before" if verdict == "ask" else "lets through"
     return f"mode {mode}: {done} {_WORDS[act]}"
 

@@ -11,6 +11,7 @@ Verdict = tuple[Risk, tuple[str, ...]]
 """A risk and the reasons for it, each a few words such as `deletes files`."""
 
 ONLY_READS: Final = "only reads"
+SETS_VARIABLES: Final = "sets variables"
 READS: Final[Verdict] = ("low", (ONLY_READS,))
 UNKNOWN: Final[Verdict] = ("medium", ())
 BUILDS: Final[Verdict] = ("medium", ("runs the project's own code",))
@@ -222,7 +223,7 @@ def _sed(arguments: tuple[str, ...]) -> Verdict:
 
 def _environment(arguments: tuple[str, ...]) -> Verdict:
     if first_word(arguments) and "=" in arguments[-1]:
-        return "low", ("sets variables",)
+        return "low", (SETS_VARIABLES,)
     return "medium", ("shows environment variables",)
 
 

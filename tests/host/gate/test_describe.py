@@ -391,4 +391,37 @@ def test_a_command_that_is_asked_about_is_not_said_to_only_read(
     assert act_of(found, "bash", {"command": command}) == "other"
     assert found.judgement.reasons == ("reads, as far as can be told",)
     assert {part.judgement.reasons for part in found.parts} == {found.judgement.reasons}
+    assert found.doubt
     assert describe_call("bash", {"command": "ls"}, tmp_path).judgement.reasons == ("only reads",)
+
+
+@pytest.mark.parametrize(
+    ("command", "doubt"),
+    [
+        ("cat a; for i in 1 2; do echo $i; done", "the shell's own `for`"),
+        ("ls; echo $(ls)", "a command substitution"),
+        ("cat a; echo $HOME", "`$HOME`, known only when it runs"),
+        ("cd $X; ls", "`$X`, known only when it runs"),
+        ("A=1 ls; B=2 pwd", "the variable `A`"),
+        ("A=1; cat a", "the variable `A`"),
+        ("time ls", "what `time` is given"),
+        ("git -C sub log", "git may show another repository, or run what one names"),
+    ],
+)
+def test_why_a_command_that_seems_to_read_is_asked_about_is_said(
+    tmp_path: Path, command: str, doubt: str
+) -> None:
+    gate = Gate(tmp_path, RuleBook)
+    asked = gate.decide("bash", {"command": command})
+    said = "mode ask: asks unless a command surely only reads; not sure here: "
+    assert (asked.verdict, asked.reason) == ("ask", said + doubt)
+
+
+@pytest.mark.parametrize(
+    "command", ["make; echo $HOME", "mkdir x", "sort -o x y", "for i in 1; do rm $i; done"]
+)
+def test_a_command_that_does_more_than_read_is_asked_about_for_that(
+    tmp_path: Path, command: str
+) -> None:
+    asked = Gate(tmp_path, RuleBook).decide("bash", {"command": command})
+    assert "asks before commands that do more than read" in asked.reason

@@ -22,7 +22,7 @@ from amplifier_tui.host.gate.modes import (
     Act,
 )
 from amplifier_tui.host.gate.places import PathPlace, locate
-from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS
+from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, SETS_VARIABLES
 from amplifier_tui.host.gate.risk import (
     MAKES_FILE,
     Judgement,
@@ -48,8 +48,9 @@ class Description:
 
     `payload` is the exact thing to be allowed, `parts` what standing rules are matched against,
     `diff` the change that would be made, `problem` what is wrong with that. `complete` says that
-    the payload is all of it, `unclear` that it may mean something else. `replaced` are the files
-    that it would write over as a whole, each with its stamp.
+    the payload is all of it, `unclear` that it may mean something else. `doubt` is what keeps
+    one from telling that commands only read of which each seems to. `replaced` are the files that
+    it would write over as a whole, each with its stamp.
     """
 
     action: str
@@ -63,6 +64,7 @@ class Description:
     cwd: str = ""
     complete: bool = True
     unclear: bool = False
+    doubt: str = ""
     replaced: frozenset[tuple[Path, tuple[int, int] | None]] = frozenset()
 
     @property
@@ -194,7 +196,9 @@ def _command(subject: Subject, workspace: Path) -> Description:
     if not line.complete:
         # What was not understood must not be covered by rules for what was.
         parts = (Part("command", subject.tool, subject.text.strip(), whole, wraps=True),)
+    doubt = ""
     if not all(part.reads for part in parts):
+        doubt = _doubt(line.hidden, parts)
         whole = _doubted(whole)
         parts = tuple(
             part if part.reads else replace(part, judgement=_doubted(part.judgement))
@@ -221,7 +225,32 @@ def _command(subject: Subject, workspace: Path) -> Description:
         cwd=str(folder),
         complete=complete,
         unclear=subject.unclear,
+        doubt=doubt,
     )
+
+
+def _doubt(hidden: str, parts: tuple[Part, ...]) -> str:
+    """Return what keeps one from telling that commands only read; empty where one does more.
+
+    Args:
+        hidden: What makes the line more than the sum of its commands.
+        parts: The commands.
+    """
+    harmless = ((), (ONLY_READS,), (SETS_VARIABLES,))
+    said = (part.judgement for part in parts)
+    if not all(each.risk == "low" and each.reasons in harmless for each in said):
+        return ""
+    if hidden:
+        return hidden
+    part = next(part for part in parts if not part.reads)
+    command = part.command
+    if command is None or (part.here is not None and part.here.elsewhere):
+        return "the folder it runs in"
+    if command.assignments:
+        return f"the variable `{command.assignments[0].partition('=')[0]}`"
+    pairs = zip(command.written, command.known, strict=True)
+    unknown = (f"`{word}`, known only when it runs" for word, known in pairs if not known)
+    return next(unknown, f"what `{command.words[0]}` is given")
 
 
 def _doubted(judgement: Judgement) -> Judgement:

@@ -126,14 +126,18 @@ class ApprovalRequestMaker:
         return tuple(self._segment(part) for part in commands)
 
     def _segment(self, part: Part) -> Segment:
+        from amplifier_tui.host.gate.rules.matching import exact_text
+
         rule = self.book().rule_for(part)
         if rule is not None:
             note = f"allowed by rule {rule}"
         else:
             note = " · ".join(("no rule", *part.judgement.reasons))
         text = self.redactor.text
+        # A rule for it may have to repeat all that is around it; the row is the command itself.
+        own = part.text if part.command is None else exact_text(part.command)
         return Segment(
-            text=text(part.text),
+            text=text(own),
             note=text(note),
             allowed=rule is not None,
             risk=part.judgement.risk,

@@ -82,7 +82,7 @@ def command_parts(
             Part(
                 kind="command",
                 tool=tool,
-                text=whole.strip() if _depends(command, line) else _exactly(command),
+                text=whole.strip() if _depends(command, line) else exact_text(command),
                 judgement=judgement,
                 command=command,
                 here=here,
@@ -93,8 +93,8 @@ def command_parts(
     return tuple(parts)
 
 
-def _exactly(command: ShellCommand) -> str:
-    """Return all that an exact rule for a command has to repeat: its documents too."""
+def exact_text(command: ShellCommand) -> str:
+    """Return a command as an exact rule for it repeats it: with its documents."""
     documents = [each.written for each in command.redirections if each.operator == "<<"]
     if documents:
         return "\n".join((command.text.strip(), *documents)).removesuffix("\n")
