@@ -64,7 +64,7 @@ async def test_a_misspelled_name_has_its_line_and_the_nearest_one(
     ("session", "words"),
     [
         ("mode: pln", "session.mode: 'pln' is none of plan, ask, edits; did you mean 'plan'?"),
-        ("mode: auto", "session.mode: 'auto' is none of plan, ask, edits"),
+        ("mode: auto", "session.mode can't be auto: choose it in the session, with /mode"),
         ("mod: plan", "'mod' is not a key of `session` and is ignored Did you mean 'mode'?"),
         ("workspace: {templat: x}", "Did you mean 'template'?"),
     ],

@@ -28,7 +28,7 @@ _AGENT: Final = (
     *("provider_preferences", "model_role", "mode", "bundle", "meta", *_POLICY),
 )
 MODES: Final = ("plan", "ask", "edits")
-"""What `session.mode` may be."""
+"""In which modes a session may begin."""
 
 
 def unknown_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
@@ -61,9 +61,16 @@ def unknown_agent_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str
 def unknown_mode(session: Mapping[str, Any]) -> str:
     """Return what is wrong with the mode a session begins with; empty when it is one."""
     mode = session.get("mode")
-    if mode is None or mode in MODES or variables(mode):
+    return "" if variables(mode) else mode_problem("session.mode", mode)
+
+
+def mode_problem(setting: str, mode: Any) -> str:
+    """Return what is wrong with a setting that says in which mode a session begins, or empty."""
+    if mode is None or mode in MODES:
         return ""
-    said = f"session.mode: {mode!r} is none of {', '.join(MODES)}"
+    if mode == "auto":
+        return f"{setting} can't be auto: choose it in the session, with /mode"
+    said = f"{setting}: {mode!r} is none of {', '.join(MODES)}"
     return f"{said}{did_you_mean(mode, MODES)}" if isinstance(mode, str) else said
 
 

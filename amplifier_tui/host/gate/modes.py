@@ -53,12 +53,10 @@ def read_mode(text: Any) -> Mode | None:
 
 def first_mode(setting: str, value: Any) -> tuple[Mode | None, str]:
     """Return the mode a setting begins a session with, and what is wrong with the setting."""
-    mode = read_mode(value)
-    if mode == "auto":
-        return None, f"{setting} can't be auto: choose it in the session, with /mode"
-    if value is not None and mode is None:
-        return None, f"{setting} is {value!r}; modes are {', '.join(MODES)}"
-    return mode, ""
+    from amplifier_tui.foundation.checks.known_keys import mode_problem
+
+    problem = mode_problem(setting, value)
+    return (None, problem) if problem else (read_mode(value), "")
 
 
 def policy_mode(policy: Any) -> tuple[Mode, bool]:
