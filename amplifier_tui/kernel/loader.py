@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.kernel.models import ModuleInfo
 from amplifier_tui.kernel.mounting.discovery import (
     FOLDER_PREFIX,
@@ -279,8 +280,8 @@ class ModuleLoader:
         if unresolved is not None:
             tried.insert(0, f"the module source resolver ({unresolved})")
         return MissingModuleError(
-            f"Module '{module_id}' not found via entry points or filesystem. "
-            f"Tried: {'; '.join(tried)}.",
+            f"Module '{module_id}' not found via entry points or filesystem"
+            f"{did_you_mean(module_id, installed_modules()) or '.'} Tried: {'; '.join(tried)}.",
             remedy="Install the package that provides it, or give its source.",
         )
 

@@ -274,8 +274,9 @@ def test_what_no_session_can_be_opened_with_is_valid_only_as_a_part(
     said = " ".join(capsys.readouterr().out.split())
     assert "As a part of another bundle it needs none." in said
     assert said.endswith(
-        "part is valid as a part of other bundles. No session can be opened with it: "
-        "part has no session.orchestrator and no session.context."
+        "part has no session.orchestrator and no session.context. "
+        "'inclues' is not a section of a bundle and is ignored (line 4). Did you mean 'includes'? "
+        "part is valid only as a part of other bundles: no session can be opened with it."
     )
     assert bundles.run("validate", "part", "--json") == 0
     found = data(capsys.readouterr().out)

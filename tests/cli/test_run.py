@@ -298,12 +298,15 @@ def test_what_a_session_opens_without_is_said_with_the_reason_and_what_helps() -
         why="No module named x.",
         remedy="Install it.",
         asked_by="mine",
+        where="/p/mine.md:7",
     )
     unused = events.ReportItem(what="provider-y", kind="unused", part="provider", why="No key")
     reported = events.OpeningReported(session_id=S, items=(missing, unused))
     speaker = Speaker()
     assert follow(Client(reported, text("b1", "Fine"), ended()), speaker).exit_status == 0
-    assert speaker.said == ["failed: tool-x: No module named x (asked for by mine). Install it."]
+    (said,) = speaker.said
+    by = "(asked for by mine, /p/mine.md:7)"
+    assert said == f"failed: tool-x: No module named x {by}. Install it."
 
 
 def test_what_a_problem_is_and_what_helps_is_said_once() -> None:

@@ -167,6 +167,11 @@ async def test_a_module_that_is_nowhere_says_what_was_tried_and_what_to_do(
     assert module_failure_reason(caught.value) == "missing_source"
 
 
+async def test_a_module_that_is_nowhere_is_told_with_the_one_that_was_most_likely_meant() -> None:
+    with pytest.raises(module_sources.ModuleNotFoundError, match="did you mean 'tool-bash'\\?"):
+        await ModuleLoader().load("tool-bsh")
+
+
 # -- on_session_ready ------------------------------------------------------------------------------
 
 

@@ -28,6 +28,8 @@ def validate(context: click.Context, name: str | None, strict: bool, as_json: bo
     """
     import asyncio
 
+    from amplifier_tui.base.text import with_remedy
+
     workspace = common.open_workspace(context)
     with common.failures(context):
         wanted = common.chosen(workspace, name)
@@ -40,8 +42,8 @@ def validate(context: click.Context, name: str | None, strict: bool, as_json: bo
     elif errors:
         _print(problems, f"{wanted} is not valid.")
     elif lacking:
-        part = "is valid as a part of other bundles. No session can be opened with it"
-        _print(problems, f"{wanted} {part}: {lacking.rstrip('.')}.")
+        part = "is valid only as a part of other bundles: no session can be opened with it."
+        _print(problems, with_remedy(lacking, f"{wanted} {part}"))
     else:
         _print(problems, f"{wanted} is valid.")
     if errors:

@@ -283,13 +283,13 @@ class Headless:
         for item in event.items:
             if item.kind == "unused" or (item.kind == "refused" and self._refused):
                 continue
-            by = f" (asked for by {item.asked_by})" if item.asked_by not in ("", item.what) else ""
+            asked = f"asked for by {item.asked_by}" if item.asked_by not in ("", item.what) else ""
+            by = ", ".join(part for part in (asked, item.where) if part)
+            why = item.why.rstrip(".") + (f" ({by})" if by else "")
             # A reason that names the variables says what to do with them.
             needs = _VARIABLE.findall(item.remedy)
             remedy = "" if needs and all(name in item.why for name in needs) else item.remedy
-            self._speaker.say(
-                f"{item.kind}: {item.what}: {item.why.rstrip('.')}{by}. {remedy}".rstrip()
-            )
+            self._speaker.say(f"{item.kind}: {item.what}: {why}. {remedy}".rstrip())
 
     def _follow(self, event: HostEvent) -> None:
         match event:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.foundation.bundle.loading import read_bundle_file
+from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData, is_settings_origin
 from amplifier_tui.foundation.bundle.parsing import MalformedSection, correct_format
 from amplifier_tui.foundation.checks.known_keys import unknown_keys
-from amplifier_tui.foundation.checks.validator import content_findings
+from amplifier_tui.foundation.checks.validator import content_findings, misspelled_keys
 from amplifier_tui.foundation.dicts import get_nested, module_key
 from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import Keys
@@ -63,14 +63,34 @@ def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -
         for found in content_findings(bundle, named=named)
         if not any(found.keys[: len(wrong.keys)] == wrong.keys for wrong in mistakes)
     ]
-    problems += [
-        Problem(message, "warning", file.path, file.line_of(keys), remedy)
-        for keys, message, remedy in unknown_keys(file.data)
+    problems += _unknown_and_repeated(file)
+    return sorted(problems, key=_by_line)
+
+
+def ignored_keys(path: Path) -> list[Problem]:
+    """Return, by line, the keys of a bundle file that do not count; none of one that is broken."""
+    try:
+        file = read_bundle_file(path)
+        bundle = file.bundle(mistakes=[])
+    except BundleError:
+        return []
+    problems = [
+        Problem(found.message, "warning", file.path, file.line_of(found.keys))
+        for found in misspelled_keys(bundle)
     ]
+    return sorted([*problems, *_unknown_and_repeated(file)], key=_by_line)
+
+
+def _unknown_and_repeated(file: BundleFile) -> Iterator[Problem]:
+    for keys, message, remedy in unknown_keys(file.data):
+        yield Problem(message, "warning", file.path, file.line_of(keys), remedy)
     for key, line in file.document.repeated_keys() if file.document is not None else ():
         message = f"'{key}' is there twice; only the last one counts"
-        problems.append(Problem(message, "warning", file.path, line))
-    return sorted(problems, key=lambda problem: problem.line or 0)
+        yield Problem(message, "warning", file.path, line)
+
+
+def _by_line(problem: Problem) -> int:
+    return problem.line or 0
 
 
 def problem_of(error: BundleError) -> Problem:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from amplifier_tui.base.nearest import did_you_mean
-from amplifier_tui.foundation.bundle.definitions import read_agent_file
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData
@@ -15,9 +14,8 @@ from amplifier_tui.foundation.checks.bundle_file import (
     check_bundle_file,
     check_files_of,
     place_of,
-    problem_of,
 )
-from amplifier_tui.foundation.checks.known_keys import unknown_agent_keys
+from amplifier_tui.foundation.checks.ignored import agent_problems
 from amplifier_tui.foundation.checks.module_settings import settings_problems
 from amplifier_tui.foundation.checks.opening_report import place_of_module
 from amplifier_tui.foundation.checks.preview import BundleDescription
@@ -147,38 +145,18 @@ def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator
 def _agents(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:
     for agent in preview.agents:
         file = bundle.resolve_agent_path(agent.name)
-        yield from _unknown_agent_keys(file)
-        if agent.has_instruction:
+        problems = [] if file is None else list(agent_problems(file, agent.name))
+        yield from problems
+        if agent.has_instruction or any(each.severity == "error" for each in problems):
             continue
         message = f"The agent '{agent.name}' has no instruction"
         if file is not None:
             remedy = "Write it below the frontmatter."
-            yield _broken_agent(file, agent.name) or Problem(message, "warning", file, None, remedy)
+            yield Problem(message, "warning", file, None, remedy)
         else:
             path, line = place_of(bundle, f"agent:{agent.name}", "agents", agent.name)
             remedy = f"Write agents/{agent.name.rpartition(':')[2]}.md next to the bundle."
             yield Problem(message, "warning", path, line, remedy)
-
-
-def _unknown_agent_keys(path: Path | None) -> Iterator[Problem]:
-    try:
-        file = None if path is None else read_bundle_file(path)
-    except BundleError:
-        return  # That is a finding of its own.
-    if file is not None:
-        for keys, message, remedy in unknown_agent_keys(file.data):
-            yield Problem(message, "warning", path, file.line_of(keys), remedy)
-
-
-def _broken_agent(file: Path, name: str) -> Problem | None:
-    try:
-        read_bundle_file(file)
-        read_agent_file(file, name)
-    except BundleError as error:
-        return problem_of(error)
-    except (OSError, ValueError) as error:
-        return Problem(str(error).removeprefix(f"{file}: "), "error", file)
-    return None
 
 
 def _unresolved_context(bundle: BundleData) -> Iterator[Problem]:

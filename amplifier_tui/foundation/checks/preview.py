@@ -14,10 +14,11 @@ from amplifier_tui.foundation.bundle.preparing import modules_with_source
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.catalog import BundleEntry
 from amplifier_tui.foundation.checks.bundle_file import Problem, check_files_of, problem_of
+from amplifier_tui.foundation.checks.ignored import why_no_session
 from amplifier_tui.foundation.checks.mentions import missing_mentions
 from amplifier_tui.foundation.checks.opening_report import report_preview
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, preview_modules
-from amplifier_tui.foundation.checks.validator import content_findings, lacks_for_a_session
+from amplifier_tui.foundation.checks.validator import content_findings
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.report import ReportItem, absent
@@ -216,7 +217,7 @@ def _state(preview: BundleDescription) -> tuple[State, str]:
         return "not_fetched", f"Not fetched yet: {', '.join(dict.fromkeys(names))}"
     # What was refused may be allowed when the bundle is opened.
     if preview.bundle is not None and all(each.kind != "refused" for each in preview.skipped):
-        lacking = lacks_for_a_session(preview.bundle)
+        lacking = why_no_session(preview.bundle)
         if lacking:
             return "invalid", lacking
     providers = [module for module in preview.modules if module.kind == "provider"]

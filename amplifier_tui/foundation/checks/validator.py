@@ -32,6 +32,7 @@ def content_findings(bundle: BundleData, *, named: bool = True) -> Iterator[Find
         for index, entry in enumerate(getattr(bundle, section)):
             yield from _module_findings(section, index, entry)
     yield from _session_findings(bundle.session, whole=named and not bundle.includes)
+    yield from misspelled_keys(bundle)
     agents: dict[str, Any] = bundle.agents
     for name, definition in agents.items():
         if not isinstance(definition, dict):
@@ -151,10 +152,21 @@ def _module_findings(section: str, index: int, entry: Any) -> Iterator[Finding]:
     if not isinstance(config, dict | None):
         message = f"{where}: 'config' must be a dict, got {_got(config)}"
         yield Finding((*keys, "config"), message)
-    yield from _misspelled(where, keys, entry)
 
 
 _ENTRY_KEYS = ("module", "source", "config", "id", "instance_id")
+
+
+def misspelled_keys(bundle: BundleData) -> Iterator[Finding]:
+    """Yield the keys of a bundle's entries that are none, and much like one."""
+    for section in SECTIONS:
+        for index, entry in enumerate(getattr(bundle, section)):
+            if isinstance(entry, dict):
+                yield from _misspelled(f"{section}[{index}]", (section, index), entry)
+    session: Any = bundle.session if isinstance(bundle.session, dict) else {}
+    for part in ("orchestrator", "context"):
+        if isinstance(value := session.get(part), dict):
+            yield from _misspelled(f"session.{part}", ("session", part), value)
 
 
 def _misspelled(where: str, keys: Keys, entry: dict[Any, Any]) -> Iterator[Finding]:
@@ -174,11 +186,9 @@ def _session_findings(session: Any, *, whole: bool) -> Iterator[Finding]:
         value, keys = session.get(part), ("session", part)
         if not isinstance(value, str | dict | None):
             yield Finding(keys, f"session.{part}: Must be a string or dict, got {_got(value)}")
-        if isinstance(value, dict):
-            if whole and not (value.get("module") or value.get("source")):
-                message = f"session.{part}: Missing required 'module' or 'source' field"
-                yield Finding(keys, message)
-            yield from _misspelled(f"session.{part}", keys, value)
+        nameless = isinstance(value, dict) and not (value.get("module") or value.get("source"))
+        if whole and nameless:
+            yield Finding(keys, f"session.{part}: Missing required 'module' or 'source' field")
     if wrong := unknown_mode(session):
         yield Finding(("session", "mode"), wrong, warning=True)
 

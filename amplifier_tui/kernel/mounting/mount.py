@@ -134,10 +134,13 @@ async def _load_and_mount(
     ready: ReadyQueue,
 ) -> str:
     """Load and mount a module; returns the package of its code."""
+    config = spec.get("config")
+    if not isinstance(config, dict | None):
+        raise BrokenModuleError(f"'config' must be a dict, got {type(config).__name__}")
     with contained("mounting"):
         mount = await loader.load(
             spec["module"],
-            spec.get("config") or {},
+            config or {},
             source_hint=spec.get("source"),
             coordinator=coordinator,
         )

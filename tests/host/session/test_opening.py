@@ -17,6 +17,7 @@ from amplifier_tui.host.events import (
     ModuleFailed,
     ModuleMounted,
     Notice,
+    OpeningReported,
     SessionClosed,
     SessionOpened,
     TrustAsked,
@@ -92,6 +93,38 @@ def test_a_setting_there_is_not_is_said_with_its_place(project: Project, driver:
     assert "test.md:" in said.text
 
 
+def test_what_does_not_count_in_the_projects_own_files_is_said_at_each_opening(
+    project: Project, driver: Driver
+) -> None:
+    path = project.bundles / f"{project.bundle(tools=('tool-test', 'tool-todo'))}.md"
+    text = path.read_text().replace("tool-todo\n", "tool-todo\n  confg: {limit: 1}\n")
+    agents = "agents: {include: [helper]}\nsession:\n"
+    path.write_text(text.replace("session:\n", f"agents: {{}}\n{agents}", 1))
+    helper = project.bundles / "agents" / "helper.md"
+    helper.parent.mkdir()
+    helper.write_text("---\nmeta: {name: helper, description: x}\nagents: some\n---\nHelp.\n")
+    driver.open("test")
+    for words in (
+        "'confg' is no key of an entry; did you mean 'config'?",
+        "'agents' is there twice",
+        f"{helper}: 'agents' must be 'all', 'none' or a list of names",
+    ):
+        driver.wait_until(
+            lambda words=words: any(words in notice.text for notice in driver.of(Notice)), words
+        )
+
+
+def test_settings_that_are_no_mapping_are_said_with_the_line_of_the_module(
+    project: Project, driver: Driver
+) -> None:
+    path = project.bundles / f"{project.bundle(tools=('tool-test', 'tool-todo'))}.md"
+    path.write_text(path.read_text().replace("tool-todo\n", "tool-todo\n  config: [1]\n"))
+    driver.open("test")
+    (item,) = driver.wait(OpeningReported).items
+    assert (item.what, item.why) == ("tool-todo", "'config' must be a dict, got list")
+    assert item.where.startswith(f"{path}:")
+
+
 def test_a_module_that_breaks_its_contract_says_how_to_find_out_why(
     project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -150,6 +183,9 @@ def test_a_bundle_whose_session_is_in_what_is_left_out_says_what_is_missing(
     failed = driver.wait(Failed)
     assert failed.kind == "bundle" and "mine has no session.orchestrator" in failed.message
     assert "nosuch is left out" in failed.message
+    bundle.write_text("---\nbundle: {name: mine}\ninclues: [demo]\n---\nHello\n")
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=str(bundle)))
+    assert "(line 3). Did you mean 'includes'?" in driver.wait(Failed).message
 
 
 def test_a_switch_that_fails_leaves_no_copy_of_the_conversation(

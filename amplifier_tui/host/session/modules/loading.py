@@ -16,13 +16,13 @@ from typing import Any, Final
 from amplifier_tui import __version__
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.foundation.checks.ignored import why_no_session
 from amplifier_tui.foundation.checks.opening_report import (
     how_to_install,
     place_of_module,
     report_prepared,
     where,
 )
-from amplifier_tui.foundation.checks.validator import lacks_for_a_session
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.report import ReportItem
@@ -260,7 +260,7 @@ def check_runs(refused: Iterable[RefusedModule]) -> None:
 
 def check_plan(bundle: BundleData) -> None:
     """Raise `BundleError` where a composed bundle lacks what no session runs without."""
-    if lacking := lacks_for_a_session(bundle):
+    if lacking := why_no_session(bundle):
         raise BundleError(lacking, path=bundle.source_file)
 
 

@@ -246,7 +246,7 @@ class Opening:
         live.budget.measure_soon()
         live.watch.follow_others(opened.branch)
         loop = asyncio.get_running_loop()
-        loop.run_in_executor(None, self._notices.settings, prepared)
+        loop.run_in_executor(None, self._notices.mistakes, prepared)
         live.at_close(loop.call_later(AFTERWARDS, self._tidy, parts.gating.approvals).cancel)
         return live
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from time import time
 from typing import Final
 
+from amplifier_tui.base.text import with_remedy
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.host.events import (
     Failed,
@@ -81,13 +82,13 @@ class OpeningNotices:
             what = "1 message" if store.recovered == 1 else f"{store.recovered} messages"
             self.say("info", f"The program ended in mid-turn; {what} of it could be recovered")
 
-    def settings(self, prepared: PreparedBundle) -> None:
-        """Say which settings of built-in modules are unknown or wrong, and where they are."""
+    def mistakes(self, prepared: PreparedBundle) -> None:
+        """Say what of a bundle does not count or makes no sense, and where it stands."""
         # Imported when the session is on screen already.
-        from amplifier_tui.foundation.checks.module_settings import settings_problems
+        from amplifier_tui.foundation.checks.ignored import ignored_of
 
-        for problem in settings_problems(prepared.bundle):
-            self.say("warning", str(problem), prepared.bundle.name)
+        for problem in ignored_of(prepared.bundle):
+            self.say("warning", with_remedy(str(problem), problem.remedy), prepared.bundle.name)
 
 
 def session_opened(
