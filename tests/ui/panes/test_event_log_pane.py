@@ -391,3 +391,15 @@ async def test_enter_opens_the_newest_event_where_none_was_chosen() -> None:
         (inspect,) = app.posted
         assert isinstance(inspect, InspectRequested)
         assert inspect.seq == app.pane.view.cursor_seq == 53
+
+
+async def test_a_key_is_about_an_event_that_the_filter_shows() -> None:
+    app = Rail(*SOME)
+    async with app.run_test(size=(46, 12)) as pilot:
+        app.pane.focus()
+        await pilot.press("end", "slash", *"tool:*", "enter")
+        await until(pilot, lambda: app.events == ["tool:pre", "hooks-approval"])
+        await pilot.press("enter")
+        (inspect,) = app.posted
+        assert isinstance(inspect, InspectRequested)
+        assert inspect.seq == app.pane.view.cursor_seq == 52

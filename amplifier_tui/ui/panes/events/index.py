@@ -74,6 +74,10 @@ class EventIndex:
         """Return the position of a row's line, or of the next one when it is not shown."""
         return bisect_left(self.lines, line_of(index))
 
+    def shows(self, index: int) -> bool:
+        """Tell whether a row has a line."""
+        return self.lines[(place := self.place_of(index)) : place + 1] == [line_of(index)]
+
     def row_above(self, position: int) -> int | None:
         """Return the ring index of the row shown before the one at `position`."""
         own = row_of(self.lines[position])

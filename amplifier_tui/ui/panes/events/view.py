@@ -105,8 +105,10 @@ class EventLogView(LineView[int]):
 
     @property
     def cursor_seq(self) -> int | None:
-        """Position in the session's log of the event under the cursor."""
-        row = self._log.get(self._cursor) if self._cursor is not None else None
+        """Position in the session's log of the event under the cursor, if the filter shows it."""
+        if self._cursor is None or not self._index.shows(self._cursor):
+            return None
+        row = self._log.get(self._cursor)
         return row.seq if row is not None else None
 
     def show(self, log: EventRing) -> None:
