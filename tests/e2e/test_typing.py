@@ -42,3 +42,16 @@ def test_a_sentence_typed_while_a_question_comes_up_answers_nothing(machine: Mac
     terminal.wait_for("You denied")
     terminal.press("ctrl+u", "ctrl+u", "ctrl+u", "ctrl+u", "ctrl+u", "ctrl+u")
     quit_program(terminal)
+
+
+def test_bytes_that_are_no_utf8_end_nothing(machine: Machine) -> None:
+    terminal = machine.start("--demo")
+    ready(terminal, "demo")
+    terminal.type("my draft ")
+    terminal.write(b"\xff")
+    terminal.write(b"\x1b[200~caf\xe9 latin1\x1b[201~")
+    terminal.wait_for("my draft �caf� latin1")
+    terminal.type(", and on")
+    terminal.wait_for("latin1, and on")
+    terminal.press("ctrl+u")
+    quit_program(terminal)

@@ -7,10 +7,12 @@ behind it would answer an approval dialog. Not every terminal takes escapes out 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from codecs import IncrementalDecoder, getincrementaldecoder
+from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from sys import platform
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual import _ansi_sequences
 from textual._time import get_time
@@ -35,6 +37,7 @@ def prepare_input() -> None:
     """Have Textual read this program's keys and pastes; called before the app runs."""
     teach_keys()
     guard_pastes()
+    read_any_bytes()
 
 
 def teach_keys() -> None:
@@ -48,9 +51,26 @@ def teach_keys() -> None:
 
 def guard_pastes() -> None:
     """Let the terminal's driver read through the guard."""
-    name = "win32" if platform == "win32" else "linux_driver"
     # The driver offers no place for a parser of one's own.
-    vars(import_module(f"textual.drivers.{name}"))["XTermParser"] = GuardedParser
+    _driver()["XTermParser"] = GuardedParser
+
+
+def read_any_bytes() -> None:
+    """Let the driver take bytes that are no UTF-8 for U+FFFD: as it is, one of them ends it.
+
+    A terminal sends what it was given: a paste from a file in Latin-1, noise on a serial line.
+    """
+    _driver()["getincrementaldecoder"] = _lenient
+
+
+def _lenient(encoding: str) -> Callable[[], IncrementalDecoder]:
+    return partial(getincrementaldecoder(encoding), "replace")
+
+
+def _driver() -> dict[str, Any]:
+    """Return what is in the module of the terminal's driver."""
+    name = "win32" if platform == "win32" else "linux_driver"
+    return vars(import_module(f"textual.drivers.{name}"))
 
 
 def key_name(character: str) -> str:
@@ -141,6 +161,10 @@ class GuardedParser(XTermParser):
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
         message = message_of(sequence) or keys_told(sequence)
         if message is None:
-            return super()._sequence_to_key_events(sequence, alt)
+            try:
+                return list(super()._sequence_to_key_events(sequence, alt))
+            except (ValueError, OverflowError):
+                # A number that no key has: noise, not worth the session.
+                return [Key(Keys.Ignore, None)]
         self._told.append(message)
         return [Key(Keys.Ignore, None)]

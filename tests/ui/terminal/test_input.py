@@ -7,7 +7,7 @@ from textual import events
 from textual.message import Message
 
 from amplifier_tui.base.text import clean
-from amplifier_tui.ui.terminal.input import GuardedParser, guard_pastes
+from amplifier_tui.ui.terminal.input import GuardedParser, guard_pastes, read_any_bytes
 
 START, END = "\x1b[200~", "\x1b[201~"
 PIECES = st.sampled_from(
@@ -61,3 +61,28 @@ def test_the_driver_reads_through_the_guard() -> None:
         assert driver.XTermParser is GuardedParser
     finally:
         driver.XTermParser = before
+
+
+def test_the_driver_reads_bytes_that_are_no_utf8() -> None:
+    driver = import_module("textual.drivers.linux_driver")
+    before = driver.getincrementaldecoder
+    try:
+        read_any_bytes()
+        decode = driver.getincrementaldecoder("utf-8")().decode
+        assert decode(b"caf\xe9 \xe6\xbc", final=False) == "caf� "
+        assert decode(b"\xa2!", final=False) == "漢!"
+    finally:
+        driver.getincrementaldecoder = before
+
+
+PARTS = st.sampled_from(
+    ["\x1b", "[", "<", ";", ":", "?", "9", "48", "2048", "9" * 30, "u", "~", "M", "t", "$y", "c"]
+)  # fmt: skip
+
+
+@given(st.lists(PARTS, max_size=12), st.lists(st.integers(0, 60), max_size=6))
+@example(["\x1b[48;1:2u"], [])
+@example(["\x1b[99999999u"], [])
+@example(["\x1b[9;" + "9" * 30 + "u"], [])
+def test_no_input_at_all_breaks_the_parser(parts: list[str], places: list[int]) -> None:
+    parsed(cut("".join(parts), places))
