@@ -76,6 +76,16 @@ async def test_a_part_that_is_not_there_is_told(project: Path) -> None:
     assert "No bundle named 'bad'" in found.skipped[0].reason
 
 
+@pytest.mark.parametrize(("part", "near"), [("extr", "; did you mean 'parts/extra'"), ("ex", "")])
+async def test_a_part_that_is_not_there_is_told_with_one_that_may_be_meant(
+    project: Path, part: str, near: str
+) -> None:
+    bundle(project, "mine", f"includes: ['good:parts/{part}']\n")
+    with pytest.raises(BundleDependencyError) as caught:
+        await workspace(project).load("mine")
+    assert caught.value.message.endswith(f"has no 'parts/{part}'{near}{'?' if near else ''}")
+
+
 async def test_a_path_below_a_shipped_bundle_does_not_leave_it(project: Path) -> None:
     write(project.parent / "outside.yaml", "bundle: {name: outside}\n")
     bundle(project, "mine", "includes: ['good:../outside']\n")

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.nearest import did_you_mean
+from amplifier_tui.base.nearest import did_you_mean, nearest
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.exceptions import BundleDependencyError
 from amplifier_tui.foundation.paths import (
@@ -192,8 +192,9 @@ class BundleNames:
             files = sorted((folder / parent).iterdir()) if ".." not in parent.parts else []
         except OSError:
             return ""
-        names = {(parent / file.stem).as_posix() for file in files if file.suffix in _SUFFIXES}
-        return did_you_mean(path, names)
+        # The folder is right: with it any two names would look much alike.
+        near = nearest(PurePosixPath(path).stem, {f.stem for f in files if f.suffix in _SUFFIXES})
+        return f"; did you mean '{(parent / near).as_posix()}'?" if near else ""
 
     def _folder_of(self, namespace: str, includer: BundleData) -> Path | None:
         own = includer.folder_of(namespace)
