@@ -1,5 +1,6 @@
 import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,12 @@ EVERY_KIND: list[tuple[str, str, str, str]] = [
     ("class ", "class class ", "module_importable", "SyntaxError"),
     ("__amplifier_module_type__ = ", "import sys; sys.exit(3)\n#", "module_importable", "Exit: 3"),
     ("module_type__ = ", 'module_type__ = "gad"  # ', "module_type", "'gad', which is no kind"),
-    (f"{MOUNT}):", f"{MOUNT}):\n    raise OSError('d')", "protocol_compliance", "check: d"),
+    (
+        f"{MOUNT}):",
+        f"{MOUNT}):\n    raise OSError('d')",
+        "protocol_compliance",
+        "check: OSError: d",
+    ),
 ]
 BY_KIND: dict[str, list[tuple[str, str, str, str]]] = {
     "tool-wordcount": [
@@ -73,7 +79,7 @@ BY_KIND: dict[str, list[tuple[str, str, str, str]]] = {
         ("description = ", "about = ", "protocol_compliance", "(missing description)"),
         ('name = "wordcount"', 'name = ""', "protocol_compliance", "Name required for tools"),
         ('mount("tools"', 'mount("tool"', "protocol_compliance", "Unknown mount point: tool"),
-        ("return tool", "raise SystemExit(1)", "protocol_compliance", "check: 1"),
+        ("return tool", "raise SystemExit(1)", "protocol_compliance", "check: SystemExit: 1"),
     ],
     "hooks-guard": [
         ("event: str, data: dict[str, Any]", "event", "hook_call", "(event, data), found 1"),
@@ -288,7 +294,7 @@ def test_what_a_module_prints_or_puts_into_an_error_does_not_spoil_the_report(
     assert "noise" not in captured.out
     assert "noise" in captured.err
     assert "\x1b" not in captured.out
-    assert "check: a\n                       b\n" in captured.out
+    assert "check: OSError: a\n                       b\n" in captured.out
 
 
 @pytest.mark.parametrize(
@@ -368,6 +374,22 @@ def test_what_a_module_logs_goes_to_stderr_as_plain_text(tmp_path: Path, capsys:
     log = "import logging; logging.getLogger('theirs').warning('old\\x1b[2J key')"
     source.write_text(source.read_text().replace(f"{MOUNT}):", f"{MOUNT}):\n    {log}"))
     assert logged(capsys, str(source.parent.parent)) == (0, "WARNING theirs: old key\n")
+
+
+def test_a_module_that_takes_its_time_is_said_to_be_waited_for(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The command has the name of its file.
+    monkeypatch.setattr(sys.modules["amplifier_tui.cli.module.validate"], "PATIENCE", 0.0)
+    source = source_of(copied("tool-wordcount", tmp_path), "tool-wordcount")
+    # Until it is said, with the loop kept busy.
+    wait = "import threading as t; [e.join() for e in t.enumerate() if isinstance(e, t.Timer)]"
+    source.write_text(source.read_text().replace(f"{MOUNT}):", f"{MOUNT}):\n    {wait}"))
+    status, said = logged(capsys, str(source.parent.parent))
+    assert (status, said) == (
+        0,
+        "Waiting for the module: its mount has 120 s. ctrl+c ends the check.\n",
+    )
 
 
 def test_a_resolver_module_has_nothing_to_be_checked_by(tmp_path: Path, capsys: Capture) -> None:

@@ -1,5 +1,6 @@
 """`amplifier-tui module validate`: whether a module keeps its contract, and if not, what to do."""
 
+import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from amplifier_tui.kernel.validation.module_check import CheckedModule
 
 KINDS = ("orchestrator", "provider", "tool", "hook", "context")
+PATIENCE = 3.0
+"""Seconds after which it is said that the module is waited for."""
 LONGEST = 2_000
 """Characters of a message that are printed; the JSON has all of them."""
 
@@ -30,7 +33,6 @@ def validate(
     trial. The exit status is 0 if it passes, 1 if it fails and 2 if there is nothing to check.
     """
     import asyncio
-    import contextlib
     import sys
 
     from amplifier_tui import compat
@@ -43,7 +45,7 @@ def validate(
     settings = _settings(config)
     try:
         # What the module prints is no part of the report.
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr), _told_of_a_wait():
             checked = asyncio.run(check_module(path, kind, settings))
     except FileNotFoundError as error:
         hint = "What is installed is listed by: amplifier-tui module list"
@@ -56,6 +58,23 @@ def validate(
         for line in _report(checked):
             click.echo(line)
     context.exit(0 if checked.result.passed else 1)
+
+
+@contextlib.contextmanager
+def _told_of_a_wait() -> Iterator[None]:
+    """Say what is waited for where that takes long; a module may keep the loop from it."""
+    import threading
+
+    from amplifier_tui.kernel.mounting.mount import MOUNT_SECONDS
+
+    words = f"Waiting for the module: its mount has {MOUNT_SECONDS:g} s. ctrl+c ends the check."
+    waiting = threading.Timer(PATIENCE, lambda: click.echo(words, err=True))
+    waiting.daemon = True
+    waiting.start()
+    try:
+        yield
+    finally:
+        waiting.cancel()
 
 
 def _settings(text: str) -> dict[str, Any]:

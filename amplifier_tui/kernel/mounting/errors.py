@@ -78,6 +78,17 @@ def exception_text(error: BaseException) -> str:
         return repr(error)
 
 
+def named_text(error: BaseException) -> str:
+    """Return an exception's text after its class, without which "'x'" or "3" would say nothing.
+
+    Those of the program itself are sentences.
+    """
+    name, text = type(error).__name__, exception_text(error)
+    if text and type(error).__module__.startswith("amplifier_tui."):
+        return text
+    return f"{name}: {text}" if text else name
+
+
 _OWN: Final = str(Path(__file__).resolve().parents[2])
 
 

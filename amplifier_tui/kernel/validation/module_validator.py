@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 from amplifier_tui.kernel.llm_errors import ConfigurationError
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 from amplifier_tui.kernel.mounting.contents import place_of
-from amplifier_tui.kernel.mounting.errors import exception_text, place_of_error
+from amplifier_tui.kernel.mounting.errors import named_text, place_of_error
 from amplifier_tui.kernel.mounting.mount import METHODS, call_mount
 from amplifier_tui.kernel.mounting.packages.finding import TYPE_TO_MOUNT_POINT
 from amplifier_tui.kernel.mounting.packages.importing import imported_module
@@ -75,7 +75,7 @@ class ModuleValidator(ABC):
             result.fail(
                 "module_importable",
                 f"{'Failed to import' if is_import else 'Error loading'} module: "
-                f"{exception_text(error)}",
+                f"{named_text(error)}",
                 "Correct that line, then validate it again",
                 where=place_of_error(error),
             )
@@ -95,16 +95,14 @@ class ModuleValidator(ABC):
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and is_genuine_cancellation(baseline):
                 raise
-            text = exception_text(error) or type(error).__name__
+            text = named_text(error)
             if self.needed and isinstance(error, ConfigurationError):
                 self._unchecked(result, text)
                 return
-            if isinstance(error, LookupError):
-                text = f"{type(error).__name__}: {text}"
             result.fail(
                 COMPLIANCE,
                 f"Error during protocol compliance check: {text}",
-                _POINTS if text.startswith("Unknown mount point") else _CONFIG,
+                _POINTS if "Unknown mount point" in text else _CONFIG,
                 where=place_of_error(error),
             )
         finally:

@@ -28,4 +28,4 @@ async def test_a_kinds_own_validator_is_asked_with_the_config(kind: str, tmp_pat
     assert (result.module_type, result.module_path) == (kind, str(package))
     [error] = result.errors
     assert error.name == "protocol_compliance"
-    assert error.message == "Error during protocol compliance check: because"
+    assert error.message == "Error during protocol compliance check: ValueError: because"

@@ -41,7 +41,7 @@ from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
 from amplifier_tui.kernel.mounting.contents import place_of, schema_problem, tool_name_problem
-from amplifier_tui.kernel.mounting.errors import MissingModuleError, with_place
+from amplifier_tui.kernel.mounting.errors import MissingModuleError, named_text, with_place
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
 _POINTS: Final = ("orchestrator", "context", "providers", "tools")
@@ -208,10 +208,9 @@ class ObservingLoader(ModuleLoader):
         if key in self._failed:
             return
         self._failed.add(key)
+        text = error if isinstance(error, str) else named_text(error)
         if isinstance(error, MissingModuleError):
             text = error.reason
-        else:
-            text = str(error) or type(error).__name__
         if isinstance(error, BaseException):
             text = with_place(text, error)
         failed = ModuleFailed(
