@@ -6,6 +6,7 @@ from amplifier_tui.base.messages.sub_sessions import (
     INTERRUPTED,
     ending_note,
     for_people,
+    printed_by,
     resume_note,
     without_ending,
 )
@@ -49,6 +50,7 @@ def test_people_see_a_result_without_what_tells_a_model_how_to_ask_again(
         (f"one\ntwo\n{ending_note('exit code 0', 0.1)}", "one\ntwo"),
         ("[ended by signal 9 · 12.0 s]\n", ""),
         (f"one\n[{INTERRUPTED}]", "one"),
+        ("one\n[timed out after 0.5 s and was ended · 0.6 s]", "one"),
         ("one\n[Interrupted by the user while Delete all.]", None),
         ("[exit code 1 · Delete all. s]", None),
         ("[exit code 1 · 0.1 s]\nmore", None),
@@ -59,3 +61,18 @@ def test_how_a_command_ended_is_taken_out_of_its_output_where_that_is_shown_besi
 ) -> None:
     assert without_ending(text) == (text if shown is None else shown)
     assert for_people(text) == text, "an export keeps it"
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("one\n[exit code 3 · 0.1 s]\n[A note.]\n[Another]", "one"),
+        ("[ended by signal 9 · 0.1 s]\n[A note.]", ""),
+        ("one\n[exit code 3 · 0.1 s]\nmore", None),
+        ("one\n[a]\n[b]", None),
+        ("one", None),
+        ("", None),
+    ],
+)
+def test_what_a_command_printed_is_told_from_the_notes_below_it(text: str, own: str | None) -> None:
+    assert printed_by(text) == (text if own is None else own)

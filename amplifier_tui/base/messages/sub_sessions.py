@@ -13,6 +13,8 @@ _ID: Final = "[0-9a-f]{16}-[0-9a-f]{16}_[a-z0-9-]{1,200}"
 SUB_SESSION_ID: Final = lazy_pattern(rf"\b{_ID}")
 """`<parent's span>-<own span>_<agent>`, as the ecosystem names them."""
 
+_MOST_NOTES: Final = 20
+"""Lines below the output of a command that are looked at."""
 _FACT: Final = lazy_pattern(r"[\w.:/-]{0,200}")
 """A name or a word; a sentence is something that people must see."""
 _NOTE: Final = lazy_pattern(rf"\[session_id {_ID}, to ask [\w.:/-]{{1,200}} something more\]")
@@ -31,7 +33,8 @@ INTERRUPTED: Final = (
 """What a model reads of a call that was stopped; in brackets below what came of it until then."""
 
 _ENDING: Final = lazy_pattern(
-    r"\[(?:(?:exit code \d{1,3}|ended by signal \d{1,3}) · [\d.]{1,12} s"
+    r"\[(?:(?:exit code \d{1,3}|ended by signal \d{1,3}"
+    r"|timed out after [\d.e+]{1,12} s and was ended) · [\d.]{1,12} s"
     rf"|{INTERRUPTED.replace('.', r'[.]')})\]"
 )
 
@@ -56,6 +59,17 @@ def for_people(text: str) -> str:
 def without_ending(text: str) -> str:
     """Return the output of a command without the line of how it ended, for where that is shown."""
     return _without_last(text, _ENDING)
+
+
+def printed_by(text: str) -> str:
+    """Return what a command printed itself, without what is said below of how and where it ran."""
+    lines = text.rstrip().rsplit("\n", _MOST_NOTES)
+    for at in range(len(lines) - 1, -1, -1):
+        if _ENDING.fullmatch(lines[at]):
+            return "\n".join(lines[:at])
+        if not (lines[at].startswith("[") and lines[at].endswith("]")):
+            break
+    return text
 
 
 def _without_last(text: str, line: "Pattern[str]") -> str:

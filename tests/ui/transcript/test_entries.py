@@ -203,6 +203,16 @@ def test_a_command_that_failed_or_was_stopped_shows_the_end_of_its_output() -> N
     assert len(drawn(tool(tool="grep", state="failed", error="bad", output=output))) == 2
 
 
+def test_what_a_command_printed_is_shown_of_one_that_failed_and_not_the_notes_below_it() -> None:
+    notes = "[exit code 3 · 0.1 s]\n[It ran in a sandbox and could not write]"
+    failed = tool(state="failed", error="exit code 3", output=f"one\ntwo\nthree\nfour\n{notes}")
+    assert [line.strip() for line in drawn(failed)[-4:]] == [
+        "… 3 more lines · ctrl+o",
+        *("two", "three", "four"),
+    ]
+    assert len(drawn(replace(failed, output=notes))) == 2
+
+
 def test_a_call_shows_its_object_while_the_model_writes_it() -> None:
     entry = tool(tool="write_file", arguments={}, preparing=True, argument_text='{"path": "src/a')
     assert row(entry) == "    ◐ write   src/a"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
+from amplifier_tui.base.messages.sub_sessions import printed_by
 from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.state.conversation.entries import ShellEntry, ToolEntry, ToolState
@@ -53,6 +54,8 @@ _SHELLS = ("bash", "!", "!!")
 _PEEK_RUNNING, _PEEK_FAILED, _PEEK_OWN = 5, 3, 12
 """Rows of output that are shown unasked: of what runs, of a command that failed or was stopped, and
 of the user's own commands."""
+_ENDED: tuple[ToolState, ...] = ("failed", "interrupted")
+"""What a call whose output is shown unasked came to."""
 _PEEK_SIZE = 8_000
 _SHORT = 20
 """Characters of a reason that stands at the end of the line, as `exit code 127` does."""
@@ -97,14 +100,16 @@ def peek_rows(entry: ToolEntry) -> int:
         return _PEEK_RUNNING
     # Why a command failed, or was stopped, stands at the end of its output, of which a long one has
     # only the first.
-    ended = entry.state in ("failed", "interrupted") and _is_command(entry)
-    failed = ended and entry.output.strip()
+    ended = entry.state in _ENDED and _is_command(entry)
+    failed = ended and printed_by(entry.output).strip()
     return _PEEK_FAILED if failed and not _cut_words(entry) else 0
 
 
 def _peek(entry: ToolEntry, most: int, width: int, scene: Scene) -> list[StyledLine]:
     """Return the last rows of the output, and how many lines are above them."""
-    text = clean(printed(entry.output[-_PEEK_SIZE:].rstrip("\n")))
+    ended = entry.state in _ENDED and not isinstance(entry, ShellEntry)
+    own = printed_by(entry.output) if ended else entry.output
+    text = clean(printed(own[-_PEEK_SIZE:].rstrip("\n")))
     last = text.split("\n")[-most:] if text else []
     rows = [output_lines(line, "secondary", width) for line in last]
     while len(rows) > 1 and sum(map(len, rows)) > most:
