@@ -28,6 +28,16 @@ FOLDER_KEYS: Final = ("cwd", "working_dir", "workdir", "working_directory", "dir
 """The arguments in which tools of many makers are told where a command runs, the first counts."""
 
 
+BACKGROUND_KEYS: Final = ("run_in_background", "background", "is_background")
+"""The arguments in which such tools are told that a command goes on when the call has returned."""
+
+
+def in_background(arguments: Mapping[str, Any]) -> bool:
+    """Whether a command is to go on after its call has returned."""
+    given = (arguments.get(name) for name in BACKGROUND_KEYS)
+    return any(value not in (None, False, 0, "", "false") for value in given)
+
+
 def first_text(arguments: Mapping[str, Any], keys: Iterable[str]) -> str:
     """Return the first of these arguments that is a text and not blank; else an empty one."""
     for key in keys:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
+from amplifier_tui.base.messages.tool_calls import in_background
 from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules._shared.client_text import load_unsaved
@@ -121,7 +122,7 @@ class Checkpoints:
             return _CONTINUE
         look = owner._looks.pop(call, None)
         if look is not None:
-            look.goes_on = isinstance(given, Mapping) and given.get("run_in_background") is True
+            look.goes_on = isinstance(given, Mapping) and in_background(given)
             await owner._compare(look)
             return _CONTINUE
         files = owner._calls.pop(call, None)

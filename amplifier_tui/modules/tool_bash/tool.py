@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from amplifier_tui.base.capabilities.client_terminals import CAPABILITY as CLIEN
 from amplifier_tui.base.capabilities.client_terminals import ClientTerminals
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
+from amplifier_tui.base.messages.tool_calls import BACKGROUND_KEYS, in_background
 from amplifier_tui.base.secrets import secret_values
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
@@ -135,9 +136,9 @@ class BashTool(DescribedTool):
                 f"`timeout` must be a number of seconds, not {input['timeout']!r}.",
                 "invalid_arguments",
             )
-        background = input.get("run_in_background") or False
+        background = in_background(input)
         terminal = input.get("terminal") or False
-        problem = self._no_background(background)
+        problem = self._no_background(input)
         if not isinstance(terminal, bool):
             problem = f"`terminal` must be true or false, not {terminal!r}."
         if problem:
@@ -235,10 +236,13 @@ class BashTool(DescribedTool):
         await asyncio.to_thread(self._confining.close)
         await asyncio.to_thread(self.keeping.close)
 
-    def _no_background(self, wanted: Any) -> str:
+    def _no_background(self, given: Mapping[str, Any]) -> str:
         """Return why a command can't run in the background, if it is to; else nothing."""
-        if not isinstance(wanted, bool):
-            return f"`run_in_background` must be true or false, not {wanted!r}."
+        # The dialog says of other tools' names for it, too, that the command goes on.
+        for name in BACKGROUND_KEYS:
+            if not isinstance(given.get(name) or False, bool):
+                return f"`{name}` must be true or false, not {given[name]!r}."
+        wanted = in_background(given)
         if wanted and not self.in_background:
             return "`run_in_background` is not possible in this session: run the command and wait."
         if wanted and self.jobs.full:

@@ -167,9 +167,19 @@ async def test_what_is_refused_and_what_can_not_start_is_no_job(
     background: Background, tmp_path: Path
 ) -> None:
     assert kind(await background.start("rm -rf /")) == "denied_command"
-    result = await background.shell.run("true", run_in_background="yes")
-    assert kind(result) == "invalid_arguments"
+    for name in ("run_in_background", "background"):
+        result = await background.shell.run("true", **{name: "yes"})
+        assert kind(result) == "invalid_arguments" and f"`{name}`" in result.output
     assert (await background.job("list")).output == "No command was run in the background."
+
+
+@pytest.mark.parametrize("name", ["background", "is_background"])
+async def test_what_other_tools_call_it_runs_a_command_in_the_background_too(
+    background: Background, name: str
+) -> None:
+    # The dialog announced it so.
+    result = await background.shell.run("sleep 60", **{name: True})
+    assert "job-1 runs in the background" in result.output
 
 
 async def test_no_more_run_at_once_than_are_allowed(tmp_path: Path) -> None:

@@ -13,7 +13,12 @@ from urllib.parse import urlsplit
 
 from amplifier_tui.base.capabilities.mcp import TOOL_PREFIX
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.messages.tool_calls import FOLDER_KEYS, first_text
+from amplifier_tui.base.messages.tool_calls import (
+    BACKGROUND_KEYS,
+    FOLDER_KEYS,
+    first_text,
+    in_background,
+)
 from amplifier_tui.base.patches import patched_paths
 from amplifier_tui.host.gate.edits import TextReplacement
 from amplifier_tui.host.gate.modes import COMMAND_TOOLS, READ_TOOLS, WEB_TOOLS, WRITE_TOOLS
@@ -36,9 +41,8 @@ _READ_TOOL = re.compile(
 _OLD: Final = ("old_string", "old_str", "old_text", "oldText", "search")
 _NEW: Final = ("new_string", "new_str", "new_text", "newText", "replace")
 _NO_COMMANDS: Final = READ_TOOLS | WRITE_TOOLS | WEB_TOOLS
-_BACKGROUND_KEYS: Final = frozenset(("run_in_background", "background", "is_background"))
 _OF_COMMANDS: Final = frozenset(
-    {*_COMMAND_KEYS, *FOLDER_KEYS, *_BACKGROUND_KEYS, "timeout", "timeout_ms", "timeout_seconds"}
+    {*_COMMAND_KEYS, *FOLDER_KEYS, *BACKGROUND_KEYS, "timeout", "timeout_ms", "timeout_seconds"}
     | {"description", "explanation", "persist", "terminal", "outside_sandbox"}
 )
 """Arguments that change nothing about what a command does, beside those that say where it runs."""
@@ -65,8 +69,7 @@ class Subject:
     @property
     def in_background(self) -> bool:
         """Whether a command is to go on after the call has returned."""
-        given = (self.arguments.get(name) for name in _BACKGROUND_KEYS)
-        return any(value not in (None, False, 0, "", "false") for value in given)
+        return in_background(self.arguments)
 
     @property
     def host(self) -> str:
