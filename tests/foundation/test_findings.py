@@ -93,6 +93,32 @@ async def test_a_broken_agent_file_is_an_error_of_that_file(
     assert problem.message.startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "near"),
+    [
+        ("inherit_tools: [tool-filesystm, tool-bash]", "'tool-filesystm'", "tool-filesystem"),
+        ("meta:\n  exclude_tools: [tool-bsh]", "exclude_tools of the agent 'a'", "tool-bash"),
+        ("agents: [a, b]", "", ""),
+        ("agents: [helpr]", "there is no 'helpr'", "helper"),
+        ("inherit_tools: [tool-task, tool-lsp, tool-own]\ntools: [{module: tool-own}]", "", ""),
+    ],
+)
+async def test_what_an_agent_names_and_nobody_has_is_told_with_what_was_meant(
+    tmp_path: Path, bundles: Path, text: str, words: str, near: str
+) -> None:
+    file = write(bundles / "agents" / "a.md", f"---\n{text}\n---\nHi.\n")
+    write(bundles / "agents" / "helper.md", "---\nmeta: {name: helper}\n---\nHelp.\n")
+    tools = "tools: [{module: tool-bash}, {module: tool-filesystem}]\n"
+    top = f"bundle: {{name: mine}}\nagents: {{include: [a, helper]}}\n{tools}{COMPLETE}"
+    write(bundles / "mine.yaml", top)
+    found = [each for each in await findings(tmp_path) if "tool-own:" not in each.message]
+    assert [(each.path, each.line) for each in found] == (
+        [(file, text.count("\n") + 2)] * bool(near)
+    )
+    assert all(words in each.message for each in found)
+    assert [each.remedy for each in found] == [f"Did you mean '{near}'?"] * bool(near)
+
+
 async def test_an_agent_file_without_text_says_where_to_write_it(
     tmp_path: Path, bundles: Path
 ) -> None:

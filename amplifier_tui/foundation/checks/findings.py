@@ -15,7 +15,7 @@ from amplifier_tui.foundation.checks.bundle_file import (
     check_files_of,
     place_of,
 )
-from amplifier_tui.foundation.checks.ignored import agent_problems
+from amplifier_tui.foundation.checks.ignored import agent_problems, unknown_names
 from amplifier_tui.foundation.checks.module_settings import settings_problems
 from amplifier_tui.foundation.checks.opening_report import place_of_module
 from amplifier_tui.foundation.checks.preview import BundleDescription
@@ -147,6 +147,7 @@ def _agents(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]
         file = bundle.resolve_agent_path(agent.name)
         problems = [] if file is None else list(agent_problems(file, agent.name))
         yield from problems
+        yield from unknown_names(bundle, agent.name)
         if agent.has_instruction or any(each.severity == "error" for each in problems):
             continue
         message = f"The agent '{agent.name}' has no instruction"

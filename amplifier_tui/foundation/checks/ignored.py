@@ -6,8 +6,9 @@ correct a stranger's.
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from amplifier_tui.base.nearest import nearest
 from amplifier_tui.foundation.bundle.definitions import read_agent_file
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData, Origin, is_settings_origin
@@ -15,11 +16,13 @@ from amplifier_tui.foundation.checks.bundle_file import (
     Problem,
     check_bundle_file,
     ignored_keys,
+    place_of,
     problem_of,
 )
-from amplifier_tui.foundation.checks.known_keys import unknown_agent_keys
+from amplifier_tui.foundation.checks.known_keys import POLICY, unknown_agent_keys
 from amplifier_tui.foundation.checks.module_settings import settings_problems
 from amplifier_tui.foundation.checks.validator import lacks_for_a_session
+from amplifier_tui.foundation.dicts import module_entries
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.trust.owners import Owner
 
@@ -33,8 +36,9 @@ def ignored_of(bundle: BundleData) -> Iterator[Problem]:
         yield from ignored_keys(path)
     for name in bundle.agents:
         file = bundle.resolve_agent_path(name)
-        if file is not None and _is_own(bundle.origins.get(f"agent:{name}", ())):
-            yield from agent_problems(file, name)
+        if _is_own(bundle.origins.get(f"agent:{name}", ())):
+            yield from () if file is None else agent_problems(file, name)
+            yield from unknown_names(bundle, name)
     yield from settings_problems(bundle)
 
 
@@ -50,6 +54,53 @@ def agent_problems(path: Path, name: str) -> Iterator[Problem]:
         yield Problem(str(error).removeprefix(f"{path}: "), "error", path)
     for keys, message, remedy in unknown_agent_keys(file.data):
         yield Problem(message, "warning", path, file.line_of(keys), remedy)
+
+
+def unknown_names(bundle: BundleData, name: str) -> Iterator[Problem]:
+    """Yield what an agent would leave to another or inherit, and is not there under that name.
+
+    A name that is like no known one may be meant for another bundle, and is left alone.
+    """
+    agent = bundle.agents[name]
+    for key, values in agent.items() if isinstance(agent, dict) else ():
+        section = "agents" if key == "agents" else key.partition("_")[2]
+        if key not in (*POLICY, "agents") or not isinstance(values, list):
+            continue
+        known = bundle.agents.keys() if key == "agents" else _modules(bundle, agent, section)
+        for value in map(str, values):
+            near = None if value in known else _nearest(value, known)
+            if near is not None:
+                message = f"{key} of the agent '{name}': there is no '{value}'"
+                place = _place_in_agent(bundle, name, key)
+                yield Problem(message, "warning", *place, f"Did you mean '{near}'?")
+
+
+def _modules(bundle: BundleData, agent: dict[str, Any], section: str) -> set[str]:
+    """Return the names by which modules of a section are inherited or left out."""
+    every = (getattr(bundle, section), agent.get(section), bundle.spawn.get(section))
+    entries = [entry for entries in every for entry in module_entries(entries)]
+    return {str(entry[key]) for entry in entries for key in ("module", "id") if entry.get(key)}
+
+
+def _nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the name that is meant; what `tool-` and the like begin with makes none alike."""
+    start, dash, _ = name.partition("-")
+    same = {
+        each.removeprefix(start + dash): each for each in known if each.startswith(start + dash)
+    }
+    near = nearest(name.removeprefix(start + dash), same) if dash else nearest(name, known)
+    return same.get(near, near) if near is not None else None
+
+
+def _place_in_agent(bundle: BundleData, name: str, key: str) -> tuple[Path | None, int | None]:
+    path = bundle.resolve_agent_path(name)
+    try:
+        file = None if path is None else read_bundle_file(path)
+    except BundleError:
+        return path, None
+    if file is None:
+        return place_of(bundle, f"agent:{name}", "agents", name, (key,))
+    return path, file.line_of((key,) if key in file.data else ("meta", key))
 
 
 def why_no_session(bundle: BundleData) -> str:

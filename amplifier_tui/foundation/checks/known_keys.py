@@ -12,7 +12,8 @@ _SESSION: Final = (
     *("orchestrator", "context", "orchestrator_source", "context_source"),
     *("examples", "mode", "workspace", "raw", "metadata"),
 )
-_POLICY: Final = ("inherit_tools", "exclude_tools", "inherit_hooks", "exclude_hooks")
+POLICY: Final = ("inherit_tools", "exclude_tools", "inherit_hooks", "exclude_hooks")
+"""What an agent, or a bundle's `spawn`, says of the modules that an agent gets."""
 _BUNDLE: Final[dict[Keys, tuple[str, ...]]] = {
     (): (
         *("bundle", "includes", "session", "providers", "tools", "hooks", "agents", "context"),
@@ -21,11 +22,11 @@ _BUNDLE: Final[dict[Keys, tuple[str, ...]]] = {
     ("bundle",): ("name", "version", "description", "namespace_root"),
     ("session",): _SESSION,
     ("session", "workspace"): ("template",),
-    ("spawn",): ("tools", *_POLICY),
+    ("spawn",): ("tools", *POLICY),
 }
 _AGENT: Final = (
     *("name", "description", "tools", "hooks", "providers", "session", "agents", "context"),
-    *("provider_preferences", "model_role", "mode", "bundle", "meta", *_POLICY),
+    *("provider_preferences", "model_role", "mode", "bundle", "meta", *POLICY),
 )
 MODES: Final = ("plan", "ask", "edits")
 """In which modes a session may begin."""
