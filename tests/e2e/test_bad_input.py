@@ -2,6 +2,8 @@ import re
 from functools import partial
 from typing import Any
 
+import pytest
+
 from tests.e2e.acting import READY, ask, decide, quit_program, ready, switch_bundle
 from tests.e2e.machine import Machine
 from tests.e2e.vendors import lead_to
@@ -132,8 +134,8 @@ def test_a_provider_error_says_what_to_do_and_a_key_tries_again(machine: Machine
 
 CALLS = (
     (ToolUse("read_file", '{"file_path": '), "not valid JSON"),
-    (ToolUse("read_file", {"file_path": "/etc/hostname"}), "outside of the workspace"),
-    (ToolUse("read_file", {"file_path": "../../secret.txt"}), "outside of the workspace"),
+    (ToolUse("read_file", {"file_path": "~/.ssh/id_rsa"}), "outside of the workspace"),
+    (ToolUse("read_file", {"file_path": "../secret.txt"}), "User denied"),
     (ToolUse("no_such_tool", {}), "no_such_tool"),
 )
 
@@ -157,8 +159,8 @@ def test_a_call_that_cannot_be_run_is_explained_to_the_model_and_the_turn_goes_o
         ready(terminal, "work")
         for number, (_, told) in enumerate(CALLS):
             ask(terminal, f"try it, {number}")
-            if told == "outside of the workspace":
-                decide(terminal, "read_file wants to read", "a")
+            if told == "User denied":
+                decide(terminal, "read_file wants to read", "d")
             terminal.wait_for(f"Call {number} went wrong: True")
             terminal.wait_for(READY)
         quit_program(terminal)
@@ -168,8 +170,9 @@ def test_a_call_that_cannot_be_run_is_explained_to_the_model_and_the_turn_goes_o
     assert "nobody may read this" not in str(rows)
 
 
-def test_a_write_outside_of_the_workspace_asks_first_and_a_denial_keeps_it_out(
-    machine: Machine,
+@pytest.mark.parametrize("key", ["d", "a"])
+def test_a_write_outside_of_the_workspace_asks_first_and_the_answer_is_what_happens(
+    machine: Machine, key: str
 ) -> None:
     outside = machine.project.parent / "outside.txt"
     call = ToolUse("write_file", {"file_path": str(outside), "content": "here I am"})
@@ -180,8 +183,8 @@ def test_a_write_outside_of_the_workspace_asks_first_and_a_denial_keeps_it_out(
         ask(terminal, "write it")
         terminal.wait_for("high")
         terminal.wait_for("outside the workspace")
-        decide(terminal, "write_file wants to make", "d")
+        decide(terminal, "write_file wants to make", key)
         terminal.wait_for("So be it.")
         terminal.wait_for(READY)
         quit_program(terminal)
-    assert not outside.exists()
+    assert outside.exists() is (key == "a")

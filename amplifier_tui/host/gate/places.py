@@ -5,12 +5,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.files.under import is_under
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.protected import configures, holds_secrets, starts_from_home
+from amplifier_tui.base.protected import (
+    configures,
+    holds_secrets,
+    secret_homes,
+    starts_from_home,
+)
 from amplifier_tui.foundation.paths import is_there
 from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
 
 _SYSTEM_ROOTS: Final = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/boot", "/dev", "/sys", "/proc")
+_MADE_UP: Final = (Path("/proc"), Path("/sys"), Path("/dev"))
 _HARMLESS_DEVICES: Final = frozenset(
     {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/stdin"}
 )
@@ -63,6 +70,19 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
         system=outside and any(path.is_relative_to(system) for system in _SYSTEM_ROOTS),
         exists=is_there(path),
     )
+
+
+def can_be_allowed(place: PathPlace) -> bool:
+    """Whether a yes of the user lets a file tool touch a place outside of the workspace.
+
+    Where keys are kept, what is this program's own, and what the system makes up on the fly, such
+    as the environment of a process, stay out of its reach whatever is answered.
+    """
+    if not place.outside or place.secret:
+        return False
+    _, *own = _homes(*map(os.environ.get, _DECIDING))
+    secrets = map(resolved, secret_homes(Path.home()))
+    return not any(is_under(place.path, never) for never in (*_MADE_UP, *own, *secrets))
 
 
 def is_root_like(place: PathPlace) -> bool:

@@ -1,10 +1,15 @@
 """The gate before the tools of one session or sub-agent."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from typing import Any, Final
+from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.calls.grants import Grants, Key, call_key
@@ -21,7 +26,14 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookAnswers, HookResult
 from amplifier_tui.kernel.models.hook_result import changed, continue_with
 from amplifier_tui.kernel.session import AmplifierSession
-from amplifier_tui.kernel.session.grant import Grant
+from amplifier_tui.kernel.session.grant import Grant, granted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from amplifier_tui.host.gate.approvals.describe import Description
+
+logger = logging.getLogger(__name__)
 
 ASKER: Final = "amplifier-tui"
 """Who asks where no hook does."""
@@ -68,8 +80,11 @@ class SessionGate:
         """The questions nobody was asked yet, by the identity of their result."""
         self._open: dict[int, GateDecision] = {}
         """What was decided about the questions that are being asked, by their identity."""
-        self._approved: set[Key] = set()
-        """What a person was shown and allowed while the hooks were still judging."""
+        self._approved: dict[Key, frozenset[Path]] = {}
+        """What a person was shown and allowed while the hooks were still judging.
+
+        By what it was, where its paths led then.
+        """
 
     def stand_before(self, session: AmplifierSession) -> None:
         """Judge every call of a session, from before its first module is mounted."""
@@ -137,13 +152,14 @@ class SessionGate:
             judge=lambda: judge() if self._gate.mode != decided_in else None,
             began=answers.began,
         )
+        if decision.verdict == "ask":
+            decision = await asyncio.to_thread(self._unless_refused, decision, tool, arguments)
         if decision.verdict == "deny":
             self._decided(question, decision)
             return HookResult(action="deny", reason=decision.reason)
-        key = call_key(tool, arguments)
-        if decision.verdict == "allow" or key in self._approved:
-            by_person = key in self._approved
-            self._approved.discard(key)
+        leads = self._approved.pop(call_key(tool, arguments), None)
+        by_person = leads is not None and decision.description.touched.leads <= leads
+        if decision.verdict == "allow" or by_person:
             if not by_person:
                 self._decided(question, decision)
             self._let_through(question, decision, "person" if by_person else "")
@@ -156,6 +172,24 @@ class SessionGate:
             _, given_up = self._asking.pop(next(iter(self._asking)))
             self._open.pop(id(given_up), None)
         return asked
+
+    def _unless_refused(
+        self, decision: GateDecision, tool: str, arguments: Mapping[str, Any]
+    ) -> GateDecision:
+        """Return a denial where a tool would refuse a call for its paths even after a yes."""
+        refuses = getattr(self._tools.get(tool), "refused_place", None)
+        if not callable(refuses):
+            return decision
+        try:
+            with granted(Grant(by="person", places=decision.description.outside)):
+                said = refuses(copy_plain(arguments))
+        except Exception:
+            # Then the user is asked, and the tool says itself what is wrong.
+            logger.exception("%s could not say whether it refuses a path", tool)
+            return decision
+        if not isinstance(said, str) or not said:
+            return decision
+        return replace(decision, verdict="deny", reason=said, rule="")
 
     def confines(self, tool: str) -> bool:
         """Whether a tool offers to leave the sandbox, so that it is in one."""
@@ -193,7 +227,7 @@ class SessionGate:
             by = "" if by_default or answer.by == "mode" else "rule"
             self._let_through(question, decision, person or by)
         elif person and question.tool:
-            self._approved.add(call_key(question.tool, question.arguments))
+            self._approved[call_key(question.tool, question.arguments)] = answer.leads
 
     def changed(self, question: ApprovalQuestion, arguments: Mapping[str, Any]) -> None:
         """Run a call with the arguments that were decided about in place of those it came with."""
@@ -201,15 +235,27 @@ class SessionGate:
 
     def _let_through(self, question: ApprovalQuestion, decision: GateDecision, by: str) -> None:
         ruled = bool(decision.rule)
+        described = question.description or decision.description
         grant = Grant(
             by="person" if by == "person" else "rule" if ruled or by == "rule" else "mode",
             reading=decision.act in ("read", "look"),
             network=decision.network and (ruled or by != ""),
+            places=self._allowed_outside(described, by),
         )
-        described = question.description or decision.description
         self._grants.add(
             question.tool, question.arguments, question.call_id, grant, described.touched
         )
+
+    def _allowed_outside(self, described: Description, by: str) -> frozenset[Path]:
+        """Return what is outside of the workspace and the user allowed, now or by a rule.
+
+        A rule of a bundle's and a mode let a call through, and open no place.
+        """
+        outside = described.outside
+        if by == "person" or not outside:
+            return outside
+        match = self._gate.book.match(described.parts)
+        return outside if match is not None and match.verdict == "allow" else frozenset()
 
 
 async def _unbound(result: Any) -> Any:

@@ -4,15 +4,22 @@ A host that judges tool calls sets it around `Tool.execute`; tools that can conf
 as one that runs commands, read it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 
-__all__ = ["SANDBOX_CAPABILITY", "Grant", "SandboxTerms", "current_grant", "granted"]
+__all__ = [
+    "SANDBOX_CAPABILITY",
+    "ConfinedToPlaces",
+    "Grant",
+    "SandboxTerms",
+    "current_grant",
+    "granted",
+]
 
 SANDBOX_CAPABILITY: Final = "session.sandbox"
 """Capability under which a host registers its `SandboxTerms`."""
@@ -40,11 +47,25 @@ class Grant:
         by: Who let it through: a person who saw these very arguments, a standing rule, or the mode.
         reading: It was found to only read, so it needs to write nowhere.
         network: A rule grants it the network.
+        places: The files outside of the workspace that the user allowed this call to touch, without
+            links: just these, and nothing below them.
     """
 
     by: Literal["person", "rule", "mode"]
     reading: bool = False
     network: bool = False
+    places: frozenset[Path] = frozenset()
+
+
+class ConfinedToPlaces(Protocol):
+    """What a tool may offer that refuses calls for where their paths lead."""
+
+    def refused_place(self, arguments: Mapping[str, Any]) -> str:
+        """Return why a call would be refused under the current grant; empty where it would not.
+
+        A host asks before it puts a question to the user that a yes would not settle. Called in a
+        thread; looks at files, changes nothing.
+        """
 
 
 _grant: ContextVar[Grant | None] = ContextVar("tool_grant", default=None)

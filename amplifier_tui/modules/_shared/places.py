@@ -2,10 +2,16 @@
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
+from typing import Final
 
+from amplifier_tui.base.files.under import is_under
 from amplifier_tui.modules._shared.tool import ToolProblem
+
+DENIED: Final = "denied_path"
+OUTSIDE: Final = "outside_workspace"
+"""Kinds of problems with where a path leads."""
 
 
 def resolved(path: str | Path, root: Path) -> Path:
@@ -41,6 +47,7 @@ def check_place(
     allowed: Iterable[str],
     module: str,
     instead: str,
+    approved: Collection[Path] = (),
 ) -> None:
     """Check that a path may be touched: in the workspace or an allowed folder, and not denied.
 
@@ -52,45 +59,32 @@ def check_place(
         allowed: Folders beside the workspace, as configured.
         module: The tool's module, for the message.
         instead: What the model may do instead.
+        approved: What the user allowed this very call to touch outside of the workspace, resolved;
+            nothing below it.
 
     Raises:
         ToolProblem: It may not.
     """
     for place in (resolved(each, root) for each in denied):
-        if _is_under(path, place):
+        if is_under(path, place):
             raise ToolProblem(
                 f"Denied: {path} is in {place}, which this session may not {access} "
                 f"(`denied_{access}_paths`). {instead}, or ask the user.",
-                "denied_path",
+                DENIED,
             )
     places = (root, *(resolved(each, root) for each in allowed))
-    if not any(path.is_relative_to(place) for place in places):
+    if path not in approved and not any(path.is_relative_to(place) for place in places):
         raise ToolProblem(
             f"Denied: {path} is outside of the workspace {root}. Use a path inside it, or ask "
             f"the user to add the folder to `allowed_{access}_paths` of {module}.",
-            "outside_workspace",
+            OUTSIDE,
         )
 
 
-def _is_under(path: Path, place: Path) -> bool:
-    """Whether a denied place holds a path, also under another spelling of its name."""
-    if path.is_relative_to(place):
-        return True
-    # File systems that ignore case give one folder many names.
-    parts, wanted = path.parts, place.parts
-    if len(parts) >= len(wanted) and all(
-        part.casefold() == other.casefold() for part, other in zip(parts, wanted, strict=False)
-    ):
-        return True
-    identity = _identity(place)
-    return identity is not None and any(
-        _identity(ancestor) == identity for ancestor in (path, *path.parents)
-    )
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
+def place_problem(check: Callable[[], object]) -> str:
+    """Return why a check refuses where a path leads; empty for another problem, or none."""
     try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        check()
+    except ToolProblem as problem:
+        return str(problem) if problem.kind in (DENIED, OUTSIDE) else ""
+    return ""

@@ -19,7 +19,13 @@ from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.config import ModuleSettings, Paths, PathText
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.places import check_place, resolved, shown_path
+from amplifier_tui.kernel.session.grant import current_grant
+from amplifier_tui.modules._shared.places import (
+    check_place,
+    place_problem,
+    resolved,
+    shown_path,
+)
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument
 
@@ -73,7 +79,7 @@ class ToolWorkspace:
 
     def resolve(self, given: Any, access: Access) -> Path:
         """Return the file a call means, with every link followed; relative to the workspace."""
-        root = self.root
+        grant, root = current_grant(), self.root
         path = _absolute(given, root)
         if access == "read":
             allowed = (*self._settings.allowed_read_paths, *self._settings.allowed_write_paths)
@@ -89,6 +95,7 @@ class ToolWorkspace:
             allowed=allowed,
             module=self._settings.module,
             instead="Leave it as it is",
+            approved=grant.places if grant is not None else (),
         )
         return path
 
@@ -163,6 +170,7 @@ class FileTool(ModuleTool):
 
     verb: ClassVar[str]
     """What it does to a file, for messages."""
+    access: ClassVar[Access]
 
     def __init__(self, workspace: ToolWorkspace) -> None:
         self._workspace = workspace
@@ -173,6 +181,10 @@ class FileTool(ModuleTool):
             return await self._run(given)
         except OSError as error:
             raise from_os_error(error, self.verb, Path(str(file_path(given)))) from error
+
+    def refused_place(self, arguments: Mapping[str, Any]) -> str:
+        """Return why the call's path would be refused; see `kernel.session.grant`."""
+        return place_problem(lambda: self._workspace.resolve(file_path(arguments), self.access))
 
     @abstractmethod
     async def _run(self, given: Mapping[str, Any]) -> ToolResult: ...

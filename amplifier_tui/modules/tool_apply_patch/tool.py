@@ -16,6 +16,7 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.changes import compare
 from amplifier_tui.modules._shared.client_text import load_unsaved, save_together
+from amplifier_tui.modules._shared.places import place_problem
 from amplifier_tui.modules._shared.text_file import UNREADABLE, TextFile, load
 from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument
 from amplifier_tui.modules._shared.workspace import ToolWorkspace, from_os_error, missing, text
@@ -115,6 +116,14 @@ space; where they do not make the place unique, put the class or function it is 
         for path in files.changed:
             await self._tell(path, files.before[path], files.after[path])
         return ToolResult(output=self._summary(changes, files))
+
+    def refused_place(self, arguments: Mapping[str, Any]) -> str:
+        """Return why a path of the call's patch would be refused; see `kernel.session.grant`."""
+        try:
+            changes = read_patch(text(arguments, "input"))
+        except (PatchProblem, ToolProblem):
+            return ""
+        return place_problem(lambda: self._places(changes))
 
     def _places(self, changes: Sequence[FileChange]) -> dict[str, Path]:
         places = {}

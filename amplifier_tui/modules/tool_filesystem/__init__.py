@@ -1,7 +1,7 @@
 """tool-filesystem: ``read_file``, ``write_file`` and ``edit_file`` inside the workspace.
 
-The workspace is the capability ``session.working_dir``. What is outside is denied unless the
-config allows it; links are followed before that is checked.
+The workspace is the capability ``session.working_dir``. What is outside is denied unless the config
+allows it, or the user allowed this very call; links are followed before that is checked.
 
 Config:
     tools: Which of the three to offer. Default all; an agent that only looks gets ``[read_file]``.

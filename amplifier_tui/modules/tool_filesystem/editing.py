@@ -107,6 +107,7 @@ class WriteFileTool(FileTool):
 
     name = "write_file"
     verb = "write"
+    access = "write"
     description = (
         "Create a file of the workspace, or replace everything in it. Missing folders are "
         "made. To change a part of a file use edit_file."
@@ -119,7 +120,7 @@ class WriteFileTool(FileTool):
 
     async def _run(self, given: Mapping[str, Any]) -> ToolResult:
         content = text(given, "content")
-        path = await asyncio.to_thread(self._workspace.resolve, file_path(given), "write")
+        path = await asyncio.to_thread(self._workspace.resolve, file_path(given), self.access)
         async with self._workspace.lock(path):
             before = await self._existing(path)
             text_file, facts, change = await asyncio.to_thread(self._write, path, before, content)
@@ -165,6 +166,7 @@ class EditFileTool(FileTool):
 
     name = "edit_file"
     verb = "change"
+    access = "write"
     description = (
         "Replace a passage of a file in the workspace. `old_string` must match the file "
         "exactly, indentation included, without line numbers, and be unique unless "
@@ -182,7 +184,7 @@ class EditFileTool(FileTool):
         old = text(given, "old_string")
         new = text(given, "new_string")
         everywhere = flag(given, "replace_all", False)
-        path = await asyncio.to_thread(self._workspace.resolve, file_path(given), "write")
+        path = await asyncio.to_thread(self._workspace.resolve, file_path(given), self.access)
         async with self._workspace.lock(path):
             client = self._workspace.client_files
             file = await load_unsaved(client, path, to_change=True)

@@ -194,6 +194,7 @@ class ReadFileTool(FileTool):
 
     name = "read_file"
     verb = "read"
+    access = "read"
     description = (
         "Read a file of the workspace. Text comes with line numbers (the number and the tab "
         f"are not part of the file), at most {DEFAULT_LINES} lines at once: continue with "
@@ -214,7 +215,7 @@ class ReadFileTool(FileTool):
         self._settings = settings
 
     async def _run(self, given: Mapping[str, Any]) -> ToolResult:
-        path = await asyncio.to_thread(self._workspace.resolve, file_path(given), "read")
+        path = await asyncio.to_thread(self._workspace.resolve, file_path(given), self.access)
         offset = number(given, "offset", 1)
         limit = number(given, "limit", DEFAULT_LINES)
         numbers = flag(given, "line_numbers", self._settings.line_numbers)

@@ -62,6 +62,10 @@ class GlobTool(SearchTool):
         findings = await self._searcher.run(self._common("glob", asked, start) | request)
         return self._result(findings, start, pattern)
 
+    def _folder(self, arguments: Mapping[str, Any]) -> Any:
+        asked = GlobArguments.of(arguments)
+        return _split(asked.pattern, asked.path)[0]
+
     def _result(self, findings: SearchFindings, start: Path, pattern: str) -> ToolResult:
         notes = [entry["note"] for entry in findings.found if "note" in entry]
         found = [entry for entry in findings.found if "path" in entry]

@@ -26,7 +26,12 @@ from amplifier_tui.base.config import (
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import IN_AMPLIFIER_HOME, secret_homes
 from amplifier_tui.base.text import printable
-from amplifier_tui.modules._shared.places import check_place, resolved, shown_path
+from amplifier_tui.modules._shared.places import (
+    check_place,
+    place_problem,
+    resolved,
+    shown_path,
+)
 from amplifier_tui.modules._shared.session_paths import amplifier_home, working_dir
 from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem
 
@@ -238,6 +243,17 @@ class SearchTool(ModuleTool):
         self._places = places
         self._searcher = searcher
         self._settings = settings
+
+    def refused_place(self, arguments: Mapping[str, Any]) -> str:
+        """Return why the call's folder would be refused; see `kernel.session.grant`.
+
+        Outside of the workspace that is every one: below a folder is more than was asked about.
+        """
+        return place_problem(lambda: self._places.resolve(self._folder(arguments)))
+
+    def _folder(self, arguments: Mapping[str, Any]) -> Any:
+        """Return where a call starts to search."""
+        return arguments.get("path")
 
     async def _start(self, folder: Any) -> Path:
         return await asyncio.to_thread(self._places.resolve, folder)

@@ -21,7 +21,7 @@ from amplifier_tui.host.gate.modes import (
     WRITE_TOOLS,
     Act,
 )
-from amplifier_tui.host.gate.places import PathPlace, locate
+from amplifier_tui.host.gate.places import PathPlace, can_be_allowed, locate
 from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, SETS_VARIABLES
 from amplifier_tui.host.gate.risk import (
     MAKES_FILE,
@@ -73,6 +73,13 @@ class Description:
         if self.kind == "command":
             return Touched(frozenset((Path(self.cwd),)))
         return Touched(frozenset(place.path for place in self.judgement.places), self.replaced)
+
+    @property
+    def outside(self) -> frozenset[Path]:
+        """The files outside of the workspace that a yes of the user lets the call touch."""
+        if self.kind not in ("read", "write", "edit", "patch"):
+            return frozenset()
+        return frozenset(each.path for each in self.judgement.places if can_be_allowed(each))
 
 
 def describe_call(

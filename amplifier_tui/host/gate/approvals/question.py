@@ -11,6 +11,8 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import MAIN_LANE, AnsweredBy, ApprovalOutcome, Risk
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from amplifier_tui.host.gate.approvals.describe import Description
     from amplifier_tui.host.gate.gate import GateDecision
 
@@ -56,7 +58,8 @@ class ApprovalAnswer:
 
     `reason` is the user's words, or why it was not answered; `default` what the asker should do
     after a timeout: never `allow` for what is risky; with the outcome
-    `changed`, `arguments` are judged anew in place of the call's.
+    `changed`, `arguments` are judged anew in place of the call's. `leads` are where the paths of
+    what was asked about led.
     """
 
     outcome: ApprovalOutcome
@@ -64,3 +67,4 @@ class ApprovalAnswer:
     reason: str = ""
     default: Default = "deny"
     arguments: Mapping[str, Any] | None = None
+    leads: frozenset[Path] = frozenset()
