@@ -37,8 +37,10 @@ from amplifier_tui.context.turn import (
     lend,
     to_messages,
     turn_start,
+    without,
 )
 from amplifier_tui.kernel import events
+from amplifier_tui.kernel.mounting.changes import add_shared, drop_shared
 
 DEFAULT_TIMEOUT: Final = 30.0
 
@@ -85,6 +87,7 @@ class ContextPipeline:
         self._tools = tools
         self._events = ContextEvents(hooks, name)
         self._turn: ProviderTurn | None = None
+        self._lenders: set[str] = set()
         self._host: object | None = None
         self._announced = False
         self._failed = False
@@ -95,6 +98,7 @@ class ContextPipeline:
         self._beginning = asyncio.Lock()
         self._warned = False
         view.before_request, manager.on_reset = self._before_request, self._forget
+        view.before_frame = self._let_go
 
     @property
     def beginning(self) -> bool:
@@ -113,14 +117,15 @@ class ContextPipeline:
             raise ValueError(f"'{STATE_KEY}' is no name for a source: its state is kept there")
         if any(other.source_id == provider.source_id for other in self.context_providers):
             raise ValueError(f"There is a context provider '{provider.source_id}' already")
-        self.context_providers.append(provider)
+        add_shared(self.context_providers, provider)
 
     def remove(self, source_id: str) -> None:
         """Let a provider take part no longer; ``ValueError`` where there is none of that name."""
-        kept = [other for other in self.context_providers if other.source_id != source_id]
-        if len(kept) == len(self.context_providers):
+        gone = [other for other in self.context_providers if other.source_id == source_id]
+        if not gone:
             raise ValueError(f"There is no context provider '{source_id}'")
-        self.context_providers[:] = kept
+        for provider in gone:
+            drop_shared(self.context_providers, provider)
 
     def skip(self, source_id: str) -> None:
         """Go on without a source in the next turn; for the user's answer to an error of it."""
@@ -226,6 +231,7 @@ class ContextPipeline:
         lent = lend(context, self._history, histories, service=service)
         self._mount_tools(turn)
         self.manager.view.lent = lent
+        self._lenders = {p.source_id for p in turn.providers if not isinstance(p, HistoryProvider)}
         self._history.forget()
         self._turn = turn
         self._skipped.clear()
@@ -296,7 +302,10 @@ class ContextPipeline:
         self._told_until = self._answered_until()
         answers = filter(is_answer, self.manager.ledger.entries[turn.answered_from :])
         turn.context._response = AgentResponse(to_messages(answers), agent_id=self.id)
-        errors = await self._runs.after(turn.providers, self.session, turn.context)
+        # One that was mounted anew in the meantime stands for what it was; one that is gone is out.
+        here = {each.source_id: each for each in (self._history, *self.context_providers)}
+        taking_part = [here[each.source_id] for each in turn.providers if each.source_id in here]
+        errors = await self._runs.after(taking_part, self.session, turn.context)
         failed: list[ContextSourceError] = []
         for error in errors:
             if isinstance(error.__cause__, HistoryUnavailableError):
@@ -305,6 +314,14 @@ class ContextPipeline:
                 failed.append(error)
         await self._tell_notices(turn.context)
         return failed
+
+    def _let_go(self) -> None:
+        """Take back what those added that take part no longer: a module can go during a turn."""
+        gone = self._lenders.difference(each.source_id for each in self.context_providers)
+        lent = self.manager.view.lent
+        if gone and lent is not None:
+            self.manager.view.lent = without(lent, gone)
+        self._lenders -= gone
 
     def _abandon(self) -> None:
         """End the running turn; what was said in it is in the ledger."""

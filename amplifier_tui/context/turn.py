@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import field, replace
 from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -123,6 +123,15 @@ def lend(
         instructions=context.attributed_instructions(),
         history=loading.source_id,
         service=service,
+    )
+
+
+def without(lent: LentTurn, gone: Collection[str]) -> LentTurn:
+    """Return what was lent without what some sources added."""
+    return replace(
+        lent,
+        context=[each for each in lent.context if each.key.rpartition("#")[0] not in gone],
+        instructions=[part for part in lent.instructions if part[0] not in gone],
     )
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
+from amplifier_tui.kernel.mounting.changes import add_shared
 
 logger = logging.getLogger(__name__)
 
@@ -114,7 +115,7 @@ class CancellationToken:
 
     def on_cancel(self, callback: CancelCallback) -> None:
         """Call ``callback``, sync or async, from :meth:`trigger_callbacks`."""
-        self._callbacks.append(callback)
+        add_shared(self._callbacks, callback)
 
     async def trigger_callbacks(self) -> None:
         """Run every callback. What they raise is logged.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from amplifier_tui.kernel.cancellation import CancellationToken
 from amplifier_tui.kernel.events import CLEANUP_FAILED
 from amplifier_tui.kernel.hooks import HookRegistry, dispatch
 from amplifier_tui.kernel.mounting.callbacks import collect_contributions, run_cleanups
-from amplifier_tui.kernel.mounting.changes import note_change, open_notes
+from amplifier_tui.kernel.mounting.changes import add_shared, note_change, open_notes, put_back
 from amplifier_tui.kernel.mounting.mounted import MountedModule
 
 logger = logging.getLogger(__name__)
@@ -49,6 +49,7 @@ class ModuleCoordinator:
         self._cancellation = CancellationToken()
         self._channels: dict[str, list[dict[str, Any]]] = {}
         self._capabilities: dict[str, Any] = {}
+        self._shared: list[list[Any]] = [self._hooks._observers, self._cancellation._callbacks]
         self._cleanup_fns: list[Callable[..., Any]] = []
         self._current_turn_injections = 0
         self.mount_points: dict[str, Any] = {
@@ -208,9 +209,13 @@ class ModuleCoordinator:
             note_change(self, lambda: self._put(place, name, value), value)
 
     def _contribute_again(self, channel: str, contributor: dict[str, Any]) -> None:
-        contributors = self._channels.setdefault(channel, [])
-        if not any(other is contributor for other in contributors):
-            contributors.append(contributor)
+        put_back(self._channels.setdefault(channel, []), contributor)
+
+    def _lists(self) -> Iterator[list[Any]]:
+        """Yield the lists that modules add to."""
+        yield self._shared
+        yield from self._shared
+        yield from self._channels.values()
 
     def _resolved(self, mount_point: str, name: str | None) -> str:
         if mount_point in self.mount_points:
@@ -250,6 +255,13 @@ class ModuleCoordinator:
         self._channels.setdefault(channel, []).append(contributor)
         if open_notes:
             note_change(self, lambda: self._contribute_again(channel, contributor), contributor)
+
+    def share_list(self, rows: list[Any]) -> None:
+        """Have what a module adds to a list go with it, as what it registers here does.
+
+        For whatever keeps a list of its own that modules add to, such as the context providers.
+        """
+        add_shared(self._shared, rows)
 
     async def collect_contributions(self, channel: str) -> list[Any]:
         """Return what every contributor of a channel gives; those that fail are logged."""

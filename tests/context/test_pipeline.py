@@ -293,6 +293,29 @@ async def test_providers_come_and_go() -> None:
         stage.pipeline.remove("rag")
 
 
+async def test_what_a_provider_added_is_out_of_the_turn_it_leaves_during() -> None:
+    class Instructing(Noting):
+        async def before_run(self, agent, session, context, state) -> None:
+            await super().before_run(agent, session, context, state)
+            context.extend_instructions(self.source_id, "Mind the rag.")
+
+    rag, fresh, other = Instructing("rag"), Instructing("rag"), Noting("other")
+    stage = Stage(rag, other, events=False)
+    for left, heard in (([other], []), ([fresh, other], ["Two"])):
+        stage.pipeline.context_providers[:] = [rag, other]
+        async with stage.pipeline.turn():
+            await stage.manager.add_message(user("Two"))
+            whole = await stage.request()
+            assert "Mind the rag." in whole[0] and "doc of rag" in whole[-3:]
+            stage.pipeline.context_providers[:] = left
+            sources = [line.source for line in (await stage.pipeline.report()).by_source]
+            assert ("rag" in sources) == bool(heard)
+            assert (await stage.request() == whole) == bool(heard)
+            await stage.manager.add_message(assistant("Done."))
+        assert [words for (words,), _ in fresh.heard] == heard
+    assert not rag.heard and len(other.heard) == 2
+
+
 async def test_a_turn_without_a_request_leaves_nothing_behind() -> None:
     rag = Noting("rag")
     stage = Stage(rag)

@@ -1,4 +1,5 @@
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +13,13 @@ from amplifier_tui.kernel.session import AmplifierSession
 from tests.kernel.plans import MemoryLoader, Named, make, mounts, plan
 
 
+def listen(name: str, *given: Any) -> None: ...
+
+
+def listeners(rows: list[Any]) -> list[str]:
+    return [row.args[0] for row in rows if row.func is listen]
+
+
 async def everything(coordinator: ModuleCoordinator, name: str) -> None:
     await coordinator.mount("tools", Named(name))
     await coordinator.mount("agents", Named(name))
@@ -19,6 +27,8 @@ async def everything(coordinator: ModuleCoordinator, name: str) -> None:
     coordinator.hooks.register("x", lambda event, data: None, name=name)
     coordinator.register_capability(name, 1)
     coordinator.register_contributor("c", name, lambda: name)
+    coordinator.cancellation.on_cancel(partial(listen, name))
+    coordinator.hooks.observe(partial(listen, name))
 
 
 def present(coordinator: ModuleCoordinator) -> dict[str, Any]:
@@ -30,6 +40,8 @@ def present(coordinator: ModuleCoordinator) -> dict[str, Any]:
         "hooks": coordinator.hooks.list_handlers("x")["x"],
         "capabilities": coordinator.to_dict()["capabilities"],
         "contributors": [row["name"] for row in coordinator.channels.get("c", [])],
+        "at a stop": listeners(coordinator.cancellation._callbacks),
+        "observers": listeners(coordinator.hooks._observers),
     }
 
 
@@ -55,6 +67,8 @@ async def test_a_failed_mount_takes_back_everything_it_did() -> None:
         "hooks": ["good"],
         "capabilities": ["good"],
         "contributors": ["good"],
+        "at a stop": ["good"],
+        "observers": ["good"],
     }
 
 
@@ -108,6 +122,8 @@ async def test_what_others_register_meanwhile_stays() -> None:
         "hooks": ["other"],
         "capabilities": ["other"],
         "contributors": ["other"],
+        "at a stop": ["other"],
+        "observers": ["other"],
     }
 
 

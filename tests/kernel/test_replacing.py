@@ -34,6 +34,9 @@ async def mount(coordinator, config=None):
 
     async def on_start(event, data):
         hooks.register("tool:post", listen, name="late")
+        coordinator.register_capability("dice.late", Dice())
+        coordinator.register_contributor("numbers", "late", lambda: VALUE)
+        faces.append(Dice())
 
     async def listen(event, data):
         heard.append((event, VALUE))
@@ -42,6 +45,11 @@ async def mount(coordinator, config=None):
     hooks.register("session:start", on_start, name="start")
     coordinator.register_capability("dice.value", VALUE)
     coordinator.register_contributor("numbers", "dice", lambda: VALUE)
+    coordinator.cancellation.on_cancel(print)
+    hooks.observe(heard.__contains__)
+    faces = coordinator.get_capability("faces")
+    if faces is not None:
+        faces.append(VALUE)
     # A module is mounted for a trial, too, before it counts.
     trial = coordinator.session_id == "test-session"
     done = [] if trial else config["cleaned"]
@@ -89,6 +97,9 @@ class Author:
         self.coordinator = ModuleCoordinator()
         self.coordinator.mount_points["module-source-resolver"] = Sources(folder)
         self.loader = ModuleLoader(self.coordinator)
+        self.faces: list[Any] = []
+        self.coordinator.share_list(self.faces)
+        self.coordinator.register_capability("faces", self.faces)
         self.cleaned: list[Any] = []
         self.spec = {"module": "tool-dice", "config": {"cleaned": self.cleaned}}
 
@@ -111,7 +122,11 @@ class Author:
             "tools": list(self.coordinator.get("tools")),
             "hooks": {event: names for event, names in hooks.items() if names},
             "capability": self.coordinator.get_capability("dice.value"),
+            "late": self.coordinator.get_capability("dice.late") is not None,
             "contributors": len(self.coordinator.channels.get("numbers", [])),
+            "faces": list(self.faces),
+            "at a stop": len(self.coordinator.cancellation._callbacks),
+            "observers": len(self.coordinator.hooks._observers),
             "modules": [each.module_id for each in self.coordinator.mounted_modules],
         }
 
@@ -126,6 +141,7 @@ async def test_taking_a_module_out_leaves_nothing_of_it(author: Author) -> None:
     module = await author.mount()
     await author.coordinator.hooks.emit("session:start", {})
     assert author.offers()["hooks"]["tool:post"] == ["late"]
+    assert author.offers()["late"] and len(author.faces) == 2
     await unmount_module(author.coordinator, module)
     assert author.offers() == before
     await author.coordinator.cleanup()
@@ -148,7 +164,11 @@ async def test_a_reload_runs_the_new_source_and_nothing_of_the_old(author: Autho
         "tools": ["dice"],
         "hooks": {"tool:pre": ["dice"], "session:start": ["start"]},
         "capability": "two",
+        "late": False,
         "contributors": 1,
+        "faces": ["two"],
+        "at a stop": 1,
+        "observers": 1,
         "modules": ["tool-dice"],
     }
     await author.coordinator.cleanup()
@@ -178,12 +198,16 @@ async def test_a_reload_keeps_the_places_of_tools_and_handlers(author: Author) -
 
     def listen(event: str, data: Any) -> None: ...
 
+    author.faces.append("before")
     await author.coordinator.mount("tools", Other("before"))
     author.coordinator.hooks.register("tool:pre", listen, 5, "before")
     module = await author.mount()
+    author.faces.append("after")
     await author.coordinator.mount("tools", Other("after"))
     author.coordinator.hooks.register("tool:pre", listen, 5, "after")
+    author.write("two")
     await author.reload(module)
+    assert author.faces == ["before", "two", "after"]
     assert list(author.coordinator.get("tools")) == ["before", "dice", "after"]
     listed = author.coordinator.hooks.list_handlers("tool:pre")["tool:pre"]
     assert listed == ["before", "dice", "after"]

@@ -47,6 +47,7 @@ class ContextView:
         decisions: What was compacted so far.
         beginnings: How often it began anew, with other rows.
         before_request: Called before each request is made; None for nothing.
+        before_frame: Called before the rows are put together, for reports too; None for nothing.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class ContextView:
         self.decisions = Decisions()
         self.beginnings = 0
         self.before_request: Callable[[], Awaitable[None]] | None = None
+        self.before_frame: Callable[[], None] | None = None
         self.events = events
         self._policy = policy
         self._tools = tools
@@ -151,6 +153,8 @@ class ContextView:
         self, decided: ModelDecisions | None = None, *, fresh_prompt: bool = True
     ) -> Frame:
         """Return the request before anything is cut, with the summaries among the decisions."""
+        if self.before_frame is not None:
+            self.before_frame()
         prompt = await (self.prompt.make() if fresh_prompt else self.prompt.known())
         tools = tool_schema_tokens(self._tools()) if self._tools is not None else {}
         summaries = (*self.decisions.summaries, *(decided.summaries if decided else ()))

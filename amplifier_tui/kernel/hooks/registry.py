@@ -39,6 +39,7 @@ from amplifier_tui.kernel.hooks.trace import (
     ShowMessage,
 )
 from amplifier_tui.kernel.models.hook_result import HookResult, changed, continue_with
+from amplifier_tui.kernel.mounting.changes import add_shared, drop_shared
 from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import with_place
 
@@ -60,7 +61,7 @@ class HookRegistry(Registrations):
     def __init__(self) -> None:
         super().__init__()
         self._defaults: dict[str, Any] = {}
-        self._observers: tuple[Observer, ...] = ()
+        self._observers: list[Observer] = []
         self._concluding: dict[str, tuple[str, Conclude]] = {}
         self._show: ShowMessage | None = None
         self._announced: set[str] = set()
@@ -82,12 +83,8 @@ class HookRegistry(Registrations):
             raise TypeError("An observer is called synchronously: pass a plain function")
         # An object of its own per call, so that each stop ends one observation only.
         observer = partial(callback)
-        self._observers = (*self._observers, observer)
-
-        def stop() -> None:
-            self._observers = tuple(other for other in self._observers if other is not observer)
-
-        return stop
+        add_shared(self._observers, observer)
+        return partial(drop_shared, self._observers, observer)
 
     def conclude(self, event: str, conclude: Conclude, name: str) -> None:
         """Have the host settle what the handlers of ``event`` answered, unless one denied.
@@ -161,7 +158,7 @@ class HookRegistry(Registrations):
     async def _emit(self, event: str, given: Any) -> HookResult:
         entries = self._by_event.get(event, ())
         concluding = self._concluding.get(event)
-        report = EmitReport(self._observers, event) if self._observers else None
+        report = EmitReport(tuple(self._observers), event) if self._observers else None
         if not entries and concluding is None:
             data = given if given is None or type(given) is dict else as_dict(given)
             result = continue_with(data)

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from typing import Self
+from functools import partial
+from typing import Any, Self
 
 
 class ChangeNotes:
     """The changes that other tasks make to some objects while this is open. A context manager.
 
     A context variable tells the module's own changes from those of others. The owners are a
-    coordinator and its hook registry; ``others`` has functions that make their noted changes again,
-    ``foreign`` what they put there.
+    coordinator, its hook registry, and the lists that modules add to; ``others`` has functions that
+    make their noted changes again, ``foreign`` what they put there.
     """
 
     def __init__(self, *owners: object) -> None:
@@ -49,3 +50,23 @@ def note_change(owner: object, redo: Callable[[], object], what: object = None) 
         if notes is not own and notes.watches(owner):
             notes.others.append(redo)
             notes.foreign.append(what)
+
+
+def add_shared(rows: list[Any], thing: object) -> None:
+    """Add to a list that modules share, so that it is known whose it is while others mount."""
+    rows.append(thing)
+    if open_notes:
+        note_change(rows, partial(put_back, rows, thing), thing)
+
+
+def put_back(rows: list[Any], thing: object) -> None:
+    """Add to a list that modules share what is not in it."""
+    if not any(other is thing for other in rows):
+        add_shared(rows, thing)
+
+
+def drop_shared(rows: list[Any], thing: object) -> None:
+    """Take something out of a list that modules share."""
+    rows[:] = (other for other in rows if other is not thing)
+    if open_notes:
+        note_change(rows, partial(drop_shared, rows, thing))

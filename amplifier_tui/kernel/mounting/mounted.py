@@ -19,7 +19,8 @@ class MountedModule:
         points: What it mounted, by mount point and name; the name is empty where one can be.
         handlers: Its registrations at the hook registry, by event.
         capabilities: What it offers, by name.
-        contributors: What it adds to channels.
+        listed: What it added to lists of the session, each with its list: contributors, observers,
+            callbacks of a stop, context providers.
         cleanups: What runs when it goes.
     """
 
@@ -29,7 +30,7 @@ class MountedModule:
     points: dict[tuple[str, str], Any] = field(default_factory=dict)
     handlers: list[tuple[str, Any]] = field(default_factory=list)
     capabilities: dict[str, Any] = field(default_factory=dict)
-    contributors: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    listed: list[tuple[list[Any], Any]] = field(default_factory=list)
     cleanups: list[Callable[..., Any]] = field(default_factory=list)
 
     @property

@@ -1,10 +1,12 @@
 """Taking a module out of a running session, and putting another one in its place."""
 
 import logging
+from functools import partial
 from typing import Any, Final
 
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.mounting.callbacks import run_cleanups
+from amplifier_tui.kernel.mounting.changes import drop_shared, put_back
 from amplifier_tui.kernel.mounting.mount import ReadyQueue, announce_ready, mount_module
 from amplifier_tui.kernel.mounting.mounted import MountedModule
 from amplifier_tui.kernel.mounting.packages.finding import package_of
@@ -37,6 +39,7 @@ async def replace_module(
         Exception: Why it can't be loaded or mounted; the one that was there stays, untouched.
     """
     order = {point: list(coordinator.get_mounted(point)) for point in _NAMED}
+    lists = [(rows, list(rows)) for rows in coordinator._lists()]
     ready: ReadyQueue = []
     _take_out(coordinator, module)
     before = list(coordinator._cleanup_fns)
@@ -48,6 +51,7 @@ async def replace_module(
         coordinator._cleanup_fns[:] = before
         _put_in(coordinator, module)
         _put_in_order(coordinator, order)
+        _keep_places(lists, module, module)
         await run_cleanups(left, [])
         raise
     modules = coordinator.mounted_modules
@@ -61,6 +65,7 @@ async def replace_module(
         entry.number = numbers.get((event, entry.name), entry.number)
     _put_in(coordinator, fresh)
     _put_in_order(coordinator, order)
+    _keep_places(lists, module, fresh)
     await announce_ready(coordinator, ready)
     return fresh
 
@@ -89,9 +94,8 @@ def _take_out(coordinator: ModuleCoordinator, module: MountedModule) -> None:
     for name, value in module.capabilities.items():
         if coordinator._capabilities.get(name, _NOTHING) is value:
             del coordinator._capabilities[name]
-    for channel, contributor in module.contributors:
-        rows = coordinator.channels.get(channel, [])
-        rows[:] = (other for other in rows if other is not contributor)
+    for rows, thing in module.listed:
+        drop_shared(rows, thing)
 
 
 def _give_back(coordinator: ModuleCoordinator, module: MountedModule) -> None:
@@ -125,6 +129,24 @@ def _note_what_came_later(coordinator: ModuleCoordinator, module: MountedModule)
         for name, mounted in coordinator.get_mounted(point).items():
             if package_of(mounted.__class__) == module.package:
                 module.points[point, name] = mounted
+    module.capabilities.update(
+        (name, value)
+        for name, value in coordinator._capabilities.items()
+        if package_of(value) == module.package
+    )
+    listed = {(id(rows), id(thing)) for rows, thing in module.listed}
+    module.listed += [
+        (rows, thing)
+        for rows in coordinator._lists()
+        for thing in rows
+        if (id(rows), id(thing)) not in listed and package_of(_code_of(thing)) == module.package
+    ]
+
+
+def _code_of(listed: Any) -> Any:
+    """Return what of a thing in a list tells whose it is."""
+    code = listed.get("callback") if isinstance(listed, dict) else listed
+    return code.func if isinstance(code, partial) else code
 
 
 def _put_in(coordinator: ModuleCoordinator, module: MountedModule) -> None:
@@ -137,8 +159,8 @@ def _put_in(coordinator: ModuleCoordinator, module: MountedModule) -> None:
     for event, entry in module.handlers:
         coordinator.hooks._add(event, entry)
     coordinator._capabilities.update(module.capabilities)
-    for channel, contributor in module.contributors:
-        coordinator._contribute_again(channel, contributor)
+    for rows, thing in module.listed:
+        put_back(rows, thing)
     there = {id(function) for function in coordinator._cleanup_fns}
     coordinator._cleanup_fns += [each for each in module.cleanups if id(each) not in there]
 
@@ -151,3 +173,17 @@ def _put_in_order(coordinator: ModuleCoordinator, order: dict[str, list[str]]) -
         live.clear()
         live.update({name: mounted.pop(name) for name in names if name in mounted})
         live.update(mounted)
+
+
+def _keep_places(
+    lists: list[tuple[list[Any], list[Any]]], module: MountedModule, fresh: MountedModule
+) -> None:
+    """Move what ``fresh`` added to lists to where ``module`` had been in them."""
+    for rows, before in lists:
+        old = {id(thing) for listed, thing in module.listed if listed is rows}
+        new = [thing for listed, thing in fresh.listed if listed is rows]
+        place = next((at for at, thing in enumerate(before) if id(thing) in old), None)
+        if new and place is not None:
+            moved = {id(thing) for thing in new}
+            others = [thing for thing in rows if id(thing) not in moved]
+            rows[:] = [*others[:place], *new, *others[place:]]

@@ -1,4 +1,4 @@
-"""Going back to before a module mounted: names, order, handlers, capabilities."""
+"""Going back to before a module mounted: names, order, handlers, capabilities, lists."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,8 @@ class MountWindow(ChangeNotes):
     """
 
     def __init__(self, coordinator: ModuleCoordinator) -> None:
-        super().__init__(coordinator, coordinator.hooks)
+        lists = list(coordinator._lists())
+        super().__init__(coordinator, coordinator.hooks, *lists)
         self._coordinator = coordinator
         self.points = {
             point: dict(mounted) if isinstance(mounted, dict) else mounted
@@ -27,14 +28,15 @@ class MountWindow(ChangeNotes):
         }
         self._handlers = coordinator.hooks._save()
         self._capabilities = dict(coordinator._capabilities)
-        self._channels = {name: list(rows) for name, rows in coordinator.channels.items()}
+        self._channels = dict(coordinator.channels)
+        self._lists = [(rows, list(rows)) for rows in lists]
         self._cleanups = list(coordinator._cleanup_fns)
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         # The context of a timer that was cancelled keeps this for as long as it would have run.
         self.points, self._handlers, self._capabilities = {}, {}, {}
-        self._channels, self._cleanups = {}, []
+        self._channels, self._lists, self._cleanups = {}, [], []
         self.others.clear()
         self.foreign.clear()
 
@@ -56,10 +58,11 @@ class MountWindow(ChangeNotes):
             same = name in self._capabilities and self._capabilities[name] is value
             if not same and not self._is_foreign(value):
                 module.capabilities[name] = value
-        for channel, rows in coordinator.channels.items():
-            there = {id(row) for row in self._channels.get(channel, ())}
-            fresh = (row for row in rows if id(row) not in there and not self._is_foreign(row))
-            module.contributors += [(channel, row) for row in fresh]
+        listed = {id(rows): {id(thing) for thing in before} for rows, before in self._lists}
+        for rows in coordinator._lists():
+            there = listed.get(id(rows), set())
+            fresh = (each for each in rows if id(each) not in there and not self._is_foreign(each))
+            module.listed += [(rows, thing) for thing in fresh]
         module.cleanups += self.cleanups()
 
     def _is_foreign(self, what: Any) -> bool:
@@ -71,7 +74,7 @@ class MountWindow(ChangeNotes):
         return [each for each in self._coordinator._cleanup_fns if id(each) not in there]
 
     def restore(self) -> None:
-        """Go back: names, order, handlers, capabilities. Dicts and lists stay the same objects."""
+        """Go back: names, order, handlers, capabilities, lists. All stay the same objects."""
         coordinator = self._coordinator
         points = coordinator.mount_points
         fresh = points.keys() - self.points.keys()
@@ -83,10 +86,9 @@ class MountWindow(ChangeNotes):
                 points[point] = mounted
         coordinator.hooks._restore(self._handlers)
         _refill(coordinator._capabilities, self._capabilities)
-        channels = {name: coordinator.channels.get(name, []) for name in self._channels}
-        _refill(coordinator.channels, channels)
-        for name, rows in self._channels.items():
-            channels[name][:] = rows
+        _refill(coordinator.channels, self._channels)
+        for rows, before in self._lists:
+            rows[:] = before
         for redo in self.others:
             redo()
         for point in fresh:

@@ -23,6 +23,7 @@ Providers:
         `InMemoryHistoryProvider`. They take the arguments of their classes; a history that loads
         takes the place of the ledger as the past.
     Any other comes from a module: it asks the capability ``context.pipeline`` and calls ``add``.
+        It goes with its module.
 
 Capabilities:
     context.pipeline: The `ContextPipeline`: ``turn()``, ``report()``, ``preview()``,
@@ -226,6 +227,7 @@ async def mount(
     )
     ends = [await mount_context(coordinator, manager, NAME), pipeline.register(hooks)]
     coordinator.register_capability("context.pipeline", pipeline)
+    coordinator.share_list(pipeline.context_providers)
     memory = next((p for p in providers if isinstance(p, SqliteMemoryProvider)), None)
     if memory is not None:
         coordinator.register_capability("context.memory", memory.store)

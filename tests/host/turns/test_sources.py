@@ -7,6 +7,7 @@ from amplifier_tui.host.events import (
     BlockEnded,
     CancelRequested,
     Failed,
+    ModuleFailed,
     Notice,
     TurnEnded,
     TurnStarted,
@@ -45,6 +46,26 @@ def test_a_source_that_fails_stops_the_turn_before_the_model_is_asked(
     assert "without" in failed.remedy and failed.prompt == "What to wear?"
     assert server.requests == []
     assert users(project, opened.session_id) == ["What to wear?"]
+
+
+def test_a_source_comes_and_goes_with_its_module(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    key = "hooks-source"
+    server.script.add(*["Well."] * 6)
+    driver.open(with_source(project, server, {"says": "It rains."}))
+    for change, rains in (
+        (lambda: None, True),
+        (lambda: driver.client.reload(key), True),
+        (lambda: driver.client.switch_module(key, on=False), False),
+        (lambda: driver.client.switch_module(key, on=True), True),
+        (lambda: driver.client.unmount(key), False),
+        (lambda: driver.client.mount(key), True),
+    ):
+        change()
+        assert driver.turn("And now?").status == "success"
+        asked = seen(server, len(server.requests) - 1)
+        assert ("It rains." in asked[-1], len(driver.of(ModuleFailed))) == (rains, 0)
 
 
 def test_a_failed_source_can_be_left_out_for_the_rest_of_the_session(
