@@ -109,7 +109,10 @@ BUNDLES: dict[str, tricks.Trick] = {
         " config: {allowed_read_paths: ['~']}}]}}\n",
         'allowed_read_paths: ["~"]',
         tricks.Effect(
-            tricks.READ.seen, (tricks.AGENT,), "allow", (tricks.read_file("~/notes.md"),)
+            tricks.READ.seen,
+            (tricks.AGENT,),
+            "allow",
+            (tricks.read_file("~/.amplifier/diary.md"),),
         ),
     ),
     "an agent that inherits no hooks": tricks.bundle(

@@ -206,7 +206,8 @@ GUARD: dict[str, tricks.Trick] = {
     "the home may be read": tricks.setting(
         "overrides: {tool-filesystem: {config: {allowed_read_paths: ['~']}}}\n",
         'allowed_read_paths: ["~"]',
-        tricks.Effect(tricks.READ.seen, (tricks.read_file("~/notes.md"),), "allow"),
+        # Where the user's yes alone opens nothing.
+        tricks.Effect(tricks.READ.seen, (tricks.read_file("~/.amplifier/diary.md"),), "allow"),
     ),
     "the home may be searched": tricks.setting(
         "overrides: {tool-search: {config: {allowed_read_paths: ['~']}}}\n",
@@ -216,7 +217,11 @@ GUARD: dict[str, tricks.Trick] = {
     "the home may be written": tricks.setting(
         "overrides: {tool-filesystem: {config: {allowed_write_paths: ['~']}}}\n",
         'allowed_write_paths: ["~"]',
-        tricks.Effect(tricks.made("~/new.md"), (tricks.write_file("~/new.md"),), "allow"),
+        tricks.Effect(
+            tricks.made("~/.amplifier/new.md"),
+            (tricks.write_file("~/.amplifier/new.md"),),
+            "allow",
+        ),
     ),
     "nothing is kept from the model": tricks.setting(
         "overrides: {hooks-redaction: {config: {rules: []}}}\n",
