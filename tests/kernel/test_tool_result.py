@@ -191,6 +191,17 @@ def test_events_get_a_line_of_text_for_an_image() -> None:
     assert ToolResult(output=object()).safe_hook_presentation()["output"].startswith("<object")
 
 
+def test_an_event_has_what_no_json_can_hold_as_well_as_it_can_be_shown() -> None:
+    image_block = ImageBlock(**image())
+    result = ToolResult(output={"b": b"\xff", "n": 1}, content=[image_block])
+    shown = result.safe_hook_presentation()
+    assert (shown["success"], shown["output"]) == (True, {"b": "/w==", "n": 1})
+    assert shown["content"][0]["type"] == "text"
+    circle: dict[str, Any] = {}
+    circle["again"] = circle
+    assert json.dumps(ToolResult(output=circle).safe_hook_presentation())
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from amplifier_tui.base.plain import plain
 from amplifier_tui.base.text import encodable
 from amplifier_tui.kernel.message_models import ImageBlock, TextBlock
 
@@ -115,7 +116,13 @@ class ToolResult(BaseModel):
 
     def safe_hook_presentation(self) -> dict[str, Any]:
         """Return the dump for an event: images give way to a line of text."""
-        dumped = self.model_dump(mode="json", fallback=str)
+        try:
+            dumped = self.model_dump(mode="json", fallback=str)
+        except ValueError:
+            # Bytes that are no text, or what holds itself: shown as well as it can be.
+            dumped = {name: plain(getattr(self, name)) for name in ("success", "output", "error")}
+            if self.content:
+                dumped["content"] = plain(self.content)
         for index, block in enumerate(dumped.get("content", ())):
             if block["type"] == "image":
                 dumped["content"][index] = {"type": "text", "text": IMAGE_OMITTED}
