@@ -11,6 +11,8 @@ A request that can't fit is the kernel's ``ContextLengthError``.
 
 from typing import Literal
 
+from amplifier_tui.kernel.mounting.errors import named_text, with_place
+
 Phase = Literal["before_run", "after_run"]
 
 
@@ -28,7 +30,9 @@ class ContextSourceError(ContextError):
     """
 
     def __init__(self, source_id: str, phase: Phase, cause: BaseException) -> None:
-        what = str(cause) or type(cause).__name__
+        # What the system refused, or took too long, is said in a sentence.
+        said = str(cause) if isinstance(cause, OSError) else ""
+        what = with_place(said or named_text(cause), cause)
         if phase == "before_run":
             remedy = "The model was not asked. Try again, or go on without this source."
         else:

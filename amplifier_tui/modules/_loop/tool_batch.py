@@ -15,6 +15,7 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import tool_call
 from amplifier_tui.kernel.message_models import ToolCall
 from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
+from amplifier_tui.kernel.mounting.errors import with_place
 from amplifier_tui.modules._loop.hook_emitter import HookEmitter
 from amplifier_tui.modules._loop.requests import Row, tool_row
 from amplifier_tui.modules._loop.stop import StopSign, being_cancelled
@@ -133,7 +134,10 @@ class ToolBatch:
             return await self._after(call, arguments, result), mark
         except Exception as error:
             logger.warning("Tool '%s' failed", call.name, exc_info=error)
-            message = f"{call.name} failed: {type(error).__name__}: {error}"
+            said = f"{type(error).__name__}: {error}"
+            if not str(tool.__class__.__module__).startswith("amplifier_tui."):
+                said = with_place(said, error)
+            message = f"{call.name} failed: {said}"
             return await self._fail(call, message, type(error).__name__), ""
 
     async def _execute(self, tool: Any, call: ToolCall, arguments: dict[str, Any]) -> ToolResult:

@@ -96,7 +96,8 @@ async def test_a_tool_that_raises_gives_an_error_result():
 
     bench = Bench(calls(call("t")), says("Oh."), tools={"t": Tool("t", fail)})
     assert await bench.run() == "Oh."
-    assert bench.results()["c1"] == "t failed: ZeroDivisionError: by zero"
+    line = fail.__code__.co_firstlineno + 1
+    assert bench.results()["c1"] == f"t failed: ZeroDivisionError: by zero ({__file__}:{line})"
     (told,) = bench.of("tool:error")
     assert told["error"] == {"type": "ZeroDivisionError", "msg": bench.results()["c1"]}
 
