@@ -140,13 +140,14 @@ def launch(options: LaunchOptions) -> int:
     mistake = mistake_in(options)
     if mistake:
         return _refuse(mistake)
-    plain = options.plain or bool(os.environ.get("ACCESSIBLE"))
+    dumb = os.environ.get("TERM") == "dumb"
+    plain = options.plain or dumb or bool(os.environ.get("ACCESSIBLE"))
     if not (plain or _has_terminal()):
         return _refuse("amplifier-tui needs a terminal on its input and error output, or --plain")
     if options.trust:
         said = "--trust: everything a project or a stranger brings counts in this run."
         print(said, file=sys.stderr)
-    if plain or os.environ.get("TERM") == "dumb":
+    if plain:
         if sys.__stdin__ is None or sys.__stdout__ is None or sys.__stderr__ is None:
             return _refuse("--plain needs standard input, output and error output to be open")
         from amplifier_tui.cli.plain.start import run_plain

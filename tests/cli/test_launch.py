@@ -98,6 +98,14 @@ def test_without_a_terminal_it_refuses_to_start(capsys: pytest.CaptureFixture[st
     assert "needs a terminal" in capsys.readouterr().err
 
 
+def test_a_dumb_terminal_and_its_pipes_get_lines_by_themselves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("amplifier_tui.cli.plain.start.run_plain", lambda connect: 7)
+    monkeypatch.setenv("TERM", "dumb")
+    assert run(["--demo", "--"]) == 7
+
+
 def test_a_folder_or_a_prompt_where_a_command_belongs_is_answered_with_the_way_to_give_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
