@@ -118,6 +118,9 @@ def check_roles(data: Any, where: str) -> Roles:
         raise ThemeError(f"{where}: dark must be true or false")
     roles["dark"] = "yes" if dark else ""
     for role in ROLES:
+        if role in data and data[role] is None:
+            words = "has no colour: without quotes, YAML takes #7AA2F7 for a comment"
+            raise ThemeError(f"{where}: {role} {words}")
         roles[role] = _colour(data.get(role), f"{where}: {role}")
     for role in _TEXTS:
         for surface in _SURFACES:

@@ -107,7 +107,7 @@ def good() -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"primary": None}, "primary: is missing"),
+        ({"primary": None}, "primary has no colour: without quotes, YAML takes"),
         ({"primary": "bluish"}, "primary: 'bluish' is not a colour"),
         ({"primary": 123}, "primary: must be a colour in quotes"),
         ({"primary": "#12345678"}, "without transparency"),
