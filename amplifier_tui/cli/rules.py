@@ -69,7 +69,7 @@ def list_rules(as_json: bool) -> None:
 @_for_project
 def add(rule: str, verdict: str | None, for_project: bool) -> None:
     """Let the calls that RULE speaks of go, or ask about them, or refuse them."""
-    from amplifier_tui.host.gate.modes import VERDICTS
+    from amplifier_tui.host.gate.modes import VERDICTS, meant_tool
     from amplifier_tui.host.gate.rules.file import RulesFileError, add_rules, user_rules_path
     from amplifier_tui.host.gate.rules.text import RuleError, parse_rule
 
@@ -82,6 +82,9 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
     except (OSError, RulesFileError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{known} {parsed}")
+    if near := meant_tool(parsed.tool):
+        words = f"no tool of the program is called {parsed.tool}; {near} is"
+        click.echo(f"Warning: {words}. The rule is kept as it is.", err=True)
 
 
 @rules.command(short_help="Remove a rule.")

@@ -35,6 +35,18 @@ def test_a_rule_is_added_listed_and_removed(capsys: pytest.CaptureFixture[str]) 
     said(capsys, "remove", "--project", "read(notes/**)")
 
 
+@pytest.mark.parametrize(
+    ("rule", "near"),
+    [("wirte(secrets/**)", "write"), ("write(a)", ""), ("mcp_x_*", ""), ("deploy", "")],
+)
+def test_a_tool_that_is_spelt_like_one_of_the_programs_is_warned_about(
+    capsys: pytest.CaptureFixture[str], rule: str, near: str
+) -> None:
+    told = said(capsys, "add", "--deny", rule)
+    assert told.startswith(f"deny {rule}\n")
+    assert (f"is called wirte; {near} is" in told) is bool(near)
+
+
 def test_what_is_no_rule_is_refused_with_its_column(capsys: pytest.CaptureFixture[str]) -> None:
     assert "column 9: a `*` stands alone" in said(capsys, "add", "bash(git*)", status=1)
     assert not user_rules_path().exists()

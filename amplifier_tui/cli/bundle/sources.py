@@ -1,5 +1,6 @@
 """`amplifier-tui bundle use`, `add` and `remove`."""
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -106,9 +107,10 @@ def add(
     with common.failures(context):
         entry = workspace.catalog().find(uri)
         if entry is None:
-            raise BundleNotFoundError(
-                f"There is nothing at {uri!r}", remedy="Give a path, or a URI such as git+https://…"
-            )
+            remedy = "Give a path, or a URI such as git+https://…"
+            if os.path.lexists(uri):
+                remedy = f"What lies in this directory is given as a path: ./{uri}"
+            raise BundleNotFoundError(f"There is no bundle {uri!r}", remedy=remedy)
         callback = common.trust_answers(trust)
         found = asyncio.run(
             workspace.load(entry.source, trust=callback, progress=common.Progress())

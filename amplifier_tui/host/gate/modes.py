@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, get_args
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.nearest import nearest
 from amplifier_tui.host.events import Mode
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -21,6 +22,17 @@ AGENT_TOOLS: Final = frozenset({"task", "delegate"})
 WEB_TOOLS: Final = frozenset({"web_fetch", "web_search"})
 GROUPS: Final = {"read": READ_TOOLS, "write": WRITE_TOOLS, "web": WEB_TOOLS}
 """Names that stand for every tool of a kind."""
+
+_TOOLS: Final = COMMAND_TOOLS | READ_TOOLS | WRITE_TOOLS | AGENT_TOOLS | WEB_TOOLS | GROUPS.keys()
+
+
+def meant_tool(name: str) -> str:
+    """Return the tool or kind of tools that is most likely meant; empty where it may be another's.
+
+    A name with a `*` is none, and one that is like none may be a module's.
+    """
+    return "" if name in _TOOLS or "*" in name else nearest(name, _TOOLS) or ""
+
 
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
