@@ -20,6 +20,9 @@ class StandIn:
         return object.__getattribute__(self, name)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_other":
+            # It is being made, and stands for nothing yet: a debugger or a copy may ask by then.
+            raise AttributeError(name)
         return getattr(self._other, name)
 
     def __setattr__(self, name: str, value: Any) -> None:

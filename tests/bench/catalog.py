@@ -48,6 +48,7 @@ BENCHES = (
     Bench("session_search", "Searching and listing all sessions"),
     Bench("session_list", "The list of sessions on screen"),
     Bench("host_stream", "Following a stream"),
+    Bench("hops", "The way of a token, and of a question"),
     Bench("kernel_emit", "The kernel beside the published one"),
     Bench("context_ledger", "The context of a session with 10 000 rows"),
     Bench("foundation_load", "Bundles"),

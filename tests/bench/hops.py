@@ -34,6 +34,7 @@ from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.ui.app.app import AmplifierApp
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from tests.bench.program import machine
+from tests.bench.table import Row
 from tests.host.conftest import MODULES
 from tests.host.driving import Project, calling, saying
 
@@ -41,9 +42,10 @@ TOKEN = "§"
 OURS = f"{Path(__file__).parents[2] / 'amplifier_tui'}/"
 HELPERS = (
     *("base/", "host/store/", "host/redaction.py", "host/stream/traces.py"),
-    "ui/transcript/lines.py",
+    *("ui/transcript/lines.py", "ui/state/section.py"),
 )
-"""What looks at a token beside its way: cleaning, secrets, the log, the partial file, widths."""
+"""What looks at a token beside its way: cleaning, secrets, the log, the partial file, widths, and
+what compares fields."""
 _WAITING, _DIALOG = "ui/state/waiting.py", "ui/dialogs/approval_sheet.py"
 _STREAMED = ("Sender.delta", "DeltaGate.add")
 """Where the piece waits for the loop to turn."""
@@ -238,25 +240,61 @@ async def watch(home: Path) -> dict[str, list[Hop]]:
 
 def lines(ways: dict[str, list[Hop]], stretches: tuple[str, ...]) -> Iterator[str]:
     """Yield the table; a call that two stretches share counts once."""
+    for stretch, way, fresh in _counted(ways, stretches):
+        yield f"{stretch}: {fresh} hops"
+        yield from (f"    {file}  {function}" for file, function in way)
+    yield f"all: {total(ways, stretches)} hops"
+
+
+def total(ways: dict[str, list[Hop]], stretches: tuple[str, ...]) -> int:
+    """Return the hops of all stretches.
+
+    Raises:
+        RuntimeError: A stretch was not seen: what is watched for has another name.
+    """
+    unseen = [stretch for stretch in stretches if not ways.get(stretch)]
+    if unseen:
+        raise RuntimeError(f"nothing came through: {', '.join(unseen)}")
+    return sum(fresh for _, _, fresh in _counted(ways, stretches))
+
+
+def _counted(
+    ways: dict[str, list[Hop]], stretches: tuple[str, ...]
+) -> Iterator[tuple[str, list[Hop], int]]:
     known: set[tuple[str, str]] = set()
     for stretch in stretches:
         way = ways.get(stretch, [])
         if way and way[0][0].endswith("door/engine.py") and stretch != "answer":
             way = way[1:]  # The loop, which runs what waited.
-        calls = [(one[0], other[0]) for one, other in pairwise(way)]
-        fresh = [call for call in calls if call not in known]
-        known.update(fresh)
-        yield f"{stretch}: {len(fresh)} hops"
-        yield from (f"    {file}  {function}" for file, function in way)
-    yield f"all: {len(known)} hops"
+        calls = {(one[0], other[0]) for one, other in pairwise(way)}
+        yield stretch, way, len(calls - known)
+        known |= calls
+
+
+def _watched() -> tuple[dict[str, list[Hop]], dict[str, list[Hop]]]:
+    with machine() as home:
+        os.environ.update(home.env | {"AMPLIFIER_MODULES": str(MODULES)})
+        return asyncio.run(watch(home.project)), asyncio.run(watch_question(home.project))
+
+
+def measure(quick: bool) -> list[Row]:
+    """Return the hops of a token, and of a question and its answer."""
+    token, question = _watched()
+    how = "calls from one file into another that hand it on: python -m tests.bench.hops lists them"
+    return [
+        Row(what="a token to the screen", value=total(token, STRETCHES), unit="hops", goal=18),
+        Row(
+            what="a question to the dialog and back",
+            value=total(question, ROUND_TRIP),
+            unit="hops",
+            how=how,
+        ),
+    ]
 
 
 def main() -> int:
     """Print the ways."""
-    with machine() as home:
-        os.environ.update(home.env | {"AMPLIFIER_MODULES": str(MODULES)})
-        token = asyncio.run(watch(home.project))
-        question = asyncio.run(watch_question(home.project))
+    token, question = _watched()
     print("A token", *lines(token, STRETCHES), sep="\n")
     print("A question and its answer", *lines(question, ROUND_TRIP), sep="\n")
     return 0

@@ -47,6 +47,7 @@ from amplifier_tui.ui.widgets.messages import ActionWanted, ModelChosen, Termina
 if TYPE_CHECKING:
     from amplifier_tui.host.events import HostEvent
     from amplifier_tui.ui.keys.keymap import Keymap
+    from amplifier_tui.ui.session.approvals import ApprovalDialogs
     from amplifier_tui.ui.session.keyboard import Keyboard
     from amplifier_tui.ui.session.tabs.tab import SessionTab
     from amplifier_tui.ui.state.conversation.entries import EntryChange
@@ -73,6 +74,7 @@ class SessionLink:
     Args:
         send: Sends a text of the user, a slash command too, as if it was sent now.
         early: What was sent before a session is open, each with whether it is to be queued.
+        approvals: Asks what its agents want to do.
         changed: Called after every batch.
         look_back: Whether to say, once it is open, which sessions a crash has cut off.
     """
@@ -83,6 +85,7 @@ class SessionLink:
         keyboard: Keyboard,
         send: Callable[..., Awaitable[None]],
         early: list[tuple[str, bool]],
+        approvals: ApprovalDialogs,
         changed: Callable[[], None],
         *,
         look_back: bool = False,
@@ -94,6 +97,7 @@ class SessionLink:
         self._state = tab.state
         self._feed = Feed(tab.client, self.take)
         self._send = send
+        self._approvals = approvals
         self._changed = changed
         self._look_back = look_back
         self.keyboard = keyboard
@@ -160,7 +164,7 @@ class SessionLink:
         if urgent or not (self.opening and events):
             changes, self._changes = self._changes, []
             self._showing = False
-            self.tab.show(changes)
+            (self._screen.show if self.tab.shown else self.tab.keep)(changes)
         elif not self._showing:
             self._showing = True
             self._screen.set_timer(OPENING_FRAME, partial(self.take, []))
@@ -171,6 +175,7 @@ class SessionLink:
                 self._react(event)
         self.questions.sync(next(iter(state.questions.pending), None))
         self.trust.sync(state.trust.pending)
+        self._approvals.sync()
         self._changed()
 
     def _react(self, event: HostEvent) -> None:

@@ -219,6 +219,10 @@ class DocumentView(LineView[StyledLine]):
             strip = under_cursor(strip, self.palette.style("cursor"), self.palette.style("edge"))
         return strip
 
+    def with_marks(self, strip: Strip, row: int) -> Strip:
+        """Return a row with what is to be pointed out on it."""
+        return strip
+
     def draw_below(self, row: int, width: int) -> Strip:
         """Return an empty row."""
         return Strip.blank(self._width, self.palette.style("text"))
@@ -253,7 +257,7 @@ class DocumentView(LineView[StyledLine]):
     def render_line(self, y: int) -> Strip:
         """Return a visible row with the selection and the pill on it."""
         row = self.scroll_offset.y + y
-        strip = self.draw_row(row, self._width)
+        strip = self.with_marks(self.draw_row(row, self._width), row)
         selection = self.text_selection
         span = selection.get_span(row) if selection is not None else None
         found = self._document.line_at(row) if span is not None else None

@@ -100,9 +100,8 @@ class SearchedView(CursorView):
             self._place(self._pager.scrolled(max(0, top - self._pager.height // 3)))
         self.refresh()
 
-    def draw_row(self, row: int, width: int) -> Strip:
+    def with_marks(self, strip: Strip, row: int) -> Strip:
         """Return a row with what was found on it marked."""
-        strip = super().draw_row(row, width)
         place = self._document.place_at(row) if self._finder.active else None
         if place is not None:
             piece, number = place

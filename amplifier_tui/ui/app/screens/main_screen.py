@@ -22,7 +22,6 @@ from amplifier_tui.ui.prompt.history import History
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-    from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
     from amplifier_tui.ui.transcript.view import TranscriptView
     from amplifier_tui.ui.widgets.messages import PromptOffered
@@ -136,13 +135,10 @@ class MainScreen(SessionScreen):
         if self.focused is self.conversation:
             self.prompt.input.focus()
 
-    def show(self, changes: list[EntryChange]) -> None:
-        """Draw the state, in the panes too."""
-        if self._state is not None:
-            for pane in self._panes.values():
-                if pane.display and pane.parent is not None:
-                    cast("ShowsState", pane).update_from(self._state)
-        super().show(changes)
+    def _show_panes(self, state: SessionState) -> None:
+        for pane in self._panes.values():
+            if pane.display and pane.parent is not None:
+                cast("ShowsState", pane).update_from(state)
 
     def open_agent(self, lane: str) -> None:
         """Show the conversation of an agent in the place of the main one."""

@@ -68,7 +68,10 @@ class SessionScreen(ConversationScreen):
     def show(self, changes: list[EntryChange]) -> None:
         """Draw the state; each widget looks at its own version and does nothing in vain."""
         state = self._state
-        if state is None or self.transcript is None or self.status is None:
+        if state is None:
+            return
+        self._show_panes(state)
+        if self.transcript is None or self.status is None:
             return
         if changes:
             self.transcript.apply(changes)
@@ -80,6 +83,9 @@ class SessionScreen(ConversationScreen):
         if self.agents is not None:
             self.agents.update_from(state)
         self._show_prompt(state)
+
+    def _show_panes(self, state: SessionState) -> None:
+        """Draw the state in the panes."""
 
     def _show_prompt(self, state: SessionState) -> None:
         """Say whom the prompt speaks to, and what waits to be heard there."""

@@ -71,10 +71,11 @@ class SessionTab:
 
     def show(self, changes: list[EntryChange]) -> None:
         """Draw changes of the conversation, or keep them."""
-        if self.shown:
-            self.screen.show(changes)
-        else:
-            self._unseen.add(changes)
+        (self.screen.show if self.shown else self.keep)(changes)
+
+    def keep(self, changes: list[EntryChange]) -> None:
+        """Keep changes until the session is shown."""
+        self._unseen.add(changes)
 
     def turn_ended(self) -> None:
         """Take note that a turn has ended, which the user sees at once or not."""

@@ -239,6 +239,9 @@ class SessionTabs:
     def changed(self) -> None:
         """Show what the sessions do, and ask what they want to ask."""
         self.approvals.sync()
+        self._tell()
+
+    def _tell(self) -> None:
         looks = [link.tab.look for link in self.links]
         if self._screen.sessions is not None:
             self._screen.sessions.show_sessions(looks)
@@ -258,7 +261,8 @@ class SessionTabs:
         self, tab: SessionTab, early: list[tuple[str, bool]], *, look_back: bool = False
     ) -> SessionLink:
         link = SessionLink(
-            tab, self._keyboard, self._send, early, self.changed, look_back=look_back
+            *(tab, self._keyboard, self._send, early, self.approvals, self._tell),
+            look_back=look_back,
         )
         self.links.append(link)
         return link
