@@ -325,6 +325,22 @@ class ModuleFailed(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleDegraded(HostEvent):
+    """Parts of a mounted module, such as servers, have failed; or all of them work again.
+
+    Attributes:
+        failed: What failed, each with why; empty when nothing is amiss any more.
+        of: How many parts it has.
+    """
+
+    module_id: str
+    kind: ModuleKind
+    instance: str = ""
+    failed: tuple[str, ...] = ()
+    of: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleUnmounted(HostEvent):
     """A module was taken out of the running session; when `disabled`, it is listed all the same."""
 

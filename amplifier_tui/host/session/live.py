@@ -99,7 +99,7 @@ class LiveSession:
         self.items = ItemChoices(self._sources, self._window, sender, self._compacted)
         self.memories = Memories(coordinator, sender)
         self.jobs = BackgroundJobs(coordinator, sender)
-        self.mcp_servers = McpServerList(coordinator, sender)
+        self.mcp_servers = McpServerList(coordinator, sender, parts.facts)
         self._last_answer = ""
         self.watch = SessionWatch(sender, parts.workspace)
         self.workspace = parts.workspace
@@ -170,7 +170,7 @@ class LiveSession:
         self.store.on_row = self._row_added
         self.approvals.record.on_resolved = self._normalizer.tools.judged
         self.store.on_title = self.watch.title_changed
-        self._detach.append(self.watch.stop)
+        self._detach += [self.watch.stop, self.mcp_servers.follow()]
         self._normalizer.on_usage = self._usage_known
         self._detach.append(self.turns.steering.attach(coordinator.hooks))
         self._teller.told(messages)
@@ -310,6 +310,7 @@ class LiveSession:
             await self._state.save(context)
 
     def _modules_changed(self) -> None:
+        self.mcp_servers.follow()
         self.commands.tell_soon()
         self.budget.prompt_may_differ()
         self.budget.measure_soon()

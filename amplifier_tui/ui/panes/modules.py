@@ -199,7 +199,8 @@ def modules_head(modules: Modules, width: int) -> Row:
 def module_row(module: ModuleStatus, width: int) -> Row:
     """Return the line of one module."""
     glyph, role = _GLYPHS[module.state]
-    if module.state == "ready" and (module.in_place_of or module.kept or module.problems):
+    amiss = module.in_place_of or module.kept or module.problems or module.failed_parts
+    if module.state == "ready" and amiss:
         role = "warning"
     name = one_line(module.module_id)
     if module.instance:
@@ -231,6 +232,10 @@ def _data(module: ModuleStatus, room: int) -> Row:
         wanted = [[("built-in instead", "warning")], [("instead", "warning")]]
     elif module.problems:
         wanted = [[("has mistakes", "warning")], [("mistakes", "warning")]]
+    elif module.failed_parts:
+        times: Row = [(f" {_times(module.calls)}", "muted")] if module.calls else []
+        parts: Row = [(_failed_parts(module), "warning")]
+        wanted = [[*parts, *times], parts, [("failed", "warning")]]
     elif module.trouble:
         wanted = [[("handler failed", "warning")], [("failed", "warning")]]
     elif module.calls and module.kind == "tool":
@@ -256,11 +261,16 @@ def _wide_data(module: ModuleStatus, width: int) -> Row:
         (f"{short_model(one_line(module.model))}  " if module.model else "", "muted"),
         ("handler failed  " if module.trouble else "", "warning"),
         ("has mistakes  " if module.problems else "", "warning"),
+        (f"{_failed_parts(module)}  " if module.failed_parts else "", "warning"),
         ("built-in instead  " if module.in_place_of else "", "warning"),
         (f"{_times(module.calls) if module.calls else '':>6}", "muted"),
         (f"{_latest(module):>9}", "muted"),
         (f"  {module.kind:<12}", "muted"),
     ]
+
+
+def _failed_parts(module: ModuleStatus) -> str:
+    return f"{len(module.failed_parts)} of {module.parts} failed"
 
 
 def _times(calls: int) -> str:
@@ -307,6 +317,7 @@ def module_details(module: ModuleStatus, width: int, share: float = 0.0) -> list
         ("missing", ", ".join(module.missing), "error"),
         ("handler", module.trouble, "warning"),
         *(("mistake", problem, "warning") for problem in module.problems),
+        *(("failed", part, "warning") for part in module.failed_parts),
         ("instead of", module.in_place_of, "warning"),
         ("again", "t asks about it once more" if module.refused else "", "text"),
         ("remedy", module.remedy, "strong"),

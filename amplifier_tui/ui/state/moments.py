@@ -6,6 +6,7 @@ from amplifier_tui.host.events import (
     BudgetChanged,
     HookTraced,
     HostEvent,
+    ModuleDegraded,
     ModuleFailed,
     ModuleLoading,
     ModuleMounted,
@@ -58,7 +59,7 @@ class Moments(Section):
         return next(found, None)
 
     @on(
-        *(ModuleLoading, ModuleMounted, ModuleFailed, ModuleUnmounted),
+        *(ModuleLoading, ModuleMounted, ModuleFailed, ModuleDegraded, ModuleUnmounted),
         *(UsageChanged, BudgetChanged),
     )
     def _changed(self, event: HostEvent) -> None:

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.events import CommandsChanged, Notice, ToolEnded, TurnEnded
+from amplifier_tui.host.events import (
+    CommandsChanged,
+    ModuleDegraded,
+    Notice,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
 from tests.host.driving import Driver, Project, calling
 from tests.modules.tool_mcp.support import ROOT
 
@@ -39,6 +46,28 @@ def test_a_server_of_the_users_is_used_in_a_session(
     assert "mcp__rude__echo" in [tool.name for tool in details.tools]
     assert driver.client.restart_mcp_server("rude").result(20) == ""
     assert "no MCP server x" in driver.client.restart_mcp_server("x").result(10)
+
+
+def test_calls_of_a_servers_tools_are_the_modules_and_a_server_that_failed_is_told(
+    project: Project, driver: Driver, own_home: Path
+) -> None:
+    home = own_home / ".amplifier"
+    home.mkdir(exist_ok=True)
+    broken = {"command": sys.executable, "args": ["-c", "raise SystemExit(3)"]}
+    servers = {"rude": RUDE, "broken": broken}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    driver.open(project.bundle(script=calling(ECHO), tools=("tool-mcp",)))
+    driver.client.submit("Say hello.")
+    driver.allow_next()
+    driver.wait(TurnEnded)
+    assert [each.module_id for each in driver.of(ToolStarted)] == ["tool-mcp"]
+    driver.wait_until(lambda: driver.of(ModuleDegraded), "nothing told of the broken server")
+    told = driver.of(ModuleDegraded)[-1]
+    assert (told.module_id, told.kind, told.of) == ("tool-mcp", "tool", 2)
+    assert len(told.failed) == 1 and told.failed[0].startswith("broken: ")
+    before = len(driver.of(ModuleDegraded))
+    driver.client.reload("tool-mcp")
+    driver.wait_until(lambda: len(driver.of(ModuleDegraded)) > before, "nothing told anew")
 
 
 def test_without_servers_it_says_where_they_are_named(project: Project, driver: Driver) -> None:

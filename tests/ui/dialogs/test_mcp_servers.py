@@ -45,6 +45,18 @@ async def test_servers_are_listed_with_how_it_stands_with_them(size: tuple[int, 
         assert "it ended with exit code 3" in drive.text()
 
 
+@pytest.mark.parametrize("size", [(40, 12), (80, 24)])
+async def test_names_of_tools_that_have_no_room_are_marked_as_cut(size: tuple[int, int]) -> None:
+    tools = tuple(f"mcp__notes__tool_number_{n}" for n in range(12))
+    notes = ServerStatus(name="notes", state="ready", tools=tools)
+    async with running(FakeClient(servers=(notes,)), size=size) as drive:
+        dialog = await listed(drive)
+        assert "tool_number_0," in drive.text() and "tool_number_11" not in drive.text()
+        about = dialog.query_one("#server-about")
+        shown = drive.text().splitlines()[about.region.y : about.region.bottom]
+        assert len(shown) == 2 and shown[1].rstrip(" │█").endswith("…")
+
+
 async def test_where_servers_were_refused_it_says_which_and_how_to_be_asked_again() -> None:
     items = tuple(
         ReportItem(what=what, kind="refused", part="power", why="you refused it")

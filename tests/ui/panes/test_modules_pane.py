@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 from textual.containers import Vertical
@@ -5,6 +7,7 @@ from textual.containers import Vertical
 from amplifier_tui.host.client import ModuleDetails, ModuleSetting, ToolCard
 from amplifier_tui.host.events import (
     HostEvent,
+    ModuleDegraded,
     ModuleFailed,
     ModuleLoading,
     ModuleMounted,
@@ -25,7 +28,7 @@ from amplifier_tui.ui.widgets.messages import CopyRequested
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
 from tests.ui.panes.stage import Stage, foot, text
-from tests.ui.state.make import make, tool, tool_ended, traced
+from tests.ui.state.make import make, new_state, tool, tool_ended, traced
 
 
 def mounted(module_id: str, kind: str, **fields: object) -> ModuleMounted:
@@ -302,6 +305,24 @@ DETAILS = ModuleDetails(
         ),
     ),
 )
+
+
+def test_a_module_of_which_a_part_has_failed_says_how_many_and_which_until_all_work() -> None:
+    degraded = make(
+        ModuleDegraded, module_id="tool-mcp", kind="tool", failed=("broken: it ended",), of=2
+    )
+    calls = mounted("tool-mcp", "tool"), tool("c", "mcp__notes__add", module_id="tool-mcp")
+    state = new_state(*calls, degraded)
+    (module,) = state.modules.ordered()
+    assert module_row(module, 34)[0] == ("● ", "warning")
+    assert "".join(piece for piece, _ in module_row(module, 34)).endswith("1 of 2 failed 1×")
+    assert "1 of 2 failed" in "".join(piece for piece, _ in module_row(module, 100))
+    assert any(
+        "broken: it ended" in piece for row in module_details(module, 80) for piece, _ in row
+    )
+    state.apply([replace(degraded, failed=())])
+    assert module_row(module, 34)[0] == ("● ", "success")
+    assert "".join(piece for piece, _ in module_row(module, 34)).endswith("1×")
 
 
 def test_details_say_what_a_module_is_made_of_and_whose_each_setting_is() -> None:

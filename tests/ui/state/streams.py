@@ -123,6 +123,12 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "problem": _TEXT,
     },
     host.OpeningReported: {"ready": st.integers(0, 2), "items": st.sampled_from(_REPORTS)},
+    host.ModuleDegraded: {
+        "module_id": _MODULES,
+        "kind": _MODULE_KINDS,
+        "failed": st.sampled_from([(), ("a: it ended",)]),
+        "of": st.integers(1, 3),
+    },
     host.ModuleUnmounted: {"module_id": _MODULES, "kind": _MODULE_KINDS},
     host.TurnStarted: {"turn": st.sampled_from([1, 2]), "prompt": _TEXT},
     host.TurnEnded: {"turn": st.sampled_from([1, 2]), "status": _TURN_STATUS},

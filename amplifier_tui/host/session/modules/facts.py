@@ -1,7 +1,7 @@
 """What is known of a session's modules: what provides a tool, and the answers."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final
 
@@ -74,19 +74,26 @@ class ModuleFacts:
         planned: In the order they are mounted.
         tools: Module id by tool name.
         failed: What was told of the modules that did not load.
+        mounted: Returns the tools that are mounted now, by name.
     """
 
     planned: list[Planned] = field(default_factory=list)
     tools: dict[str, str] = field(default_factory=dict)
     failed: list[ModuleFailed] = field(default_factory=list)
+    mounted: Callable[[], Mapping[str, Any]] = dict
 
     def module_of_tool(self, name: str, tool: Any = None) -> str:
         """Return the module that provides a tool; empty when unknown.
 
         Args:
-            tool: The tool itself, which tells it of one that was mounted after its module.
+            tool: The tool itself, which tells it of one that was mounted after its module; the one
+                that is mounted now if it is not given.
         """
-        return self.tools.get(name) or module_of_code(str(tool.__class__.__module__))
+        known = self.tools.get(name)
+        if known:
+            return known
+        tool = self.mounted().get(name) if tool is None else tool
+        return module_of_code(str(tool.__class__.__module__))
 
     def find(self, key: str) -> Planned | None:
         """Return the module of a key, or the only one of an id; None when there is none."""

@@ -123,6 +123,7 @@ class SessionBuilder:
             session.loader = coordinator.loader = loader
             normalizer.on_declined = loader.declined
             gate.stand_before(session)
+            parts.facts.mounted = lambda: coordinator.get("tools") or {}
             parts.route.stand_before(coordinator)
             if parts.playback is not None:
                 await parts.playback.stand_in(session, MAIN_LANE)

@@ -17,6 +17,7 @@ from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.pick_list import PickRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
+from amplifier_tui.ui.widgets.styled import fit
 from amplifier_tui.ui.widgets.text_lines import TextLine
 
 _EVERY: Final = 1.0
@@ -33,6 +34,7 @@ _WORDS: Final = {
     "off": "off by its settings",
 }
 _LONGEST: Final = 400
+_ROWS_ABOUT: Final = 2
 
 
 class ServerList(LetterPicker[ServerStatus]):
@@ -61,6 +63,10 @@ class ServerList(LetterPicker[ServerStatus]):
         self._keymap = keymap
         self._note = ""
         self._asking = False
+
+    def on_resize(self) -> None:
+        """Cut what is told of a server to the room there is."""
+        self.call_after_refresh(lambda: self._highlighted(self.rows.row))
 
     def on_mount(self) -> None:
         """Ask the host, and go on asking."""
@@ -109,7 +115,8 @@ class ServerList(LetterPicker[ServerStatus]):
         card = self.card
         about = self._note or (_about(card) if card is not None else "")
         style = "$text-error" if card is not None and card.state == "failed" else "$text-muted"
-        self.query_one("#server-about", Static).update(Content.styled(about, style))
+        below = self.query_one("#server-about", Static)
+        below.update(Content.styled(_cut(about, below.size.width), style))
         self.query_one(KeyRow).set_choices(self._choices())
 
     def _choices(self) -> Sequence[KeyChoice]:
@@ -183,6 +190,15 @@ def _about(card: ServerStatus) -> str:
     if card.state in _WORDS:
         return _WORDS[card.state]
     return one_line(", ".join(card.tools), _LONGEST)
+
+
+def _cut(text: str, width: int) -> str:
+    """Return a text as its two rows hold it, with a mark where it goes on."""
+    rows = Content(text).wrap(width) if width else []
+    if len(rows) <= _ROWS_ABOUT:
+        return text
+    *whole, last = (row.plain for row in rows[:_ROWS_ABOUT])
+    return "\n".join([*whole, fit(f"{last.rstrip()} …", width)])
 
 
 def _lines(card: ServerStatus) -> Iterator[TextLine]:

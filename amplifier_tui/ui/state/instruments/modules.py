@@ -38,8 +38,9 @@ class ModuleStatus:
 
     `calls` counts tool calls, model responses or handled hook events, the latest of which took
     `last_ms`; `trouble` is the latest error of one of its hook handlers, `problems` what is wrong
-    with its tools; `in_place_of` is the source in whose place it is used; `where` is the file and
-    line that ask for it; `since` is Unix time.
+    with its tools, `failed_parts` which of its `parts` have failed, each with why; `in_place_of` is
+    the source in whose place it is used; `where` is the file and line that ask for it; `since` is
+    Unix time.
     """
 
     module_id: str
@@ -65,6 +66,8 @@ class ModuleStatus:
     model: str = ""
     trouble: str = ""
     problems: tuple[str, ...] = ()
+    failed_parts: tuple[str, ...] = ()
+    parts: int = 0
     in_place_of: str = ""
     where: str = ""
     kept: bool = False
@@ -162,6 +165,7 @@ class Modules(Section):
         )
         values |= {"error": "", "remedy": "", "missing": (), "fatal": False, "refused": False}
         values |= {"kept": False, "trouble": "", "details": None, "since": event.at}
+        values |= {"failed_parts": ()}
         known = self.by_key.get(module_key(event.module_id, event.instance))
         values["reloads"] = known.reloads + 1 if known is not None and event.again else 0
         self._tell(event, state="ready", mount_ms=event.ms, **values)
@@ -196,6 +200,12 @@ class Modules(Section):
                 self.by_key[module.key] = module
             module.where = item.where
         self._changed()
+
+    @on(events.ModuleDegraded)
+    def _degraded(self, event: events.ModuleDegraded) -> None:
+        info = self.by_key.get(module_key(event.module_id, event.instance))
+        if info is not None and assign(info, failed_parts=event.failed, parts=event.of):
+            self.touch()
 
     @on(events.ModuleUnmounted)
     def _unmounted(self, event: events.ModuleUnmounted) -> None:
