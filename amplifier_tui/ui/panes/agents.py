@@ -145,7 +145,7 @@ class AgentStrip(LineView[_AgentRow]):
 
     def on_click(self, event: events.Click) -> None:
         """Open the agent that was clicked, or show all."""
-        row = self.clicked_row(event)
+        row = self.clicked_row()
         if row is None:
             return
         entry = self.rows[row].entry

@@ -77,7 +77,7 @@ class EventInspector(LineView[_InspectorLine]):
 
     def on_click(self, event: events.Click) -> None:
         """Fold what was clicked."""
-        row = self.clicked_row(event)
+        row = self.clicked_row()
         if row is not None:
             self.cursor_row = row
             self.action_fold()

@@ -110,7 +110,7 @@ class ModulesPane(LineView[_ModuleLine]):
 
     def on_click(self, event: events.Click) -> None:
         """Open or close the module that was clicked."""
-        row = self.clicked_row(event)
+        row = self.clicked_row()
         if row is not None:
             self.cursor_row = self.find_row(self.rows[row].key)
             self.action_details()

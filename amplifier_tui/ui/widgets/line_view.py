@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import ClassVar, Final, Generic, TypeVar
 
 from textual.binding import Binding
-from textual.events import Click
+from textual.events import MouseDown
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -91,6 +91,9 @@ class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
         self.rows: Sequence[RowT] = ()
         self.cursor_row = -1
         self._made_for = 0
+        self._foot_drawn = False
+        self.pressed_row: int | None = None
+        """Where the button of the mouse went down last."""
 
     def _make_rows(self, width: int) -> Sequence[RowT]:
         """Return the rows in `width` cells."""
@@ -191,6 +194,7 @@ class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
             self._make()
         if y < self.PINNED:
             return self._draw_pinned(width)
+        self._foot_drawn = bool(self.foot)
         if self.foot and y == self.size.height - 1:
             return self.palette.strip(
                 key_words(self, self._foot_words(), self.content_width()), width
@@ -200,12 +204,17 @@ class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
             return self._draw_below(row, width)
         return self._draw_row(row, width)
 
-    def clicked_row(self, event: Click) -> int | None:
-        """Return the row that was clicked."""
+    def on_mouse_down(self, event: MouseDown) -> None:
+        """Note the row under the pointer: with the focus comes a line of keys, and moves them."""
         row = event.y - self.PINNED + self.scroll_offset.y
-        in_foot = self.foot and event.y == self.size.height - 1
+        in_foot = self._foot_drawn and event.y == self.size.height - 1
         inside = event.y >= self.PINNED and 0 <= row < len(self.rows)
-        return row if inside and not in_foot else None
+        self.pressed_row = row if inside and not in_foot else None
+
+    def clicked_row(self) -> int | None:
+        """Return the row that was clicked: the one that was pressed."""
+        row = self.pressed_row
+        return row if row is not None and row < len(self.rows) else None
 
     def grow(self, size: Size) -> None:
         """Take another size of the content; the screen needs a layout only for a scrollbar."""

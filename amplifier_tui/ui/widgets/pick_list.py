@@ -178,7 +178,7 @@ class PickList(LineView[PickRow], can_focus=False):
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row that was clicked."""
-        row = self.clicked_row(event)
+        row = self.clicked_row()
         if row is not None and self.rows[row].id:
             self.put_cursor(row)
             self.post_message(self.Chosen(self.rows[row]))

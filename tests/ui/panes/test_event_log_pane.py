@@ -274,6 +274,20 @@ async def test_a_second_click_on_an_event_opens_it() -> None:
         assert [type(m) for m in app.posted] == [InspectRequested]
 
 
+async def test_a_click_is_on_the_event_under_the_pointer_when_the_button_went_down() -> None:
+    app = Rail(*numbered(0, 60))
+    async with app.run_test(size=(46, 12)) as pilot:
+        await until(pilot, lambda: app.pane.view.matched == 60)
+        view = app.pane.view
+        app.set_focus(None)
+        await until(pilot, lambda: view.size.height == 11)
+        row = view.scroll_offset.y + 5
+        await pilot.click(view, offset=(9, 5))
+        found = app.state.log.find(view.cursor_seq or 0)
+        assert found is not None and found.event == f"event:{row}"
+        assert view.scroll_offset.y + 5 == row + 1, "with the focus came a line of keys"
+
+
 async def test_the_cursor_steps_over_the_lines_of_handlers() -> None:
     app = Rail(*SOME)
     async with app.run_test(size=(46, 12)) as pilot:

@@ -98,7 +98,7 @@ class TrustList(LineView[TrustRow]):
 
     def on_click(self, event: events.Click) -> None:
         """Tick what was clicked; a click on an owner folds or opens it."""
-        row = self.clicked_row(event)
+        row = self.clicked_row()
         if row is None or not self.rows[row].about:
             return
         self.cursor_row = self.find_row(self.rows[row].about)

@@ -137,7 +137,7 @@ class ContextPane(LineView[_ContextLine]):
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on the item that was clicked."""
-        row = self.clicked_row(event)
+        row = self.clicked_row()
         if row is not None and self.rows[row].item is not None:
             self.put_cursor(row)
 

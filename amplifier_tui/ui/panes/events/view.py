@@ -169,6 +169,8 @@ class EventLogView(LineView[int]):
 
     def _show_lines(self) -> None:
         dropped = self._index.trim()
+        if self.pressed_row is not None:
+            self.pressed_row = max(0, self.pressed_row - dropped)
         self.grow(Size(self._columns.width, max(1, len(self._index.lines))))
         if self.following:
             self.scroll_end(animate=False, immediate=True, force=True, x_axis=False)
@@ -282,7 +284,7 @@ class EventLogView(LineView[int]):
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on an event; a click on the cursor opens the inspector."""
-        row = self.clicked_row(event)
+        row = self.clicked_row()
         if row is not None:
             if row_of(self.rows[row]) == self._cursor:
                 self.action_inspect()
