@@ -2,7 +2,7 @@
 
 import signal
 
-from tests.e2e.acting import READY, ready
+from tests.e2e.acting import READY, quit_program, ready
 from tests.e2e.machine import Machine
 
 EDITOR = """\
@@ -51,3 +51,17 @@ def test_a_full_screen_program_gets_the_terminal_and_gives_it_back(machine: Mach
     terminal.signal(signal.SIGTERM)
     terminal.wait_end()
     terminal.assert_restored()
+
+
+def test_an_editor_that_fails_gives_the_terminal_back_and_leaves_the_draft(
+    machine: Machine,
+) -> None:
+    terminal = machine.start("--demo", env={"EDITOR": "false", "VISUAL": ""})
+    ready(terminal, "demo")
+    terminal.type("my draft")
+    terminal.press("ctrl+g")
+    terminal.wait_for("false ended with status 1. The draft is unchanged.")
+    terminal.type(" goes on")
+    terminal.wait_for("my draft goes on")
+    terminal.press("ctrl+u")
+    quit_program(terminal)

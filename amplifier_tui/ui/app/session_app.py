@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
@@ -111,6 +112,21 @@ class SessionApp(App[Farewell]):
     def say(self, text: str, level: Level = "info") -> None:
         """Show a line in the status bar and keep it in the notice history."""
         self.main.say(text, level)
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        """Give the terminal away, and take it back also where what had it fails.
+
+        Textual's would leave it with nobody: neither the shell's nor drawn on.
+        """
+        failed: BaseException | None = None
+        with super().suspend():
+            try:
+                yield
+            except BaseException as error:
+                failed = error
+        if failed is not None:
+            raise failed
 
     def ask(self, dialog: Screen[T], then: Callable[[T], Any]) -> None:
         """Open a dialog; `then` gets its answer, and nothing where it was closed without one."""
