@@ -20,6 +20,7 @@ from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.turns.prompts import PromptDeniedError
 from amplifier_tui.host.turns.sources import failed_source
 from amplifier_tui.kernel import llm_errors as llm
+from amplifier_tui.kernel.mounting.errors import WrongAnswerError, named_text
 
 MESSAGE_LIMIT: Final = 2_000
 
@@ -126,14 +127,15 @@ def turn_failure(
         failed = _failed(error, stamp, redactor, "context_source", message, remedy)
         return replace(failed, retryable=True, prompt=prompt, source=source.source_id)
     kind, remedy, retryable = _judged(error)
+    module = ""
     names = tuple({"no_provider": missing, "authentication": refused}.get(kind, ()))
     if kind == "no_provider":
         remedy = no_provider_remedy(names)
     words, remedy = _with_remedy(error, remedy)
     if kind == "internal" and (fault := _fault(error)) is not None:
-        module_id, place = fault
-        words = f"{module_id} failed: {type(error).__name__}: {words}"
-        remedy = f"Its code is wrong at {place}. Correct it there, or go on without {module_id}."
+        module, place = fault
+        words = shortened(f"{module} failed: {named_text(error)}", MESSAGE_LIMIT)
+        remedy = f"Its code is wrong at {place}. Correct it there, or go on without {module}."
     wait = getattr(error, "retry_after", None)
     return replace(
         _failed(error, stamp, redactor, kind, words, remedy),
@@ -141,6 +143,7 @@ def turn_failure(
         retry_after=float(wait) if isinstance(wait, int | float) else None,
         prompt=prompt,
         missing=names,
+        module=module,
     )
 
 
@@ -191,6 +194,9 @@ def _judged(error: BaseException) -> tuple[str, str, bool]:
 
 def _fault(error: BaseException) -> tuple[str, str] | None:
     """Return the module, and the place in its code, that an error came from; None for our own."""
+    if isinstance(error, WrongAnswerError):
+        module_id = module_of_code(error.module)
+        return (module_id, error.place) if module_id else None
     found = None
     for frame, line in traceback.walk_tb(error.__traceback__):
         module_id = module_of_code(str(frame.f_globals.get("__name__") or ""))

@@ -156,6 +156,7 @@ class Failed(HostEvent):
             that was not accepted (`authentication`).
         back: The model that answered until the user switched to the one that failed; see
             `SessionClient.switch_model_back`.
+        module: The module whose code is wrong; empty where that is not the reason.
         detail: The long form, for the inspector; never shown unasked.
     """
 
@@ -168,6 +169,7 @@ class Failed(HostEvent):
     source: str = ""
     missing: tuple[str, ...] = ()
     back: str = ""
+    module: str = ""
     detail: str = ""
 
 

@@ -15,6 +15,7 @@ from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.stand_in import StandIn, StandIns, real
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import is_aside
+from amplifier_tui.kernel.mounting.contents import checked_response
 
 NO_CHOICE: Final = ModelChoice()
 
@@ -109,7 +110,7 @@ class RoutedProvider(StandIn):
         async with lane.route.around(request, target, lane.name):
             if not is_aside():
                 object.__setattr__(self, "_answered", target)
-            return await target.complete(request, **changes, **more)
+            return checked_response(target, await target.complete(request, **changes, **more))
 
     def parse_tool_calls(self, response: Any) -> Any:
         """Return the tool calls of a response, as the provider that gave it reads them."""

@@ -45,6 +45,7 @@ from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.running import Outcome, TurnParts
 from amplifier_tui.host.turns.sources import Sources
 from amplifier_tui.host.turns.unfinished import answer_dangling_calls, keep_partial_answer
+from amplifier_tui.kernel.mounting.contents import checked_answer
 from amplifier_tui.kernel.session import AmplifierSession
 
 logger = logging.getLogger(__name__)
@@ -239,8 +240,8 @@ class LiveSession:
     async def _execute(self, prompt: Prompt) -> str:
         text = await self._prompts.prepare(prompt)
         async with self._sources.around_turn():
-            answer = await self.session.execute(text)
-        answer = answer if isinstance(answer, str) else str(answer)
+            orchestrator = self.session.coordinator.get("orchestrator")
+            answer = checked_answer(orchestrator, await self.session.execute(text))
         await self._prompts.complete(prompt, answer)
         return answer
 

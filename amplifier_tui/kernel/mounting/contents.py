@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.kernel import events
+from amplifier_tui.kernel.mounting.errors import WrongAnswerError
 
 _TYPES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -75,3 +76,31 @@ def place_of(thing: Any) -> str:
     except (OSError, TypeError, ValueError):
         return ""
     return f"{file}:{line}" if file and Path(file).is_absolute() else ""
+
+
+RESPONSE: Final = "ChatResponse(content=[TextBlock(text=...)])"
+"""What ``complete`` of a provider returns."""
+
+
+def checked_response(provider: Any, response: Any) -> Any:
+    """Return what a provider answered; `WrongAnswerError` where that is no response at all."""
+    # Anything with a content will do: some providers have classes of their own.
+    if not hasattr(response, "content"):
+        raise _wrong(provider.complete, "complete()", response, RESPONSE)
+    return response
+
+
+def checked_answer(orchestrator: Any, answer: Any) -> str:
+    """Return the text a turn ended with; `WrongAnswerError` where it is none."""
+    if not isinstance(answer, str):
+        raise _wrong(orchestrator.execute, "execute()", answer, "the final answer as a str")
+    return answer
+
+
+def _wrong(function: Any, method: str, answer: Any, wanted: str) -> WrongAnswerError:
+    returned = "nothing" if answer is None else type(answer).__name__
+    return WrongAnswerError(
+        f"{method} returned {returned}; it must return {wanted}",
+        module=str(getattr(function, "__module__", "")),
+        place=place_of(function),
+    )

@@ -53,6 +53,18 @@ class SourceUnavailableError(MissingModuleError):
     """A module's own source can't be had, and nothing takes its place."""
 
 
+class WrongAnswerError(TypeError):
+    """A module's method returned what its contract does not allow.
+
+    ``module`` is the name of the Python module its code is in, ``place`` file and line of it.
+    """
+
+    def __init__(self, message: str, *, module: str = "", place: str = "") -> None:
+        super().__init__(message)
+        self.module = module
+        self.place = place
+
+
 class BrokenModuleError(ModuleLoadError, ValueError):
     """A module was found, and does not load."""
 

@@ -10,6 +10,7 @@ from amplifier_tui.kernel.mounting.callbacks import (
     positional_parameters,
 )
 from amplifier_tui.kernel.mounting.contents import (
+    RESPONSE,
     event_problem,
     place_of,
     schema_problem,
@@ -93,6 +94,21 @@ class ProviderValidator(InstanceValidator):
         # Whether it can be called was seen with the rest of the contract.
         found = "Provider.parse_tool_calls() exists and is callable"
         result.succeed("provider_parse_tool_calls", found)
+
+    async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
+        """Add ``provider_answer`` where complete() returns no response: its source is read.
+
+        It is not called: that takes a key, and may cost money.
+        """
+        from amplifier_tui.kernel.validation.returns import plain_return
+
+        providers = coordinator.get_mounted("providers").values()
+        for complete in (provider.complete for provider in providers):
+            if found := plain_return(complete):
+                value, where = found
+                problem = f"Provider.complete() returns {'nothing' if value == 'None' else value}"
+                result.fail("provider_answer", problem, f"Return {RESPONSE}", where=where)
+        return bool(providers)
 
 
 def _check_info(provider: Any) -> ValidationCheck:

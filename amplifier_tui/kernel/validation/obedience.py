@@ -10,7 +10,8 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCall, Usage
 from amplifier_tui.kernel.models import HookResult, ProviderInfo, ToolResult
 from amplifier_tui.kernel.mounting.callbacks import missing_keywords
-from amplifier_tui.kernel.mounting.errors import exception_text
+from amplifier_tui.kernel.mounting.contents import checked_answer
+from amplifier_tui.kernel.mounting.errors import WrongAnswerError, exception_text
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult
 
@@ -30,6 +31,7 @@ class _Trial:
     asked: int = 0
     requests: int = 0
     messages: list[dict[str, Any]] = field(default_factory=list)
+    answer: Any = None
 
     # The provider.
     name: str = "trial"
@@ -95,7 +97,7 @@ class _TrialTool:
 async def check_obedience(
     result: ValidationResult, orchestrator: Any, coordinator: TrialCoordinator
 ) -> None:
-    """Add ``hooks_deny``, ``hooks_ask`` and ``hooks_modify``.
+    """Add ``hooks_deny``, ``hooks_ask`` and ``hooks_modify``; ``orchestrator_answer`` if wrong.
 
     Args:
         result: Gets the checks.
@@ -105,6 +107,11 @@ async def check_obedience(
     free = await _run(result, orchestrator, coordinator, None)
     if free is None:
         return
+    try:
+        checked_answer(orchestrator, free.answer)
+    except WrongAnswerError as error:
+        remedy = "Return what the model said last, empty where it said nothing"
+        result.fail("orchestrator_answer", f"Orchestrator.{error}", remedy, where=error.place)
     if not free.executed:
         found = "The orchestrator called no tool, so what hooks say of calls could not be tried"
         result.succeed("hooks_deny", found, "warning")
@@ -172,7 +179,7 @@ async def _run(
     extra = {"coordinator": coordinator} if takes_it else {}
     try:
         async with asyncio.timeout(_SECONDS):
-            await orchestrator.execute(
+            trial.answer = await orchestrator.execute(
                 prompt="Call the tool.",
                 context=trial,
                 providers=providers,

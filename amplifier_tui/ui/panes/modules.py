@@ -200,7 +200,7 @@ def module_row(module: ModuleStatus, width: int) -> Row:
     """Return the line of one module."""
     glyph, role = _GLYPHS[module.state]
     amiss = module.in_place_of or module.kept or module.problems or module.failed_parts
-    if module.state == "ready" and amiss:
+    if module.state == "ready" and (amiss or module.trouble):
         role = "warning"
     name = one_line(module.module_id)
     if module.instance:
@@ -223,6 +223,8 @@ def _data(module: ModuleStatus, room: int) -> Row:
     wanted: list[Row] = []
     if module.kept:
         wanted = [[("reload failed", "warning")], [("failed", "warning")]]
+    elif module.trouble:
+        wanted = [[(_trouble_word(module), "warning")], [("failed", "warning")]]
     elif module.kind == "provider":
         model = short_model(one_line(module.model))
         ms = _latest(module)
@@ -236,8 +238,6 @@ def _data(module: ModuleStatus, room: int) -> Row:
         times: Row = [(f" {_times(module.calls)}", "muted")] if module.calls else []
         parts: Row = [(_failed_parts(module), "warning")]
         wanted = [[*parts, *times], parts, [("failed", "warning")]]
-    elif module.trouble:
-        wanted = [[("handler failed", "warning")], [("failed", "warning")]]
     elif module.calls and module.kind == "tool":
         wanted = [[(f"{_times(module.calls):>5}", "muted")]]
     elif module.calls:
@@ -259,7 +259,7 @@ def _wide_data(module: ModuleStatus, width: int) -> Row:
         (f"{_IDLE[module.state]}  " if module.state in _IDLE else "", "muted"),
         ("reload failed  " if module.kept else "", "warning"),
         (f"{short_model(one_line(module.model))}  " if module.model else "", "muted"),
-        ("handler failed  " if module.trouble else "", "warning"),
+        (f"{_trouble_word(module)}  " if module.trouble else "", "warning"),
         ("has mistakes  " if module.problems else "", "warning"),
         (f"{_failed_parts(module)}  " if module.failed_parts else "", "warning"),
         ("built-in instead  " if module.in_place_of else "", "warning"),
@@ -271,6 +271,11 @@ def _wide_data(module: ModuleStatus, width: int) -> Row:
 
 def _failed_parts(module: ModuleStatus) -> str:
     return f"{len(module.failed_parts)} of {module.parts} failed"
+
+
+def _trouble_word(module: ModuleStatus) -> str:
+    """Return what failed of a module that goes on."""
+    return "handler failed" if module.kind == "hook" else "failed"
 
 
 def _times(calls: int) -> str:
@@ -315,7 +320,7 @@ def module_details(module: ModuleStatus, width: int, share: float = 0.0) -> list
         ("so", "what was there before goes on; r tries again" if module.kept else "", "text"),
         ("so", "the session cannot run without it" if module.fatal else "", "error"),
         ("missing", ", ".join(module.missing), "error"),
-        ("handler", module.trouble, "warning"),
+        ("failed", module.trouble, "warning"),
         *(("mistake", problem, "warning") for problem in module.problems),
         *(("failed", part, "warning") for part in module.failed_parts),
         ("instead of", module.in_place_of, "warning"),

@@ -33,7 +33,7 @@ class Loop:
             if self.how != "ignores hooks" and result.action == "deny":
                 continue
             await tools[call.name].execute(given)
-        return "Done."
+        return None if self.how == "returns nothing" else "Done."
 
 
 CASES = {
@@ -42,6 +42,12 @@ CASES = {
     "answers itself": {"hooks_deny": True, "hooks_ask": False, "hooks_modify": True},
     "forgets changes": {"hooks_deny": True, "hooks_ask": True, "hooks_modify": False},
     "calls nothing": {"hooks_deny": True},
+    "returns nothing": {
+        "orchestrator_answer": False,
+        "hooks_deny": True,
+        "hooks_ask": True,
+        "hooks_modify": True,
+    },
     "raises": {"hooks_deny": False},
 }
 

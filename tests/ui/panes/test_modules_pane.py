@@ -6,6 +6,7 @@ from textual.containers import Vertical
 
 from amplifier_tui.host.client import ModuleDetails, ModuleSetting, ToolCard
 from amplifier_tui.host.events import (
+    Failed,
     HostEvent,
     ModuleDegraded,
     ModuleFailed,
@@ -94,6 +95,18 @@ async def test_a_module_whose_tools_have_mistakes_is_amber_and_says_which() -> N
         assert line[0] == ("● ", "warning") and ("has mistakes", "warning") in line
         await pilot.press("enter")
         assert "mistake" in "\n".join(text(app.widgets[0]))
+
+
+async def test_a_module_whose_code_failed_a_turn_is_amber_and_says_where() -> None:
+    fault = make(Failed, kind="internal", message="It failed", remedy="See a.py:1.", module="p-a")
+    app = Stage(ModulesPane(), events=[mounted("p-a", "provider"), fault])
+    async with app.run_test(size=(50, 12)) as pilot:
+        for width in (50, 90):
+            line = module_row(app.state.modules.ordered()[0], width)
+            assert line[0] == ("● ", "warning")
+            assert any(piece.strip() == "failed" for piece, _ in line)
+        await pilot.press("enter")
+        assert "It failed. See a.py:1." in "\n".join(text(app.widgets[0]))
 
 
 async def test_before_the_first_module_there_is_a_word() -> None:

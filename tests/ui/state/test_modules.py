@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from amplifier_tui.host.events import (
+    Failed,
     HostEvent,
     ModuleFailed,
     ModuleLoading,
@@ -172,6 +175,15 @@ def test_an_error_of_a_handler_is_remembered() -> None:
         traced(2, handlers=(handler("hooks-a"),)),
     )
     assert info(state, "hooks-a").trouble == "KeyError: x"
+
+
+def test_a_module_whose_code_failed_a_turn_says_so_until_it_is_mounted_anew() -> None:
+    fault = make(Failed, kind="internal", message="It failed", remedy="See a.py:1.", module="p-a")
+    state = new_state(mounted("p-a", "provider"), mounted("p-b", "provider"), fault)
+    assert info(state, "p-a").trouble == "It failed. See a.py:1."
+    assert info(state, "p-b").trouble == ""
+    state.apply([mounted("p-a", "provider", again=True), replace(fault, replayed=True)])
+    assert info(state, "p-a").trouble == ""
 
 
 def test_runs_of_a_handler_count_for_its_module_whatever_the_handler_is_called() -> None:

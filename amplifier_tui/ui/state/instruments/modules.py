@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import with_remedy
 from amplifier_tui.host import events
 from amplifier_tui.host.client import ModuleDetails
 from amplifier_tui.host.events import ModuleKind
@@ -37,10 +38,10 @@ class ModuleStatus:
     its tools was called, `details` what was asked for.
 
     `calls` counts tool calls, model responses or handled hook events, the latest of which took
-    `last_ms`; `trouble` is the latest error of one of its hook handlers, `problems` what is wrong
-    with its tools, `failed_parts` which of its `parts` have failed, each with why; `in_place_of` is
-    the source in whose place it is used; `where` is the file and line that ask for it; `since` is
-    Unix time.
+    `last_ms`; `trouble` is its latest error, of a turn or of one of its hook handlers, `problems`
+    what is wrong with its tools, `failed_parts` which of its `parts` have failed, each with why;
+    `in_place_of` is the source in whose place it is used; `where` is the file and line that ask for
+    it; `since` is Unix time.
     """
 
     module_id: str
@@ -174,6 +175,13 @@ class Modules(Section):
     def _failed(self, event: events.ModuleFailed) -> None:
         names = (*_ERROR, "origin", "owner") if event.origin else _ERROR
         self._tell(event, state="ready" if event.kept else "failed", **told(event, *names))
+
+    @on(events.Failed, live=True)
+    def _at_fault(self, event: events.Failed) -> None:
+        for info in self.by_key.values():
+            if info.module_id == event.module:
+                info.trouble = with_remedy(event.message, event.remedy)
+                self._changed()
 
     @on(events.OpeningReported)
     def _reported(self, event: events.OpeningReported) -> None:

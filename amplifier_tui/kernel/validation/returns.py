@@ -1,0 +1,64 @@
+"""What a function returns, as far as its source says it: some can't be called for a trial."""
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import Any, Final
+
+_LITERALS: Final[dict[type[ast.expr], str]] = {
+    ast.Dict: "dict",
+    ast.DictComp: "dict",
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Tuple: "tuple",
+    ast.JoinedStr: "str",
+}
+_PLAIN: Final = frozenset({"str", "dict", "list", "tuple", "bool", "int", "None"})
+_INNER: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def plain_return(function: Any) -> tuple[str, str] | None:
+    """Return which plain value a function returns somewhere, and the file and line of that.
+
+    The value is a type's name, or "None". Returns None where the source shows no such thing.
+    """
+    function = inspect.unwrap(function)
+    try:
+        lines, first = inspect.getsourcelines(function)
+        file = inspect.getsourcefile(function)
+        (node,) = ast.parse(textwrap.dedent("".join(lines))).body
+    except (OSError, SyntaxError, TypeError, ValueError):
+        return None
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    own = list(_own(node))
+    returns = [each for each in own if isinstance(each, ast.Return)]
+    found = [(_literal(each.value), each.lineno) for each in returns]
+    found.append((_annotated(node.returns), node.lineno))
+    if not any(isinstance(each, ast.Return | ast.Raise | ast.Yield) for each in own):
+        found.append(("None", node.lineno))
+    named = ((name, f"{file}:{first + line - 1}") for name, line in found if name)
+    return next(named, None)
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function, but for those of functions in it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, _INNER):
+            yield child
+            yield from _own(child)
+
+
+def _literal(value: ast.expr | None) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, ast.Constant):
+        return "None" if value.value is None else type(value.value).__name__
+    return _LITERALS.get(type(value), "")
+
+
+def _annotated(annotation: ast.expr | None) -> str:
+    named = annotation.value if isinstance(annotation, ast.Subscript) else annotation
+    name = ast.unparse(named) if named is not None else ""
+    return name if name in _PLAIN else ""

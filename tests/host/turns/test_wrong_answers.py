@@ -1,0 +1,63 @@
+"""A module that answers what its contract does not allow is named, with what it should return."""
+
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.events import Failed
+from tests.host.driving import Driver, Project
+
+PROVIDER = """
+from amplifier_core import ProviderInfo
+
+__amplifier_module_type__ = "provider"
+
+class Odd:
+    name = "odd"
+    def get_info(self): return ProviderInfo(id="odd", display_name="Odd")
+    async def list_models(self): return []
+    def parse_tool_calls(self, response): return []
+    async def complete(self, request, **more):
+        return ANSWER
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("providers", Odd())
+"""
+LOOP = """
+__amplifier_module_type__ = "orchestrator"
+
+class Odd:
+    async def execute(self, prompt, context, providers, tools, hooks, **more):
+        return ANSWER
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("orchestrator", Odd())
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [("'hello'", "str"), ("{'content': []}", "dict"), ("None", "nothing")],
+)
+@pytest.mark.parametrize("kind", ["provider", "loop"])
+def test_an_answer_that_is_none_fails_the_turn_and_names_the_module_and_its_line(
+    project: Project, driver: Driver, tmp_path: Path, kind: str, answer: str, said: str
+) -> None:
+    if kind == "loop" and answer == "'hello'":
+        answer, said = "42", "int"
+    module_id = f"{kind}-odd-{said}"
+    file = tmp_path / module_id / f"amplifier_module_{module_id.replace('-', '_')}" / "__init__.py"
+    file.parent.mkdir(parents=True)
+    source = (PROVIDER if kind == "provider" else LOOP).replace("ANSWER", answer)
+    file.write_text(source)
+    entry = {"module": module_id, "source": str(tmp_path / module_id)}
+    made = {"providers": [entry]} if kind == "provider" else {"session": {"orchestrator": entry}}
+    driver.open(project.bundle(**made))
+    assert driver.turn("hi").status == "error"
+    (failed,) = driver.of(Failed)
+    method = "complete" if kind == "provider" else "execute"
+    wanted = "ChatResponse(content=[TextBlock(text=...)])" if kind == "provider" else "a str"
+    assert failed.message.startswith(f"{module_id} failed: {method}() returned {said}; it must")
+    assert wanted in failed.message and failed.module == module_id
+    line = next(n for n, text in enumerate(source.splitlines(), 1) if f"def {method}" in text)
+    assert f"{file}:{line}." in failed.remedy

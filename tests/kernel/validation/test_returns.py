@@ -1,0 +1,75 @@
+"""A provider that returns no response is found in its source: it can't be called for a trial."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.kernel.validation import VALIDATORS
+from amplifier_tui.kernel.validation.returns import plain_return
+from tests.kernel.validation.packages import check_of, write
+from tests.kernel.validation.test_validators import PROVIDER
+
+
+class Provider:
+    async def text(self, request):
+        if request:
+            raise ValueError
+        return f"it is {request}"
+
+    async def mapping(self, request):
+        return {
+            "content": [],
+        }
+
+    async def nothing(self, request):
+        def inner():
+            return request
+
+        self.last = inner()
+
+    async def annotated(self, request) -> dict[str, Any]:
+        return self.last
+
+    async def response(self, request):
+        def inner():
+            return "a text of no matter"
+
+        return inner()
+
+    async def missing(self, request):
+        raise NotImplementedError
+
+    async def pieces(self, request):
+        yield "a piece"
+
+
+@pytest.mark.parametrize(
+    ("method", "value", "line"),
+    [
+        (Provider.text, "str", 3),
+        (Provider.mapping, "dict", 1),
+        (Provider.nothing, "None", 0),
+        (Provider.annotated, "dict", 0),
+    ],
+)
+def test_a_plain_value_that_is_returned_is_seen_with_its_line(
+    method: Callable[..., Any], value: str, line: int
+) -> None:
+    first = method.__code__.co_firstlineno
+    assert plain_return(method) == (value, f"{__file__}:{first + line}")
+
+
+@pytest.mark.parametrize("method", [Provider.response, Provider.missing, Provider.pieces, len])
+def test_what_may_be_right_is_no_problem(method: Callable[..., Any]) -> None:
+    assert plain_return(method) is None
+
+
+async def test_the_author_is_told_and_the_module_mounts_all_the_same(tmp_path: Path) -> None:
+    package = write(tmp_path, PROVIDER)
+    told = await VALIDATORS["provider"](runs=True).validate(package)
+    check = check_of(told, "provider_answer")
+    assert not check.passed and check.message == "Provider.complete() returns nothing"
+    assert str(package / "__init__.py:") in check.where and "ChatResponse" in check.remedy
+    assert (await VALIDATORS["provider"]().validate(package)).passed
