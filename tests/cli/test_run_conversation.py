@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from amplifier_tui.cli.group import run as run_command
+from amplifier_tui.cli.run import headless
 from amplifier_tui.cli.run.headless import Headless, Limits, RunResult
 from amplifier_tui.cli.run.lines import InputLines, RefusedLine
 from amplifier_tui.host import events
@@ -136,6 +137,19 @@ def test_what_failed_in_an_earlier_turn_does_not_keep_the_prompt_of_a_resumed_se
     assert client.did == ["again"]
     assert (result.status, result.message, result.answer) == ("done", "", "Well.")
     assert listener.said == []
+
+
+def test_a_step_that_takes_too_long_after_an_interruption_is_stopped_and_its_words_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(headless, "_PATIENCE", 0.02)
+    client, listener = Client(), Listener()
+    run = Headless(client, OpenRequest(cwd=Path("/x")), "go", Limits(), listener)
+    client.at_stop = []
+    listener.at = {"TurnStarted": run.interrupt}
+    result = run.run()
+    assert (client.did, result.status) == (["soon", "now"], "interrupted")
+    assert listener.said == [headless._STOPPING, "Interrupted"]
 
 
 def test_a_message_steers_the_turn_that_runs_and_is_a_prompt_otherwise() -> None:

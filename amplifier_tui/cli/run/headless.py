@@ -54,6 +54,7 @@ _VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 """A variable of the environment."""
 _PATIENCE: Final = 5.0
 """Seconds a turn has to end once it was stopped."""
+_STOPPING: Final = f"Stopping after this step, or in {_PATIENCE:g} s; ctrl+c again stops at once"
 _NO_ANSWER: Final = "nobody can be asked: use --approve ask"
 _NOBODY: Final = "nobody can be asked: use --approve ask, or allow it with a rule"
 
@@ -136,6 +137,8 @@ class Headless:
         """What was said of problems so far: the last words don't repeat it."""
         self._steps = 0
         self._begun = self._over = self._refused = self._stopped = False
+        self._at_once = False
+        """It was stopped without waiting for the running step."""
         self._interrupts = self._interrupts_seen = 0
         self._deadline = float("inf")
 
@@ -187,9 +190,12 @@ class Headless:
         return self._stopped or self._interrupts > self._interrupts_seen
 
     def _late(self) -> None:
-        if self._stopped:
+        if self._stopped and self._at_once:
             # It does not end.
             self._over = True
+        elif self._stopped:
+            # The step takes longer than one waits for it; what was said of it so far is kept.
+            self._stop(self._result.status, self._result.message)
         else:
             self._stop("limit", f"Not done within {self._limits.seconds:g} s")
 
@@ -201,6 +207,9 @@ class Headless:
         if self._deadline <= monotonic():
             self._deadline = monotonic() + _PATIENCE
         if self._conversation.running:
+            if not immediate:
+                self._speaker.say(_STOPPING)
+            self._at_once = self._at_once or immediate
             self._client.interrupt(immediate)
         else:
             self._over = True
