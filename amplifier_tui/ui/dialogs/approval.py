@@ -110,7 +110,8 @@ class ApprovalDialog(ApprovalSheet):
                 # What a hook made of the arguments may be no JSON.
                 self.reader.say(f"It cannot be changed: {one_line(str(error), 300)}")
                 return
-            self._editor.open(text)
+            command = self.request.payload if self.request.payload_kind == "command" else ""
+            self._editor.open(text, command)
             # What is written needs the rows.
             self._explaining = False
             self._show_state()
@@ -132,7 +133,7 @@ class ApprovalDialog(ApprovalSheet):
     async def _judge(self) -> None:
         if self._editor.is_open:
             editor = self._editor
-            changing = self._client.change_call(self.request.request_id, editor.text)
+            changing = self._client.change_call(self.request.request_id, editor.arguments)
             try:
                 editor.say(await self.answer_of(changing, changes=True))
             except Exception as error:

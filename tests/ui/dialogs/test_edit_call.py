@@ -1,5 +1,6 @@
 """Changing the arguments of a call before it is allowed."""
 
+import json
 from concurrent.futures import Future
 from contextlib import nullcontext
 from pathlib import Path
@@ -7,8 +8,10 @@ from pathlib import Path
 import pytest
 from textual.widgets import TextArea
 
+from amplifier_tui.base.text import reveal
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.parts.call_editor import CallEditor
+from amplifier_tui.ui.dialogs.parts.call_text import call_text
 from amplifier_tui.ui.dialogs.parts.long_form import LongForm
 from amplifier_tui.ui.state import answer_keys
 from tests.ui.driving import running
@@ -32,10 +35,11 @@ async def test_e_edits_the_arguments_and_what_is_wrong_with_them_is_said(
         assert drive.app.focused is editor and "rm -rf build" in drive.text()
         assert "ctrl+o" in drive.text().replace("^o", "ctrl+o") and "Judge it anew" in drive.text()
         await drive.write(" a")
-        assert editor.text == '{"command": "rm -rf build a"}', "the cursor is where one changes it"
+        assert editor.text == "rm -rf build a", "the cursor is where one changes it"
         assert not drive.client.named("decide")
         await drive.press("ctrl+o")
-        assert drive.client.named("change_call") == [("r1", editor.text)]
+        ((request, arguments),) = drive.client.named("change_call")
+        assert request == "r1" and json.loads(arguments) == {"command": "rm -rf build a"}
         assert drive.app.screen is dialog and "command: 3 is not of type 'string'" in drive.text()
         drive.client.wrong = ""
         await drive.press("ctrl+o")
@@ -75,6 +79,54 @@ async def test_after_an_edit_the_edited_call_comes_next_and_not_another_that_wai
         await drive.until(lambda: drive.app.screen is not dialog)
         edited = await drive.dialog(ApprovalDialog)
         assert edited.request.request_id == "r3" and "1 of 2" in drive.text()
+
+
+COMMAND = "grep \"a\\b\" src | tee 'x'\necho done"
+
+
+async def test_a_command_is_edited_as_it_is_typed_and_its_other_arguments_stay_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = FakeClient(arguments=json.dumps({"timeout": 60, "command": COMMAND, "cwd": "[b]sub"}))
+    async with running(client, size=(80, 24)) as drive:
+        monkeypatch.setattr(drive.app, "suspend", nullcontext)
+        await drive.push(ask(editable=True, payload=COMMAND))
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.press("e")
+        assert dialog.query_one(TextArea).text == COMMAND
+        assert "stays as it is: timeout 60, cwd [b]sub" in drive.text()
+        await drive.write(' "now"')
+        editor(tmp_path, f'cp "$1" {tmp_path}/seen.sh; echo "# more" >> "$1"', monkeypatch)
+        await drive.press("ctrl+g")
+        assert (tmp_path / "seen.sh").read_text() == f'{COMMAND} "now"'
+        ((_, arguments),) = drive.client.named("change_call")
+        assert json.loads(arguments) == {
+            "timeout": 60,
+            "command": f'{COMMAND} "now"# more',
+            "cwd": "[b]sub",
+        }
+
+
+@pytest.mark.parametrize(
+    ("command", "payload", "kind"),
+    [
+        ("echo a\u202eb", "echo a\u202eb", "command"),
+        ("echo a\rb", "echo a\rb", "command"),
+        ("echo \x1b[2J", "echo \x1b[2J", "command"),
+        ("echo a", "echo", "command"),
+        ("echo a", '{"command": "echo a"}', "json"),
+    ],
+)
+def test_what_would_not_show_or_is_not_all_that_was_asked_about_is_edited_as_json(
+    command: str, payload: str, kind: str
+) -> None:
+    given = {"command": command, "timeout": 60, "note": "東京"}
+    arguments = json.dumps(given, ensure_ascii=False)
+    text = call_text(arguments, payload if kind == "command" else "")
+    assert json.loads(text.text) == given and reveal(text.text) == text.text
+    assert text.arguments(text.text) == text.text and "東京" in text.text and not text.kept
+    twice = json.dumps({"command": command, "cmd": command})
+    assert json.loads(call_text(twice, command).text) == json.loads(twice)
 
 
 async def test_the_program_goes_on_when_the_host_answers_after_the_dialog_has_closed(
@@ -123,7 +175,7 @@ async def test_escape_leaves_the_editor_with_the_call_as_it_was() -> None:
         await drive.press("e", "x", "escape")
         assert drive.app.screen is dialog and not dialog.query_one(CallEditor).display
         await drive.press("e")
-        assert dialog.query_one(TextArea).text == drive.client.arguments
+        assert dialog.query_one(TextArea).text == "rm -rf build"
         await drive.press("escape", "a")
         await drive.closed()
         assert [answer.allow for _, answer in drive.client.named("decide")] == [True]
@@ -167,7 +219,7 @@ async def test_the_arguments_are_changed_in_the_users_editor_and_judged(
     async with running(FakeClient(wrong="command: required")) as drive:
         # A pilot has no terminal to give away.
         monkeypatch.setattr(drive.app, "suspend", nullcontext)
-        await drive.push(ask(editable=True))
+        await drive.push(ask(editable=True, payload_kind="json"))
         dialog = await drive.dialog(ApprovalDialog)
         editor(tmp_path, f'cp "$1" {tmp_path}/seen.json; echo \'{{"x": 1}}\' > "$1"', monkeypatch)
         await drive.press("E")

@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.dialogs.parts.call_text import CallText, call_text
 from amplifier_tui.ui.fields.text_area import EditArea
 from amplifier_tui.ui.terminal.editor import EditorError, edit_text
 
@@ -21,33 +22,50 @@ class CallEditor(Vertical):
     CallEditor { display: none; height: auto; margin-left: 2; }
     CallEditor.-open { display: block; }
     CallEditor > EditArea { background: $background; }
-    CallEditor > Static { height: auto; max-height: 2; color: $text-error; }
+    CallEditor > #wrong { height: auto; max-height: 2; color: $text-error; }
+    CallEditor > #kept { height: 1; color: $text-muted; text-overflow: ellipsis; }
     """
     ROWS_BELOW: ClassVar[int] = 2
     """What is wrong may take so many rows."""
+    _given = CallText("")
 
     def compose(self) -> ComposeResult:
-        """Make the text and the row below it."""
+        """Make the text and the rows below it."""
         yield EditArea(compact=True, tab_behavior="focus")
-        yield Static(markup=False)
+        yield Static(id="kept", markup=False)
+        yield Static(id="wrong", markup=False)
 
     @property
     def text(self) -> str:
-        """The arguments as they are now."""
+        """What is being changed, as it is now."""
         return self.query_one(EditArea).text
+
+    @property
+    def arguments(self) -> str:
+        """All arguments as they are now, as JSON."""
+        return self._given.arguments(self.text)
 
     @property
     def is_open(self) -> bool:
         """Whether the arguments are being changed."""
         return self.has_class("-open")
 
-    def open(self, text: str) -> None:
-        """Show arguments to be changed, with the cursor at the end of the first that is a text."""
+    def open(self, arguments: str, command: str = "") -> None:
+        """Show arguments, given as JSON, to be changed; the cursor is at the end of the first text.
+
+        Args:
+            command: What was asked about, where that is a command line: it is typed as it is.
+        """
+        given = self._given = call_text(arguments, command)
         area = self.query_one(EditArea)
-        area.text = text
-        if found := _FIRST_TEXT.search(text):
-            before = text[: found.end()].split("\n")
+        area.text = given.text
+        found = None if given.name else _FIRST_TEXT.search(given.text)
+        if given.name or found is not None:
+            before = given.text[: found.end() if found is not None else None].split("\n")
             area.move_cursor((len(before) - 1, len(before[-1])))
+        kept = self.query_one("#kept", Static)
+        kept.update(given.kept)
+        kept.display = bool(given.kept)
         self.say("")
         self.add_class("-open")
         area.focus()
@@ -58,18 +76,19 @@ class CallEditor(Vertical):
 
     def say(self, problem: str) -> None:
         """Say what is wrong with the text."""
-        self.query_one(Static).update(one_line(problem, 300))
+        self.query_one("#wrong", Static).update(one_line(problem, 300))
 
     def fit(self, rows: int) -> None:
         """Take so many rows."""
-        self.query_one(EditArea).styles.height = max(1, rows - self.ROWS_BELOW)
+        below = self.ROWS_BELOW + bool(self._given.kept)
+        self.query_one(EditArea).styles.height = max(1, rows - below)
 
     def edit_outside(self) -> bool:
         """Have the text changed in the user's editor; False when it was not, and why is said."""
         before = self.text
         try:
             with self.app.suspend():
-                text = edit_text(before, suffix=".json")
+                text = edit_text(before, suffix=self._given.suffix)
         except SuspendNotSupported:
             self.say("This terminal cannot be handed to an editor. The call is unchanged.")
         except EditorError as error:
