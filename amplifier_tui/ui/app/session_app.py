@@ -129,7 +129,12 @@ class SessionApp(App[Farewell]):
             raise failed
 
     def ask(self, dialog: Screen[T], then: Callable[[T], Any]) -> None:
-        """Open a dialog; `then` gets its answer, and nothing where it was closed without one."""
+        """Open a dialog; `then` gets its answer, and nothing where it was closed without one.
+
+        A key that was pressed twice opens it once.
+        """
+        if type(self.screen) is type(dialog):
+            return
 
         def answered(answer: T | None) -> Any:
             return then(answer) if answer is not None else None

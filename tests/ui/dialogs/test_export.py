@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from amplifier_tui.host.client import ExportedFile, ExportRequest, RewindPoint
+from amplifier_tui.host.events import TurnStarted
 from amplifier_tui.ui.dialogs.export.options import ExportOptions, file_name
 from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
 from amplifier_tui.ui.dialogs.questions import Confirm
 from amplifier_tui.ui.state.exports import exported
 from tests.ui.driving import Driver, running
-from tests.ui.fake_client import FakeClient
+from tests.ui.fake_client import SESSION, FakeClient
 from tests.ui.panes.test_moments import STORY
 
 POINTS = tuple(RewindPoint(turn=n, prompt=f"prompt {n}") for n in (5, 3, 1))
@@ -157,3 +158,12 @@ async def test_a_session_that_ends_meanwhile_is_said_and_no_more() -> None:
         await driver.write("/export a.md")
         await driver.press("enter")
         await driver.until(lambda: "Nothing was written: The engine has" in driver.text())
+
+
+async def test_a_key_that_is_pressed_twice_in_one_go_opens_one_dialog() -> None:
+    async with running() as drive:
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="go"))
+        await drive.press("alt+up")
+        await drive.press_at_once("e", "e", "e")
+        await drive.dialog(ExportSheet)
+        assert len(drive.app.screen_stack) == 2

@@ -172,6 +172,17 @@ def test_the_line_of_an_agent_says_no_time_below_one_second() -> None:
     assert agent_data(ended, 1_009.0) == "2 calls"
 
 
+def test_a_reason_that_the_line_of_a_failed_call_cuts_stands_whole_below_it_when_it_is_opened() -> (
+    None
+):
+    reason = "/etc/hostname is outside of the workspace: ask the user to add it to what may be read"
+    entry = tool(tool="read_file", state="failed", error=reason, output=f"{reason}\n")
+    line, *below = drawn(entry, opened=True)[1:]
+    assert "…" in line and " ".join(" ".join(below).split()) == reason
+    short = replace(entry, error="no such file", output="no such file")
+    assert len(drawn(short, opened=True)[1:]) == 1
+
+
 def test_a_denied_call_says_the_reason_that_was_given_and_not_the_question_again() -> None:
     asked = row(tool(state="denied", error="User denied: bash wants to run a command"))
     assert "wants to" not in asked and "User denied" not in asked

@@ -49,7 +49,7 @@ def agent_words(entry: LaneEntry) -> tuple[str, Role]:
         spans = inline_spans(one_line(entry.result, 200), {}, "muted")
         return "".join(span.text for span in spans), "muted"
     if entry.stopping:
-        return "stopping…", "warning"
+        return "stopping… asked again, at once", "warning"
     if entry.state in _ENDS:
         return _ENDS[entry.state]
     if not entry.tool:

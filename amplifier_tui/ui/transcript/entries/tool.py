@@ -203,7 +203,8 @@ def _body(entry: ToolEntry, width: int, said: str, scene: Scene) -> list[StyledL
         return [*lines, *diff_lines(diff, width, scene, scene.paint(entry.diff, ""))]
     if entry.diff:
         return lines + _limited(clean(entry.diff.strip("\n")), "secondary", width, scene)
-    if entry.output and entry.output.strip() != entry.error.strip():
+    # Where the output is the reason alone, its line may have had no room for all of it.
+    if entry.output and (entry.output.strip() != error or error not in said):
         output = _output(entry, width, scene)
         cut = _cut_words(entry)
         noted = text_lines(cut, "muted", width) if cut else []

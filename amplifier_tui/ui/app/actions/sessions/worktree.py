@@ -23,12 +23,19 @@ T = TypeVar("T")
 
 _LONGEST_NAME: Final = 60
 _CLOSE_SECONDS: Final = 5.0
+_NO_NAMES: Final = frozenset(
+    {*("add", "clean", "commit", "delete", "discard", "help", "list", "new", "rm", "status")}
+)
+"""What is said by who looks for a command, and is no name of a branch."""
 
 
 @in_open_session
 def worktree(app: SessionApp, client: SessionClient, state: SessionState, words: str = "") -> None:
     """Open a session in a git worktree of its own, or do something with the one on screen's."""
-    if words == "leave":
+    words = words.removeprefix("/worktree").strip()
+    if words in _NO_NAMES:
+        app.say(f"There is no /worktree {words}, only diff, merge, leave and remove.", "warning")
+    elif words == "leave":
         app.run_worker(_answered(app, client.worktree(), partial(_leave, app)))
     elif words == "diff":
         show = partial(_show_diff, app, client, state.facts.branch)
