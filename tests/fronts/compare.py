@@ -35,7 +35,18 @@ from amplifier_tui.ui.state.session import SessionState
 from tests.fronts.stage import Held, session_of
 
 _TIMES = frozenset(
-    ("at", "ms", "duration_ms", "timestamp", "seq", "timeout", "started", "seconds", "took")
+    (
+        "at",
+        "began",
+        "ms",
+        "duration_ms",
+        "timestamp",
+        "seq",
+        "timeout",
+        "started",
+        "seconds",
+        "took",
+    )
 )
 _LEFT_OUT = (ModuleLoading, ModuleMounted, SessionClosed, JobChanged)
 _BESIDE = (
