@@ -3,11 +3,14 @@
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 from rich.text import Text
 from textual import events
+from textual.document._document import EditResult, Location, Selection
+from textual.document._edit import Edit
 from textual.message import Message
 from textual.reactive import var
 
@@ -74,6 +77,7 @@ class PromptInput(EditArea, inherit_bindings=False):
             self.key = key
 
     def __init__(self, history: History) -> None:
+        self.chips = Chips()
         super().__init__(
             id="prompt-input",
             compact=True,
@@ -85,7 +89,6 @@ class PromptInput(EditArea, inherit_bindings=False):
         self.cursor_blink = False
         self.match_cursor_bracket = False
         self.past = history
-        self.chips = Chips()
         self._pasted: deque[str] = deque(maxlen=_PASTES)
         self.queued = 0
         """Prompts that wait for the turn to end."""
@@ -248,15 +251,36 @@ class PromptInput(EditArea, inherit_bindings=False):
         else:
             await self.run_action("app.quit_if_asked_twice")
 
-    def action_delete_left(self) -> None:
-        """Delete the character before the cursor; a chip goes in one piece."""
-        row, column = self.cursor_location
-        if self.selection.is_empty:
-            for start, end in self.chips.spans(self.document.get_line(row)):
-                if end == column:
-                    self.replace("", (row, start), (row, end))
-                    return
-        super().action_delete_left()
+    def validate_selection(self, selection: Selection) -> Selection:
+        """Keep the cursor and the selection out of chips: what comes to one passes it."""
+        before = self.selection
+        start, end = map(self._passed, selection, before)
+        return Selection(start, end)
+
+    def _passed(self, at: Location, before: Location) -> Location:
+        """Return a place, or where one comes out of the chip it is in."""
+        chip = self._chip_at(at)
+        return at if chip is None else (at[0], chip[0] if before > at else chip[1])
+
+    def _chip_at(self, at: Location) -> tuple[int, int] | None:
+        """Return where the chip begins and ends that a place is within."""
+        row, column = at
+        if not self.chips.texts or row >= self.document.line_count:
+            return None
+        spans = self.chips.spans(self.document.get_line(row))
+        return next((span for span in spans if span[0] < column < span[1]), None)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Change the text; a chip goes in one piece, and takes nothing into it."""
+        start, end = sorted((edit.from_location, edit.to_location))
+        first, last = self._chip_at(start), self._chip_at(end)
+        if first is not None:
+            start = (start[0], first[1] if start == end else first[0])
+        if last is not None:
+            end = (end[0], last[1])
+        if first or last:
+            edit = replace(edit, from_location=start, to_location=end)
+        return super().edit(edit)
 
     def action_cursor_up(self, select: bool = False) -> None:
         """Move up; from the first row, to the prompt before."""

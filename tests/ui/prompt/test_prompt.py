@@ -131,6 +131,31 @@ async def test_a_large_paste_becomes_a_chip_and_is_sent_in_full() -> None:
         assert drive.client.named("submit")[1:] == [(f"look: {text} please",)]
 
 
+@pytest.mark.parametrize(
+    ("keys", "left"),
+    [
+        (("left", "Y"), "a Y{chip}"),
+        (("left", "right", "Y"), "a {chip}Y"),
+        (("home", "right", "right", "right", "Y"), "a {chip}Y"),
+        (("ctrl+w",), "a "),
+        (("ctrl+left", "Y"), "a Y{chip}"),
+        (("left", "delete"), "a "),
+        (("left", "ctrl+k"), "a "),
+        (("shift+left", "Y"), "a Y"),
+        (("backspace", "ctrl+z", "Y"), "a {chip}Y"),
+    ],
+)
+async def test_a_chip_is_one_thing_for_the_cursor_and_for_every_key(
+    keys: tuple[str, ...], left: str
+) -> None:
+    async with running() as drive:
+        await drive.write("a ")
+        field = drive.app.main.prompt.input
+        field.insert_paste("word\n" * 20)
+        await drive.press(*keys)
+        assert drive.draft == left.format(chip="[Pasted 20 lines]")
+
+
 async def test_a_chip_is_deleted_in_one_piece_and_undo_brings_it_back() -> None:
     text = "x\n" * 20
     async with running() as drive:
