@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amplifier_tui.ui.state.conversation.entries import ToolEntry
+from amplifier_tui.ui.state.conversation.entries import ToolEntry, UserEntry
 from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.ui.transcript.documents import document, texts_of
 from tests.ui.transcript.stage import stage, until, users
@@ -74,6 +74,14 @@ async def test_the_lines_above_those_of_a_running_call_are_shown_by_a_click() ->
         gap = next(n for n, row in enumerate(app.rows) if "… 995 more lines" in row)
         await pilot.click(TranscriptView, offset=(20, gap))
         assert "row 1" in [row.strip() for row in app.rows]
+
+
+async def test_the_rest_of_a_long_prompt_is_shown_by_a_click() -> None:
+    prompt = UserEntry(key="u", text="\n".join(f"pasted {n}" for n in range(40)))
+    async with stage([prompt]) as (app, pilot):
+        gap = next(n for n, row in enumerate(app.rows) if "… 28 more lines" in row)
+        await pilot.click(TranscriptView, offset=(20, gap))
+        await until(pilot, lambda: app.view.virtual_size.height > 40)
 
 
 async def test_a_key_shows_what_the_entry_under_the_cursor_leaves_out_from_there_on() -> None:
