@@ -152,6 +152,14 @@ def test_a_step_that_takes_too_long_after_an_interruption_is_stopped_and_its_wor
     assert listener.said == [headless._STOPPING, "Interrupted"]
 
 
+def test_of_a_traceback_its_first_line_is_said() -> None:
+    caught = "KeyError: 'x' (/mine/tool.py:3)\nTraceback (most recent call last):\n  File …"
+    listener = Listener()
+    warning = events.Notice(session_id=S, level="warning", text=caught, source="descriptor")
+    hold(Writer((warning, ended())), Pipe(prompt("a")), listener)
+    assert listener.said == ["warning: KeyError: 'x' (/mine/tool.py:3)"]
+
+
 def test_a_message_steers_the_turn_that_runs_and_is_a_prompt_otherwise() -> None:
     client, pipe, listener = Writer(()), Pipe({"type": "steer", "text": "go"}), Listener()
     listener.at["TurnStarted"] = lambda: pipe.put({"type": "steer", "text": "left"})

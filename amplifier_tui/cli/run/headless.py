@@ -266,8 +266,11 @@ class Headless:
                 self._speaker.say(with_remedy(one_line(what), event.remedy))
             case Notice(level="warning" | "error"):
                 source = event.source.removeprefix("hook:")
-                by = f" ({source})" if source else ""
-                self._speaker.say(f"{event.level}: {event.text}{by}")
+                # "descriptor" names nobody: a library, or a thread of any module wrote it.
+                by = f" ({source})" if source not in ("", "descriptor") else ""
+                # Of a traceback the line above says what it comes to, and where.
+                text = event.text.partition("\nTraceback (")[0]
+                self._speaker.say(f"{event.level}: {text}{by}")
                 self._said += event.text
             case Failed():
                 self._failed(event)

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import Final, Literal, TextIO
 
+from amplifier_tui.kernel.mounting.errors import place_in_traceback
+
 logger = logging.getLogger(__name__)
 
 LINE_LIMIT: Final = 2_000
@@ -100,7 +102,7 @@ _changing = threading.Lock()
 """Held while a standard stream is replaced: several engines come and go in one process."""
 
 
-_TRACEBACK: Final = "Traceback (most recent call last):"
+TRACEBACK: Final = "Traceback (most recent call last):"
 GATHERED: Final = 0.05
 """Seconds after which a traceback is passed on as far as it came."""
 
@@ -113,7 +115,9 @@ _CHAINED: Final = (
 
 
 class Tracebacks:
-    """Passes printed lines on, the lines of a traceback as one text: its last line, then all of it.
+    """Passes printed lines on, those of a traceback as one text.
+
+    That is its last line with the place in a module's code, and then all of it.
 
     Args:
         on_text: Gets a text and the stream it was printed to.
@@ -131,7 +135,7 @@ class Tracebacks:
             lines.append(line)
             return
         self._flush(stream)
-        if _TRACEBACK not in line:
+        if TRACEBACK not in line:
             self._on_text(line, stream)
             return
         self._lines[stream] = [line]
@@ -141,12 +145,15 @@ class Tracebacks:
         lines = self._lines.pop(stream, None)
         if lines is not None:
             # The innermost calls say most.
-            self._on_text("\n".join((lines[-1].strip(), *lines[-MOST_LINES:])), stream)
+            shown = "\n".join(lines[-MOST_LINES:])
+            place = place_in_traceback(shown)
+            said = lines[-1].strip() + (f" ({place})" if place else "")
+            self._on_text(f"{said}\n{shown}", stream)
 
 
 def _continues(last: str, line: str) -> bool:
     """Whether a line belongs to the traceback whose last line is known."""
-    within = last[:1] in (" ", "|") or _TRACEBACK in last or last.startswith(_CHAINED)
+    within = last[:1] in (" ", "|") or TRACEBACK in last or last.startswith(_CHAINED)
     return within or line.startswith(_CHAINED)
 
 

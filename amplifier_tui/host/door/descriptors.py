@@ -9,6 +9,7 @@ Libraries in C, child processes that inherit them and `os.write` reach the termi
 import os
 import sys
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -31,6 +32,7 @@ class DescriptorCapture:
     def __init__(self) -> None:
         self._saved: tuple[int, int] | None = None
         self._streams: tuple[TextIO | None, TextIO | None] = (None, None)
+        self._excepthook = threading.excepthook
         self._held: deque[str] = deque(maxlen=_MOST_HELD)
         self._takers: list[OnLine] = []
         self._lock = threading.Lock()
@@ -57,6 +59,7 @@ class DescriptorCapture:
         for number in (1, 2):
             os.dup2(writing, number)
         os.close(writing)
+        self._excepthook, threading.excepthook = threading.excepthook, _write_error
         threading.Thread(target=self._read, args=(reading,), name="printed", daemon=True).start()
 
     def give_back(self) -> None:
@@ -70,6 +73,7 @@ class DescriptorCapture:
             os.dup2(copy, number)
             os.close(copy)
         vars(sys).update(__stdout__=self._streams[0], __stderr__=self._streams[1])
+        threading.excepthook = self._excepthook
 
     def pass_on(self, on_line: OnLine) -> Callable[[], None]:
         """Give every line, those that came before included, to a function, called in a thread.
@@ -112,6 +116,14 @@ class DescriptorCapture:
                 self._held.append(text)
         if on_line is not None:
             on_line(text)
+
+
+def _write_error(raised: threading.ExceptHookArgs) -> None:
+    """Write what a thread raised to the descriptor: a full screen keeps `sys.stderr` for itself."""
+    if raised.exc_type is not SystemExit:
+        error = raised.exc_value or raised.exc_type()
+        text = "".join(traceback.format_exception(error))
+        os.write(2, text.encode("utf-8", "replace"))
 
 
 def take_input() -> FileIO:

@@ -15,11 +15,11 @@ from amplifier_tui.host.client import (
     ExportedFile,
     ExportRequest,
 )
-from amplifier_tui.host.door.capture import PrintCapture, Tracebacks
+from amplifier_tui.host.door.capture import TRACEBACK, PrintCapture, Tracebacks
 from amplifier_tui.host.door.commands.holder import NO_SESSION
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.door.stored import StoredCommands
-from amplifier_tui.host.events import MAIN_LANE, HostEvent, Mode
+from amplifier_tui.host.events import MAIN_LANE, HostEvent, Level, Mode
 from amplifier_tui.host.failures import internal_failure
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.live import LiveSession
@@ -200,7 +200,9 @@ class Service(StoredCommands):
         if self._live is None and self._opening is None:
             return
         if self._printed <= _PRINTED:
-            self._say("info", Redactor().text(text), stream)
+            # An exception that nobody caught, such as that of a thread, is no mere print.
+            level: Level = "warning" if TRACEBACK in text else "info"
+            self._say(level, Redactor().text(text), stream)
         elif self._printed == _PRINTED + 1:
             self._say("info", "Modules print more; the rest is in the program's log", stream)
 

@@ -1,6 +1,7 @@
 """Why a module could not be loaded."""
 
 import os
+import re
 import sysconfig
 import traceback
 from pathlib import Path
@@ -114,6 +115,19 @@ def place_of_error(error: BaseException) -> str:
     if isinstance(cause, SyntaxError) and cause.filename:
         return f"{cause.filename}:{cause.lineno}"
     places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(cause.__traceback__)]
+    return _theirs(places)
+
+
+_PLACE: Final = re.compile(r'^\s*File "([^"\n]+)", line (\d+)', re.MULTILINE)
+
+
+def place_in_traceback(text: str) -> str:
+    """Return what `place_of_error` returns, of an error whose traceback was printed."""
+    return _theirs([(file, int(line)) for file, line in _PLACE.findall(text)])
+
+
+def _theirs(places: list[tuple[str, int]]) -> str:
+    """Return the innermost place in a module's code, of some from the outermost on."""
     inner = [(file, line) for file, line in reversed(places) if _is_theirs(file)]
     # What a library of theirs raised, their own code gave it.
     own = [place for place in inner if not place[0].startswith(sysconfig.get_path("purelib"))]

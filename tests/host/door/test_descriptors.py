@@ -22,6 +22,15 @@ def take(line):
 capture.pass_on(take)
 print("from print")
 sys.stdout.flush()
+sys.stderr, kept = None, sys.stderr  # As a full screen takes it.
+
+def fail():
+    raise KeyError("a thread")
+
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+sys.stderr = kept
 subprocess.run(["sh", "-c", "echo from a child; echo and its error >&2"])
 os.write(2, b"x" * 5_000 + b"\\n")
 os.write(1, b"\\xff\\xfe no text\\nlast\\n")
@@ -41,8 +50,10 @@ def test_lines_are_caught_and_the_screen_can_still_be_drawn_on() -> None:
     )
     assert done.stdout == "<the screen>afterwards\n"
     lines = ast.literal_eval(done.stderr)
-    assert lines[:4] == ["early", "from print", "from a child", "and its error"]
-    assert lines[4:-2] == ["x" * 2_000]
+    assert lines[:3] == ["early", "from print", "Traceback (most recent call last):"]
+    end = lines.index("KeyError: 'a thread'") + 1
+    assert lines[end : end + 2] == ["from a child", "and its error"]
+    assert lines[end + 2 : -2] == ["x" * 2_000]
     assert lines[-2:] == ["\ufffd\ufffd no text", "last"]
 
 

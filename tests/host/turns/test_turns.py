@@ -364,6 +364,18 @@ def test_a_traceback_a_module_prints_is_one_notice(project: Project, driver: Dri
     assert notices[1].splitlines()[1:] == lines
 
 
+def test_what_a_thread_of_a_module_raised_is_a_warning_with_its_place(
+    project: Project, driver: Driver
+) -> None:
+    printed = TRACEBACK.replace('"a.py", line 3', '"/mine/module.py", line 3')
+    driver.open(project.bundle(script=calling({"noisy": {"text": f"Exception in\n{printed}"}})))
+    driver.turn("go")
+    notices = [event for event in driver.of(Notice) if event.source == "stdout"]
+    assert [event.level for event in notices] == ["info", "warning", "info"]
+    said = notices[1].text.splitlines()[0]
+    assert said == "ZeroDivisionError: division by zero (/mine/module.py:3)"
+
+
 def test_closing_says_how_to_come_back_only_when_something_was_said(
     project: Project, driver: Driver, drive
 ) -> None:
