@@ -25,6 +25,9 @@ class Asking(Protocol):
     def ask_after(self, answer: "Future[Any]", then: Callable[[Any], Next]) -> None:
         """Ask what `then` makes of the engine's answer, before anything else."""
 
+    def await_judging(self, request_id: str) -> None:
+        """Ask nothing else until what became of a request that was changed is known."""
+
 
 class CallChange:
     """Asks for other arguments of one call.
@@ -98,6 +101,7 @@ class CallChange:
     def _send(self, text: str) -> Next:
         def taken(problem: str) -> Next:
             if not problem:
+                self._asking.await_judging(self._request_id)
                 return None
             self._asking.say(f"The call is unchanged: {problem}")
             return self._back()

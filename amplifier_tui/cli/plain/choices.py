@@ -43,6 +43,7 @@ class NumberedQuestion:
         words: None where only a number answers.
         several: Several numbers may be given: takes the places chosen, from 0.
         hint: What is to be written, in place of the usual words.
+        began: When the call came that it is about: those of calls are asked in this order.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class NumberedQuestion:
         words: Words | None = None,
         several: Callable[..., Next] | None = None,
         hint: str = "",
+        began: float | None = None,
     ) -> None:
+        self.began = began
         self._lines = lines
         self._choices = choices
         self.request_id = request_id

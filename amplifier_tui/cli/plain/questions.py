@@ -64,7 +64,12 @@ def approval(asking: Asking, asked: ApprovalRequested) -> NumberedQuestion:
         lines: list[str], *choices: NumberedChoice, words: Words | None = None
     ) -> NumberedQuestion:
         return NumberedQuestion(
-            lines, choices, request_id=asked.request_id, given_up=give_up, words=words
+            lines,
+            choices,
+            request_id=asked.request_id,
+            given_up=give_up,
+            words=words,
+            began=asked.began,
         )
 
     deny = NumberedChoice("Deny", partial(decide, False))

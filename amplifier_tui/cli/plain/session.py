@@ -71,6 +71,7 @@ class PlainSession:
         self._news = Wakeup()
         self._asked = WaitingQuestions(writer.say, client.hold, person=person)
         self._waiting: list[Callable[[], bool]] = []
+        self._resolved: set[str] = set()
         self._continued = ""
         self._session_id = self._bundle = self._model = self._resume = ""
         self._opened = self._running = self._over = self._planned = False
@@ -105,7 +106,7 @@ class PlainSession:
             self._see_interrupts()
             if not (self._asked or self._waiting):
                 self._teller.say_what_takes_long()
-            self._asked.show()
+            self._show_question()
             if not events:
                 if not self._awaited:
                     self._teller.retell()
@@ -153,6 +154,10 @@ class PlainSession:
         """Ask what `then` makes of the engine's answer, before anything else."""
         self.when_done(answer, lambda value: self._asked.add_first(then(value)))
 
+    def await_judging(self, request_id: str) -> None:
+        """Ask nothing else until what became of a request that was changed is known."""
+        self._waiting.append(lambda: request_id in self._resolved or not self._running)
+
     def when_done(self, answer: "Future[T]", then: Callable[[T], None]) -> None:
         """Call `then` with what the engine answers, or say why it does not."""
 
@@ -181,6 +186,10 @@ class PlainSession:
         while not self._over and self._may_hear() and (line := self._reader.take()) is not None:
             self._writer.line_came()
             self._line(line)
+            self._show_question()
+
+    def _show_question(self) -> None:
+        if not self._waiting:
             self._asked.show()
 
     def _end_with_input(self) -> None:
@@ -336,6 +345,7 @@ class PlainSession:
             case TrustAsked():
                 self._asked.add(questions.trust(self.client, event))
             case ApprovalResolved() | QuestionsResolved() | LimitResolved() | TrustAnswered():
+                self._resolved.add(event.request_id)
                 self._asked.withdraw(event.request_id, getattr(event, "outcome", ""))
 
     def _held(self, event: SessionHeld) -> None:

@@ -35,8 +35,12 @@ class WaitingQuestions:
         return bool(self._waiting)
 
     def add(self, question: NumberedQuestion) -> None:
-        """Ask after the others."""
-        self._waiting.append(question)
+        """Ask after the others; before those of calls that came later, unless they were shown."""
+        first = bool(self._waiting) and self.is_shown
+        at = len(self._waiting)
+        while at > first and _came_later(self._waiting[at - 1], question):
+            at -= 1
+        self._waiting.insert(at, question)
 
     def add_first(self, question: NumberedQuestion | None) -> None:
         """Ask before the others, if there is something to ask."""
@@ -97,3 +101,7 @@ class WaitingQuestions:
         for question in waiting:
             question.given_up()
         return bool(waiting)
+
+
+def _came_later(one: NumberedQuestion, other: NumberedQuestion) -> bool:
+    return one.began is not None and other.began is not None and one.began > other.began

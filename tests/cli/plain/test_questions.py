@@ -1,6 +1,7 @@
 """What is asked in the line mode: whole, with numbered answers, and never answered by accident."""
 
 import json
+from concurrent.futures import Future
 
 import pytest
 
@@ -11,6 +12,7 @@ from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host.client import Decision, QuestionAnswer, QuestionsReply, TrustDecision
 from amplifier_tui.host.events import (
     ApprovalResolved,
+    HostEvent,
     LimitAsked,
     PlanProposed,
     QuestionsAsked,
@@ -215,6 +217,35 @@ def test_a_call_is_changed_before_it_is_allowed(
     assert sent == ([changed] if changed else [])
     allowed = [decision.allow for _, decision in client.named("decide")]
     assert allowed == ([] if changed else [False])
+
+
+def test_calls_are_asked_about_in_their_order_and_a_changed_one_in_its_place() -> None:
+    edited = ask("r3", editable=True, action="bash wants to run the edited", began=1.0)
+    late = Future[str]()
+
+    class Client(ScriptedClient):
+        def change_call(self, request_id: str, arguments: str) -> Future[str]:
+            self.calls.append(("change_call", request_id, arguments))
+            late.set_result("")
+            return late
+
+        def drain(self) -> list[HostEvent]:
+            if late.done() and not self.named("pushed"):
+                # Only with the next look, as from a host that judges it anew.
+                self.calls.append(("pushed",))
+                gone = make(ApprovalResolved, request_id="r1", outcome="changed")
+                self.push(edited, gone)
+                return []
+            return super().drain()
+
+    other = ask("r2", action="bash wants to run the other", began=2.0)
+    first = ask("r1", editable=True, action="bash wants to run the first", began=1.0)
+    client = Client(batches=[[turn(), other, first], [], [turn_ended()]])
+    client.arguments = '{"command": "rm"}'
+    text = said(client, "go\n6\n1\nrm x\n1\n1\n")
+    asked = [line.partition("the ")[2] for line in text.splitlines() if "Approval: bash" in line]
+    assert asked == ["first", "edited", "other"]
+    assert [name for name, _ in client.named("decide")] == ["r3", "r2"]
 
 
 def test_a_change_that_is_wrong_is_said_and_the_call_asked_about_again() -> None:
