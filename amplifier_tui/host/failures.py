@@ -20,7 +20,7 @@ from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.turns.prompts import PromptDeniedError
 from amplifier_tui.host.turns.sources import failed_source
 from amplifier_tui.kernel import llm_errors as llm
-from amplifier_tui.kernel.mounting.errors import WrongAnswerError, named_text
+from amplifier_tui.kernel.mounting.errors import WrongAnswerError, named_text, place_of_error
 
 MESSAGE_LIMIT: Final = 2_000
 
@@ -161,7 +161,11 @@ def internal_failure(error: BaseException, what: str, stamp: Stamp, redactor: Re
         what: What was being done, such as `open a session`.
     """
     remedy = "The session goes on. If it happens again, report it with the details."
-    message = f"Could not {what}: {_words(error)}"
+    words = _words(error)
+    if place := place_of_error(error):
+        words = shortened(named_text(error), MESSAGE_LIMIT)
+        remedy = f"The code of a module is wrong at {place}. The session goes on."
+    message = f"Could not {what}: {words}"
     return _failed(error, stamp, redactor, "internal", message, remedy)
 
 

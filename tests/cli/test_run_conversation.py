@@ -152,6 +152,14 @@ def test_a_step_that_takes_too_long_after_an_interruption_is_stopped_and_its_wor
     assert listener.said == [headless._STOPPING, "Interrupted"]
 
 
+def test_what_failed_beside_a_turn_that_ended_well_is_said_and_costs_it_nothing() -> None:
+    beside = events.Failed(session_id=S, kind="internal", message="A task broke.", remedy="So.")
+    listener = Listener()
+    result = hold(Writer((beside, text("1", "Well."), ended())), Pipe(prompt("a")), listener)
+    assert (result.status, result.answer, result.message) == ("done", "Well.", "")
+    assert listener.said == ["A task broke. So."]
+
+
 def test_of_a_traceback_its_first_line_is_said() -> None:
     caught = "KeyError: 'x' (/mine/tool.py:3)\nTraceback (most recent call last):\n  File …"
     listener = Listener()

@@ -95,5 +95,15 @@ def test_an_internal_failure_says_what_was_being_done() -> None:
     assert failed.kind == "internal" and failed.message == "Could not open a session: bad"
 
 
+def test_an_internal_failure_of_a_modules_code_says_where_that_is(tmp_path: Path) -> None:
+    file = tmp_path / "task.py"
+    code = compile("\n{}['x']", file, "exec")
+    with pytest.raises(KeyError) as caught:
+        exec(code)
+    failed = internal_failure(caught.value, "finish a task", STAMP, Redactor({}))
+    assert failed.message == "Could not finish a task: KeyError: 'x'"
+    assert failed.remedy.startswith(f"The code of a module is wrong at {file}:2.")
+
+
 def test_an_endless_message_is_cut() -> None:
     assert len(turn_failure(ValueError("x" * 10**6), STAMP, Redactor({})).message) < 3_000

@@ -356,6 +356,10 @@ class Headless:
         result.usage = event.to_json().get("usage", {})
         if self._stopped:
             self._over = True
+        elif event.status == "success" and result.message:
+            # It was beside the turn, such as a task that a module had started.
+            self._speaker.say(unsaid(result.message, result.remedy, self._said))
+            result.message = result.remedy = ""
         if result.message:
             return
         if event.status == "success":
