@@ -4,7 +4,16 @@ import pytest
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 
+from amplifier_tui.ui.app.screens.letters import Letters
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
+from amplifier_tui.ui.dialogs.jobs.output import JobSheet
+from amplifier_tui.ui.dialogs.parts.picker import LetterPicker
+from amplifier_tui.ui.dialogs.parts.previewing import PreviewingSheet
+from amplifier_tui.ui.dialogs.questions import Confirm, OpenLink
+from amplifier_tui.ui.dialogs.sessions.imported import ImportedSheet
+from amplifier_tui.ui.dialogs.sessions.where import WhereSheet
+from amplifier_tui.ui.prompt.queue_sheet import QueueSheet
 
 Parsed = dict[tuple[object, ...], list[RuleSet]]
 
@@ -36,3 +45,18 @@ def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a key decide at once: tests press no keys by accident."""
     monkeypatch.setattr(ApprovalDialog, "grace", 0.0)
     monkeypatch.setattr(ApprovalDialog, "alone", 0.0)
+
+
+NOT_ASKED = (
+    *(Confirm, ExportSheet, ImportedSheet, JobSheet, LetterPicker, OpenLink, PreviewingSheet),
+    *(QueueSheet, WhereSheet),
+)
+"""What the user opened: its keys are pressed in most tests as fast as they are heard."""
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in NOT_ASKED:
+        monkeypatch.setattr(kind, "grace", 0.0)
+        monkeypatch.setattr(kind, "alone", 0.0)
+    monkeypatch.setattr(Letters, "alone", 0.0)

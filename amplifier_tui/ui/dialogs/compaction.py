@@ -48,6 +48,7 @@ class CompactionSheet(PreviewingSheet[CompactChoice, CompactionPreview]):
         Binding("s", "summarise", show=False),
         Binding("i", "instruct", show=False),
     ]
+    DECIDES = frozenset(("decide", "summarise", "instruct"))
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
     CompactionSheet #compact-title { text-style: bold; color: $text-secondary; }

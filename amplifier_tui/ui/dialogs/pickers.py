@@ -275,6 +275,7 @@ class MemoryList(LetterPicker[MemoryCard]):
     EMPTY = ("Nothing was remembered yet: /remember does.", "No memory matches.")
     ROWS = (4, 16)
     BELOW = 4
+    DECIDES = frozenset(("forget",))
     BINDINGS: ClassVar[list[BindingType]] = [Binding("d,delete", "forget", show=False)]
     DEFAULT_CSS = """
     MemoryList #memory-text {

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
@@ -77,13 +78,14 @@ class AskLine(Sheet[str]):
         self.finish(line if line or self._blank else None)
 
 
-class Confirm(Sheet[bool]):
+class Confirm(GuardedSheet[bool]):
     """Says what would happen; returns whether the user said yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False),
         Binding("n,escape", "answer(False)", show=False),
     ]
+    DECIDES = frozenset(("answer(True)",))
     DEFAULT_CSS = """
     Confirm #question { margin-bottom: 1; }
     """
@@ -98,12 +100,16 @@ class Confirm(Sheet[bool]):
         yes = KeyChoice("y", self._yes, "answer(True)", strong=True)
         yield KeyRow((yes, KeyChoice("esc", "Cancel", "answer(False)")))
 
+    def give_way(self) -> None:
+        """Take what is typed for a no."""
+        self.finish(False)
+
     def action_answer(self, yes: bool) -> None:
         """Return the answer."""
         self.finish(yes)
 
 
-class OpenLink(Sheet[str]):
+class OpenLink(GuardedSheet[str]):
     """Returns `open` or `copy`; None when it was closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -111,6 +117,7 @@ class OpenLink(Sheet[str]):
         Binding("y", "copy", show=False),
         Binding("escape", "close", show=False),
     ]
+    DECIDES = frozenset(("open",))
     AUTO_FOCUS = "#address"
     DEFAULT_CSS = """
     OpenLink #link-head { margin-bottom: 1; }

@@ -53,6 +53,7 @@ class AgentStrip(LineView[_AgentRow]):
         &.-shown { display: block; }
     }
     """
+    CHANGES = frozenset(("halt",))
     BINDINGS: ClassVar[list[BindingType]] = [
         *cursor_bindings("agents"),
         Binding("enter,space,o", "open", "Its conversation", id="agents.open"),

@@ -44,6 +44,16 @@ class ModulesPane(LineView[_ModuleLine]):
         ("modules.report", "missing"),
     )
     DEFAULT_CSS = "ModulesPane { height: auto; max-height: 100%; }"
+    CHANGES = frozenset(
+        (
+            "change('reload')",
+            "change('switch')",
+            "change('unmount')",
+            "change('configure')",
+            "mount",
+            "ask_again",
+        )
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         *cursor_bindings("modules"),
         Binding("enter,space", "details", "Details", id="modules.details"),

@@ -292,6 +292,11 @@ def held_rows(held: SessionHeld | None, way: str) -> list[Content]:
     return [_waiting("open elsewhere", f"{who}: read-only until closed there".lstrip(": "))]
 
 
+def left_rows(words: str) -> list[Content]:
+    """Return what is said of sessions that were open when the program ended."""
+    return [_waiting("left open", words)] if words else []
+
+
 def job_rows(jobs: Sequence[JobChanged], way: str) -> list[Content]:
     """Return what is said of the agent's commands that run in the background; `way` lists them."""
     if not jobs:

@@ -11,7 +11,8 @@ from textual.widgets import Static
 
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import SessionClient
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fields.text_area import EditArea
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.pick_list import PickList, PickRow
@@ -42,7 +43,7 @@ class QueuedText(EditArea):
                 self.insert("\n")
 
 
-class QueueSheet(Sheet[None]):
+class QueueSheet(GuardedSheet[None]):
     """Lists what waits; a change is the session's, and is shown when that has made it.
 
     Args:
@@ -59,6 +60,8 @@ class QueueSheet(Sheet[None]):
         Binding("k,up", "move(-1)", show=False),
         Binding("escape", "close", show=False),
     ]
+    DECIDES = frozenset(("send", "drop"))
+    IS_LIST = True
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
     QueueSheet #queue-title { text-style: bold; color: $text-secondary; margin-bottom: 1; }

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.widgets import Input, TextArea
 
+from amplifier_tui.ui.app.screens.letters import Letters
+from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.keys.action import LEADER
@@ -32,6 +34,7 @@ class Keyboard:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._rule = OpeningRule()
+        self._letters = Letters(screen)
         self._refocused = False
 
     def question_wait(self) -> float:
@@ -50,11 +53,26 @@ class Keyboard:
         """Hear a key or a paste before any widget does; True when that was all."""
         self._rule.pressed(event.time)
         self.user_is_here()
-        question = self._screen.app.screen
-        if not isinstance(question, QuestionSheet):
-            return isinstance(question, Sheet) and self._is_in_the_way(question, event)
+        sheet = self._screen.app.screen
+        if sheet is self._screen:
+            return self._letters.hear(event)
+        if isinstance(sheet, QuestionSheet):
+            if self._leaves(sheet, event):
+                return True
+        elif isinstance(sheet, Sheet) and self._is_in_the_way(sheet, event):
+            return True
+        if not isinstance(sheet, GuardedSheet):
+            return False
+        heard = sheet.hear(event)
+        if heard is Heard.BACK:
+            self._give_back(sheet, event)
+        return heard is not Heard.ACTS
+
+    def _leaves(self, question: QuestionSheet[object], event: events.Key | events.Paste) -> bool:
+        """Leave a question that is open for a chord, or for what is looked at before it."""
         if self._begins_chord(event):
-            self._go_to_prompt(question)
+            self._screen.set_focus(self._screen.prompt.input)
+            question.give_way()
             self._screen.app.call_next(self._screen.prompt.input.action_begin_chord)
             return True
         if action := self._leads_elsewhere(question, event):
@@ -62,10 +80,7 @@ class Keyboard:
             question.put_off()
             self._screen.post_message(ActionWanted(action))
             return True
-        heard = question.hear(event)
-        if heard is Heard.BACK:
-            self._give_back(question, event)
-        return heard is not Heard.ACTS
+        return False
 
     def terminal_focused(self) -> None:
         """The terminal came to the front; the click that did it decides nothing."""
@@ -119,11 +134,10 @@ class Keyboard:
         keys = self._screen.keymap.keys_of(BY_ID[action]).split(",")
         return isinstance(event, events.Key) and event.key in keys
 
-    def _go_to_prompt(self, question: QuestionSheet[object]) -> None:
-        self._screen.set_focus(self._screen.prompt.input)
-        question.give_way()
-
-    def _give_back(self, question: QuestionSheet[object], event: events.Key | events.Paste) -> None:
+    def _give_back(self, question: GuardedSheet[object], event: events.Key | events.Paste) -> None:
+        if question.IS_LIST:
+            self._screen.app.bell()
+            return
         below = self._screen.app.screen_stack[-2]
         if below is self._screen:
             prompt = self._screen.prompt.input

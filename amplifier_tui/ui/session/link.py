@@ -282,7 +282,7 @@ class SessionLink:
             verb = "was" if len(left) == 1 else "were"
             way = self._screen.keymap.way_to("session.left_open")
             count = plural(len(left), "session")
-            self._screen.say(f"{count} {verb} open when the program ended: {way}", "warning")
+            self._screen.say_left_open(f"{count} {verb} open when the program ended: {way}")
 
     def _failed(self, event: Failed) -> None:
         self.tab.pass_on(event.message, "error")

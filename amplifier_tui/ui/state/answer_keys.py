@@ -18,9 +18,12 @@ is typing. Three keys a second are 0.33 s apart."""
 BURST = 0.03
 """Keys that are not further apart than this many seconds were not pressed by a hand."""
 
+LATE = 0.05
+"""Seconds: when the loop was held up for longer, keys may be on their way."""
+
 KeyRole = Literal["decides", "acts", "text", "moves"]
 """What a key is to an open question: an answer, a letter with another meaning there, a letter with
-none, or no letter at all."""
+none, or none of these: no letter at all, or one that only moves about in a list."""
 
 
 class OpeningRule:
@@ -61,8 +64,8 @@ class AnswerKeys:
         self._decides_from = opened + grace
         self._alone = alone
         self._last = float("-inf")
-        self._held = ""
-        self._in_grace = False
+        self._held = self._word = ""
+        self._in_grace = self._burst = False
         self.text = ""
         """What was typed in one go up to now."""
         self.due = float("inf")
@@ -75,25 +78,39 @@ class AnswerKeys:
     def gap(self, at: float) -> float:
         """Note a key, and return the seconds since the one before."""
         gap, self._last = at - self._last, at
+        self._burst = gap < min(BURST, self._alone)
         return gap
 
     def press(self, at: float, role: KeyRole, text: str = "", action: str = "") -> Heard:
         """Take a key, with what it types and the action it stands for."""
-        gap = self.gap(at)
+        in_one_go = self.gap(at) < self._alone
         held, self._held = self._held, ""
-        # One letter and then enter is no word.
-        word = len(self.text + text) > 1
-        typing = bool(held) or gap < (self._alone if word else min(BURST, self._alone))
-        if role == "moves":
-            self.text = ""
+        if role == "moves" and not text:
+            self.text = self._word = ""
             return Heard.ACTS
-        self.text = self.text + text if typing else text
+        in_one_go = in_one_go or bool(held)
+        # One letter and then enter is no word, nor are letters that move about.
+        self._word = (self._word if in_one_go else "") + (text if role != "moves" else "")
+        typing = bool(held) or (in_one_go and len(self._word) > 1) or self._burst
+        self.text = self.text + text if typing or (in_one_go and text) else text
         if role == "text" or (typing and (held or role == "decides")):
             return Heard.BACK
-        if role == "acts":
+        if role != "decides":
             return Heard.ACTS
         self._held, self._in_grace, self.due = action, not self.ready(at), at + self._alone
         return Heard.KEPT
+
+    def wait(self, now: float) -> float:
+        """Return the seconds after which to ask again whether a key stayed alone, 0 for now."""
+        if self._alone and now > self.due + LATE:
+            # Asked too late: what was pressed meanwhile is heard first.
+            self.due = now + LATE / 2
+        return max(0.0, self.due - now)
+
+    def take_held(self) -> str:
+        """Return the action of a key that need not wait any more, empty when there is none."""
+        self.due = float("-inf")
+        return self.settle(0.0)
 
     def settle(self, now: float) -> str:
         """Return the action of a key that stayed alone, empty when there is none."""

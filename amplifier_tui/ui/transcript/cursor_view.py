@@ -41,6 +41,8 @@ _FORK = "On a prompt: what came before it, in a new session, and it in the draft
 class CursorView(DocumentView, can_focus=True):
     """A document with a cursor on an entry, and the keys that are about that entry."""
 
+    CHANGES: ClassVar[frozenset[str]] = frozenset(("rewind", "retry_without", "fork", "export"))
+    """Actions that change something, or lead there: their letters wait until they stay alone."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "Next", show=False, id="transcript.next"),
         Binding("k,up", "move(-1)", "Previous", show=False, id="transcript.previous"),

@@ -67,6 +67,8 @@ class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
     ALLOW_SELECT = False
     PINNED: ClassVar[int] = 0
     FOOT: ClassVar[tuple[tuple[str, str], ...]] = ()
+    CHANGES: ClassVar[frozenset[str]] = frozenset()
+    """Actions that change something, or lead there: their letters wait until they stay alone."""
     COMPONENTS = ROLE_CLASSES
     DEFAULT_CSS = f"""
     LineView {{

@@ -1,6 +1,9 @@
 import pytest
 
-from amplifier_tui.host.events import ToolEnded, ToolStarted, TurnStarted
+from amplifier_tui.host.client import ItemCard
+from amplifier_tui.host.events import ModuleMounted, ToolEnded, ToolStarted, TurnStarted
+from amplifier_tui.ui.panes.context.pane import ContextPane
+from amplifier_tui.ui.panes.events.pane import EventLogPane
 from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.prompt.prompt import IDLE
 from tests.ui.driving import Driver, running
@@ -242,3 +245,22 @@ async def test_a_line_that_the_status_bar_cuts_says_where_it_is_read_whole() -> 
     async with running(size=(80, 24)) as drive:
         drive.app.main.say("30 messages written, no secrets found: /home/u/src/app/" + "long-" * 9)
         assert drive.text().rstrip().endswith("…  ctrl+x i")
+
+
+async def test_the_events_have_rows_while_keys_go_to_them_however_low_the_screen_is() -> None:
+    items = tuple(ItemCard(key=str(n), source="read_file", tokens=9, text="x") for n in range(30))
+    modules = [
+        ModuleMounted(session_id=SESSION, module_id=f"tool-{n}", kind="tool") for n in range(20)
+    ]
+    async with running(size=(100, 30)) as drive:
+        await drive.push(*modules)
+        pane = drive.app.main.pane("context")
+        assert isinstance(pane, ContextPane)
+        pane.show_items(items)
+        await drive.settle()
+        before = pane.size.height
+        await drive.press("f3")
+        events = drive.app.main.pane("events")
+        assert isinstance(events, EventLogPane) and events.view.size.height >= 6
+        await drive.press("f4")
+        assert pane.size.height == before

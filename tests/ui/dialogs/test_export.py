@@ -93,7 +93,7 @@ async def test_the_keys_say_what_enter_does_once_the_line_is_left(leaving: str) 
         await driver.dialog(ExportSheet)
         await driver.settle()
         await driver.press("e")
-        assert "enter  Keep" in driver.text()
+        await driver.until(lambda: "enter  Keep" in driver.text())
         await driver.press(leaving)
         assert "enter  Write it" in driver.text() and "Keep" not in driver.text()
 

@@ -184,6 +184,8 @@ async def test_a_call_is_explained_from_the_list_or_by_its_command() -> None:
         assert "✗ is refused" in text and f"{FILE}:7" in text and "▲▲ high" in text
         assert "1 call decided by this rule in the last 30 days" in text
         await drive.press("escape")
+        await drive.dialog(RuleList)
+        await drive.press("escape")
         await drive.closed()
         drive.client.explained = ValueError("give the arguments of x as JSON")
         await drive.write("/explain x(y)")
@@ -214,6 +216,10 @@ async def test_the_audit_log_is_filtered_opened_and_leads_to_the_conversation() 
         assert '"file_path": "a.py"' in drive.app.clipboard
         await drive.write("/audit denied")
         await drive.press("enter")
+        await drive.dialog(AuditLog)
+        await drive.press("enter")
+        await drive.dialog(DetailSheet)
+        await drive.press("escape")
         await drive.dialog(AuditLog)
         await drive.press("enter")
         await drive.dialog(DetailSheet)

@@ -88,6 +88,14 @@ async def test_esc_twice_lists_the_prompts_and_shows_what_going_back_does(
             ):
                 assert words in shown, words
         await drive.press("down", "down", "o", "enter")
+        await drive.dialog(Confirm)
+        assert "What was changed since is overwritten:" in drive.text()
+        await drive.press("escape")
+        await drive.dialog(RewindSheet)
+        assert not drive.client.named("rewind")
+        await drive.press("enter")
+        await drive.dialog(Confirm)
+        await drive.press("y")
         await drive.closed()
         assert drive.client.named("rewind") == [(2, "both", ("mine.md",))]
         done = Rewound(

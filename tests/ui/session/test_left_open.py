@@ -3,11 +3,13 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.host.client import SessionCard
+from amplifier_tui.host.events import Notice
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.dialogs.sessions.left_open import LeftOpenPicker
 from amplifier_tui.ui.dialogs.sessions.where import WhereSheet
 from tests.ui.driving import running
 from tests.ui.fake_client import FakeClient
-from tests.ui.state.make import turn
+from tests.ui.state.make import make, turn
 
 
 async def test_what_a_crash_cut_off_is_said_at_the_start_and_resumed_where_it_was(
@@ -68,6 +70,24 @@ async def test_all_that_were_left_open_come_back_side_by_side(
         assert [each.named("open")[-1][0].resume for each in clients] == ["s7", "s8", "s9"]
         assert {each.named("open")[-1][0].cwd for each in clients} == {tmp_path}
         assert drive.app.client is client and "folder is gone" in drive.text()
+
+
+async def test_what_was_left_open_is_said_until_the_user_goes_on(tmp_path: Path) -> None:
+    """What the session says next takes the place in the status bar."""
+    client = FakeClient(left=(SessionCard(session_id="s7", title="Work", cwd=str(tmp_path)),))
+    async with running(client, size=(80, 24)) as drive:
+        words = "1 session was open when the program ended: ctrl+x J"
+        await drive.until(lambda: words in drive.text())
+        await drive.push(make(Notice, level="warning", text="A server failed", source="tool-mcp"))
+        assert "A server failed" in drive.text() and words in drive.text()
+        await drive.app.run_by_id("view.notices")
+        await drive.until(lambda: isinstance(drive.app.screen, Sheet))
+        assert drive.text().count("1 session was open when") >= 1
+        await drive.press("escape")
+        await drive.closed()
+        await drive.write("go on")
+        await drive.press("enter")
+        assert words not in drive.text()
 
 
 async def test_a_resumed_session_takes_no_place_of_one_that_works(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from textual import events
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
-from amplifier_tui.ui.dialogs.parts import question
+from amplifier_tui.ui.dialogs.parts import guarded
 from amplifier_tui.ui.session import keyboard
 from amplifier_tui.ui.session.approvals import ApprovalDialogs, DialogQueue
 from amplifier_tui.ui.state.answer_keys import AnswerKeys, Heard, KeyRole, OpeningRule
@@ -261,7 +261,7 @@ async def test_on_the_screen_no_typing_decides_and_no_letter_is_lost(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr(question, "key_time", lambda: clock.now)
+    monkeypatch.setattr(guarded, "key_time", lambda: clock.now)
     monkeypatch.setattr(keyboard, "key_time", lambda: clock.now)
     monkeypatch.setattr(ApprovalDialogs, "after", lambda self, *wanted: clock.after(*wanted))
 

@@ -97,3 +97,21 @@ def test_enter_soon_after_a_letter_that_chose_is_an_answer_and_after_a_word_it_i
     assert found.press(9.0, "acts", "1", "pick") is Heard.ACTS
     assert found.press(9.2, "text", "s") is Heard.BACK
     assert found.press(9.4, "decides", "", "go_on") is Heard.BACK
+
+
+def test_letters_that_move_about_make_no_word_of_the_one_after_them_and_are_not_lost() -> None:
+    found = keys()
+    assert found.press(5.0, "moves", "j") is Heard.ACTS
+    assert found.press(5.2, "decides", "r", "rewind") is Heard.KEPT
+    assert found.settle(5.2 + ALONE) == "rewind"
+    assert found.press(9.0, "moves", "g") is Heard.ACTS
+    assert found.press(9.2, "decides", "e", "export") is Heard.KEPT
+    assert found.press(9.4, "moves", "j") is Heard.BACK
+    assert found.text == "gej" and found.settle(60.0) == ""
+
+
+def test_a_key_that_waits_is_taken_at_once_when_no_word_can_follow() -> None:
+    found = keys()
+    found.press(5.0, "decides", "x", "drop")
+    assert found.take_held() == "drop"
+    assert found.take_held() == "" and found.settle(60.0) == ""

@@ -26,24 +26,35 @@ def show(app: SessionApp, client: SessionClient, state: SessionState) -> None:
         if place == "audit":
             audit(app)
         else:
-            explain(app)
+            explain(app, listed=True)
 
     app.ask(RuleList(client, app.keymap), chosen)
 
 
 @in_open_session
-def explain(app: SessionApp, client: SessionClient, state: SessionState, call: str = "") -> None:
-    """Say what would happen to a call; without one, ask for it."""
+def explain(
+    app: SessionApp,
+    client: SessionClient,
+    state: SessionState,
+    call: str = "",
+    *,
+    listed: bool = False,
+) -> None:
+    """Say what would happen to a call; without one, ask for it.
+
+    Args:
+        listed: It was asked for in the list of rules, to which one goes back.
+    """
     from amplifier_tui.ui.dialogs.questions import AskLine
 
     if call:
-        app.run_worker(_explain(app, client, call), group="explain", exclusive=True)
+        app.run_worker(_explain(app, client, call, listed), group="explain", exclusive=True)
     else:
         line = AskLine("What would happen with", limit=2_000, about=_CALL, verb="Explain")
-        app.ask(line, lambda text: explain(app, text))
+        app.ask(line, lambda text: explain(app, text, listed=listed))
 
 
-async def _explain(app: SessionApp, client: SessionClient, call: str) -> None:
+async def _explain(app: SessionApp, client: SessionClient, call: str, listed: bool) -> None:
     from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice
     from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
     from amplifier_tui.ui.dialogs.permissions.words import explanation
@@ -57,7 +68,15 @@ async def _explain(app: SessionApp, client: SessionClient, call: str) -> None:
         return
     keys = {name: show_keys(app.keymap.keys_of(BY_ID[f"decision.{name}"])) for name in ("another",)}
     again = KeyChoice(keys["another"], "Another call", "another")
-    app.ask(DetailSheet(call, explanation(found), [again]), lambda _: explain(app))
+
+    def chosen(name: str) -> None:
+        if name == "rules":
+            show(app)
+        else:
+            explain(app, listed=listed)
+
+    back = "rules" if listed else ""
+    app.ask(DetailSheet(call, explanation(found), [again], back), chosen)
 
 
 @in_open_session
@@ -96,7 +115,7 @@ def _open(app: SessionApp, client: SessionClient, state: SessionState, card: Aud
     choices = [choice("go", "Go to it"), choice("copy", "Copy"), choice("list", "Back to the log")]
     title = f"{card.tool or card.asker}  {words.about(card)}"
     body = words.decision(card, state.facts.session_id)
-    app.ask(DetailSheet(title, body, choices), chosen)
+    app.ask(DetailSheet(title, body, choices, "list"), chosen)
 
 
 def _go_to(app: SessionApp, state: SessionState, card: AuditCard) -> None:

@@ -38,6 +38,7 @@ async def send(app: SessionApp, text: str, *, queue: bool) -> None:
     elif not app.link.submit(text, queue=queue):
         app.main.prompt.restore(text)
         return
+    app.main.say_left_open("")
     app.main.action_bottom()
 
 

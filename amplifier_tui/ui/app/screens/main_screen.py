@@ -32,6 +32,8 @@ MID = 100
 """Columns from which a rail of panes stands beside the conversation."""
 TWICE = 1.0
 """Seconds in which a second esc is one with the first."""
+LOW = 40
+"""Rows of the screen below which the events have too few beside the other panes."""
 WIDE = 160
 """Columns from which a pane may have a column of its own."""
 
@@ -166,8 +168,19 @@ class MainScreen(SessionScreen):
             holds = [pane for pane in self._panes.values() if pane.parent is rail and pane.display]
             rail.set_class(bool(holds), "-shown")
             rail.set_class(bool(holds) and self._drawer is not None, "-drawer")
+        self._give_room()
         if self._state is not None:
             self.show([])
+
+    def watch_focused(self) -> None:
+        """Say where keys go, and make room there."""
+        super().watch_focused()
+        self._give_room()
+
+    def _give_room(self) -> None:
+        """On a low screen, have the other panes leave rows to the events while keys go there."""
+        reads = self.app.size.height < LOW and self.focused_pane() == "events"
+        self.query("Rail").set_class(reads, "-for-events")
 
     def _on_prompt_area_resized(self) -> None:
         self.foot_changed.publish(None)

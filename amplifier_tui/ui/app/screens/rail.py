@@ -7,6 +7,7 @@ class Rail(Vertical):
     """Shows the panes that are displayed in it; without any it takes no room.
 
     With `-drawer` it covers the conversation, which keeps its width, instead of standing beside it.
+    With `-for-events` the other panes leave rows to the events, which take what is left.
     """
 
     SCOPED_CSS = False
@@ -23,6 +24,7 @@ class Rail(Vertical):
         & > ModulesPane { max-height: 40%; }
         & > EventLogPane { height: 1fr; min-height: 3; margin-bottom: 0; }
     }
+    Rail.-for-events > ContextPane, Rail.-for-events > ModulesPane { max-height: 25%; }
     MainScreen.-roomy Rail { width: 40; }
     MainScreen.-wide Rail { width: 46; }
     MainScreen.-wide Rail#own { width: 34; padding: 1 1 0 0; }

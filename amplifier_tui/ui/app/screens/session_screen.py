@@ -17,6 +17,7 @@ from amplifier_tui.ui.prompt.prompt import (
     held_rows,
     in_conversation,
     job_rows,
+    left_rows,
     shell_rows,
     waiting_rows,
 )
@@ -40,6 +41,8 @@ class SessionScreen(ConversationScreen):
         self.agents: AgentStrip | None = None
         self._state: SessionState | None = None
         self.keymap = Keymap()
+        self.left_open = ""
+        """What was open when the program ended, until the user goes on; empty for nothing."""
         self.queue_way = ""
         """How to see the queue, in the keys in force."""
 
@@ -114,7 +117,21 @@ class SessionScreen(ConversationScreen):
         jobs = job_rows(state.jobs.running, self.keymap.way_to("jobs.show"))
         waiting = [*early_rows(state.queue.early), *waiting]
         told = held_rows(held, self.keymap.way_to("session.take_over"))
+        told = [*left_rows(self.left_open), *told]
         self._notes.show_rows([*told, *jobs, *waiting, *shell_rows(self.prompt.input.text)])
+
+    def say_left_open(self, words: str) -> None:
+        """Say what was open when the program ended, until the user goes on; empty takes it away.
+
+        In the status bar what the session says next would take its place.
+        """
+        self.left_open = words
+        if words and self._state is not None:
+            from amplifier_tui.host.events import Notice
+
+            # For the history of notices alone.
+            self._state.apply([Notice(session_id="", level="warning", text=words, replayed=True)])
+        self.show([])
 
     def open_agent(self, lane: str) -> None:
         """Show the conversation of an agent in the place of the main one."""

@@ -4,14 +4,15 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input, Static
 
 from amplifier_tui.host.client import ExportRequest, RewindPoint
 from amplifier_tui.ui.dialogs.export.options import ExportOptions
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
@@ -20,7 +21,7 @@ from amplifier_tui.ui.widgets.pick_list import PickList
 _LONGEST = 4_096
 
 
-class ExportSheet(Sheet[ExportRequest]):
+class ExportSheet(GuardedSheet[ExportRequest]):
     """Returns what is to be written; None to write nothing.
 
     Args:
@@ -29,6 +30,7 @@ class ExportSheet(Sheet[ExportRequest]):
     """
 
     SCOPE = "export"
+    DECIDES = frozenset(("write", "edit"))
     BINDINGS: ClassVar[list[BindingType]] = bindings("export")
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
@@ -95,6 +97,7 @@ class ExportSheet(Sheet[ExportRequest]):
         self._show_keys()
 
     @on(PickList.Highlighted)
+    @on(events.DescendantFocus)
     def _show_keys(self) -> None:
         if self._typing:
             choices = [KeyChoice("enter", "Keep", "keep"), KeyChoice("esc", "Back", "close")]
@@ -132,7 +135,6 @@ class ExportSheet(Sheet[ExportRequest]):
         line.remove_class("-hidden")
         line.focus()
         line.cursor_position = len(line.value)
-        self.call_after_refresh(self._show_keys)
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -10,14 +10,15 @@ from textual.widgets import Static
 
 from amplifier_tui.base.text import clean, one_line, reveal
 from amplifier_tui.host.client import SessionClient
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.messages import CopyRequested
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from amplifier_tui.ui.widgets.text_lines import TextLine
 
 
-class JobSheet(Sheet[None]):
+class JobSheet(GuardedSheet[None]):
     """Shows the output of a job, its end first; what comes is added."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -25,6 +26,8 @@ class JobSheet(Sheet[None]):
         Binding("s", "halt", show=False),
         Binding("y", "copy", show=False),
     ]
+    DECIDES = frozenset(("halt",))
+    IS_LIST = True
     AUTO_FOCUS = "#job-output"
     DEFAULT_CSS = """
     JobSheet #job-head { height: auto; max-height: 3; margin-bottom: 1; }

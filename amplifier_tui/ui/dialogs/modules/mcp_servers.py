@@ -51,6 +51,7 @@ class ServerList(LetterPicker[ServerStatus]):
     ROWS = (4, 16)
     BELOW = 3
     SCOPE = "servers"
+    DECIDES = frozenset(("restart",))
     BINDINGS: ClassVar[list[BindingType]] = bindings("servers")
     DEFAULT_CSS = """
     ServerList #server-about { height: 2; margin-top: 1; color: $text-muted; }

@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
 from amplifier_tui.ui.dialogs.parts.sheet import SMALL, KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.fuzzy import match
@@ -263,9 +264,10 @@ class AskingPicker(Picker, Generic[Card]):
         return self._problem or super()._empty_words(query)
 
 
-class LetterPicker(AskingPicker[Card]):
+class LetterPicker(GuardedSheet[str], AskingPicker[Card]):
     """A picker whose keys are letters: its filter opens with `/`."""
 
+    IS_LIST = True
     PLACEHOLDER = "/ filters"
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -5,13 +5,13 @@ from concurrent.futures import Future
 from typing import Generic, TypeVar
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
 
 T = TypeVar("T")
 P = TypeVar("P")
 
 
-class PreviewingSheet(Sheet[T], Generic[T, P]):
+class PreviewingSheet(GuardedSheet[T], Generic[T, P]):
     """Asks for a preview when it opens; the screen goes on meanwhile.
 
     Args:

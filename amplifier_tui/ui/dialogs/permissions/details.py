@@ -19,6 +19,7 @@ class DetailSheet(Sheet[str]):
 
     Args:
         choices: What can be done; of each, the action is the name that is returned.
+        back: What `esc` returns, where it leads back to something; else it closes.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,8 +34,11 @@ class DetailSheet(Sheet[str]):
     DetailSheet.-small #detail-head, DetailSheet.-small KeyRow { margin: 0; }
     """
 
-    def __init__(self, title: str, body: Content, choices: Sequence[KeyChoice]) -> None:
+    def __init__(
+        self, title: str, body: Content, choices: Sequence[KeyChoice], back: str = ""
+    ) -> None:
         super().__init__()
+        self._back = back
         self._title = title
         self._body = body
         self._offered = tuple(choices)
@@ -43,11 +47,16 @@ class DetailSheet(Sheet[str]):
         yield Static(Content(one_line(self._title, 400)), id="detail-head")
         with VerticalScroll(id="detail"):
             yield Static(self._body)
-        yield KeyRow((*self._offered, KeyChoice("esc", "Back", "close")))
+        leave = KeyChoice("esc", "Back" if self._back else "Close", "close")
+        yield KeyRow((*self._offered, leave))
+
+    def action_close(self) -> None:
+        """Go back to where it was opened, or close."""
+        self.finish(self._back or None)
 
     async def _choose(self, action: str) -> None:
         if action == "close":
-            self.finish()
+            self.action_close()
         else:
             self.action_take(action)
 

@@ -73,6 +73,7 @@ class RuleList(LetterPicker[RuleCard]):
     ROWS = (6, 24)
     BELOW = 3
     SCOPE = "rule"
+    DECIDES = frozenset(("revoke_rule", "undo_revoke"))
     BINDINGS: ClassVar[list[BindingType]] = bindings("rules")
     DEFAULT_CSS = """
     RuleList #rule-about { height: 2; margin: 1 1 0 1; color: $text-muted; }

@@ -15,12 +15,15 @@ from amplifier_tui.host.client import RewindPreview
 from amplifier_tui.host.events import RewindScope
 from amplifier_tui.ui.dialogs.parts.previewing import PreviewingSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
+from amplifier_tui.ui.dialogs.questions import Confirm
 from amplifier_tui.ui.dialogs.rewind.words import facts, file_row
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.widgets.pick_list import PickList
 
 _LIST = 10
+_NAMED = 3
+"""Files that are named before they are overwritten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
     """
 
     SCOPE = "rewind"
+    DECIDES = frozenset(("both", "conversation", "files", "fork", "overwrite"))
     BINDINGS: ClassVar[list[BindingType]] = bindings("rewind")
     DEFAULT_CSS = """
     RewindSheet #rewind-title { text-style: bold; color: $text-secondary; }
@@ -166,9 +170,19 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
         if self._preview is None or self._busy():
             self._show()
             self.app.bell()
-        else:
-            chosen = tuple(sorted(self._overwrite))
-            self.finish(RewindChoice(scope, chosen, self._preview.prompt))
+            return
+        chosen = tuple(sorted(self._overwrite))
+        choice = RewindChoice(scope, chosen, self._preview.prompt)
+        if not chosen or scope not in ("both", "files"):
+            self.finish(choice)
+            return
+        # What it promised to leave: the user's own work.
+        names = ", ".join(one_line(path, 60) for path in chosen[:_NAMED])
+        more = f" and {len(chosen) - _NAMED} more" if len(chosen) > _NAMED else ""
+        question = f"What was changed since is overwritten: {names}{more}."
+        self.app.push_screen(
+            Confirm(question, "Overwrite it"), lambda yes: self.finish(choice) if yes else None
+        )
 
     def action_overwrite(self) -> None:
         """Have a file that somebody else changed go back, too; or not."""

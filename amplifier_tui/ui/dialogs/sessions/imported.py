@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import ImportedCard, ImportedText, SessionClient
+from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, marked_match
 from amplifier_tui.ui.dialogs.parts.reading import FullReadingSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
@@ -55,11 +56,13 @@ def _words(card: ImportedCard) -> str:
     return f"{said} {card.first_prompt} {ORIGINS[card.origin]} {card.cwd}"
 
 
-class ImportedSheet(FullReadingSheet[str]):
+class ImportedSheet(GuardedSheet[str], FullReadingSheet[str]):
     """Shows a session of another program; returns its key where it is to be forked."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("imported")
     SCOPE = "imported"
+    DECIDES = frozenset(("fork",))
+    IS_LIST = True
     DEFAULT_CSS = """
     ImportedSheet #imported-title { text-style: bold; color: $text-secondary; }
     """

@@ -9,10 +9,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 
 
-class WhereSheet(Sheet[str]):
+class WhereSheet(GuardedSheet[str]):
     """Returns `there`, `here` or `other`: in which folder to go on.
 
     Args:
@@ -28,6 +29,7 @@ class WhereSheet(Sheet[str]):
         Binding("o", "take('other')", show=False),
         Binding("escape", "close", show=False),
     ]
+    DECIDES = frozenset(("take('there')", "take('here')", "take('other')"))
     DEFAULT_CSS = """
     WhereSheet #where-about { margin-bottom: 1; }
     """

@@ -51,6 +51,9 @@ class ContextPane(LineView[_ContextLine]):
         ("context.list", "items"),
         ("context.instruct", "with instructions"),
     )
+    CHANGES = frozenset(
+        ("act('pin')", "act('drop')", "act('shorten')", "undo", "compact", "compact(True)")
+    )
     BINDINGS: ClassVar[list[BindingType]] = [
         *cursor_bindings("context"),
         Binding("p", "act('pin')", "Keep it whole", id="context.pin"),

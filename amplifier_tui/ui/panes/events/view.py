@@ -40,6 +40,7 @@ class EventLogView(LineView[int]):
     """The lines, as codes of `EventIndex`, drawn straight from the ring."""
 
     DEFAULT_CSS = "EventLogView { height: 1fr; }"
+    CHANGES = frozenset(("export",))
     BINDINGS: ClassVar[list[BindingType]] = [
         *cursor_bindings("events", first="Oldest", last="Newest"),
         Binding("f", "follow", "Follow", id="events.follow"),

@@ -119,6 +119,7 @@ def left_open(app: SessionApp, client: SessionClient, state: SessionState) -> No
     """List the sessions that were open when the program was killed."""
     from amplifier_tui.ui.dialogs.sessions.left_open import ALL, LeftOpenPicker
 
+    app.main.say_left_open("")
     picker = LeftOpenPicker(client.left_open, client.dismiss_left_open)
 
     def chosen(session_id: str) -> None:

@@ -1,0 +1,91 @@
+"""A sheet whose keys decide something: they do when they stay alone, and what is typed does not."""
+
+from functools import cached_property
+from typing import ClassVar, TypeVar
+
+from textual import events, on
+from textual.widgets import Input, TextArea
+
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.state.answer_keys import ALONE, GRACE, AnswerKeys, Heard, KeyRole
+from amplifier_tui.ui.terminal.input import key_time
+
+T = TypeVar("T")
+
+
+class GuardedSheet(Sheet[T]):
+    """Hears keys before everything else does, in the order in which they arrived."""
+
+    DECIDES: ClassVar[frozenset[str]] = frozenset()
+    """Actions that change something, answer the question, or lead to an answer."""
+    BROWSES: ClassVar[frozenset[str]] = frozenset("jk ")
+    """Letters that move about in what is shown."""
+    IS_LIST: ClassVar[bool] = False
+    """Whether its letters are commands: it stays open when something is typed, which is lost."""
+    grace: ClassVar[float] = GRACE
+    alone: ClassVar[float] = ALONE
+
+    @cached_property
+    def _answer_keys(self) -> AnswerKeys:
+        """Its keys; made when it opens."""
+        return AnswerKeys(key_time(), self.grace, self.alone)
+
+    @on(events.Mount)
+    def _begin_grace(self) -> None:
+        _ = self._answer_keys
+
+    @property
+    def armed(self) -> bool:
+        """Whether it was seen long enough for an answer."""
+        return self._answer_keys.ready(key_time())
+
+    @property
+    def typed(self) -> str:
+        """What was typed in one go, and is the prompt's when the sheet gives way."""
+        return self._answer_keys.text
+
+    def hear(self, event: events.Key | events.Paste) -> Heard:
+        """Take a key or a paste; what `ACTS` is for the widget that has the focus."""
+        if isinstance(self.focused, Input | TextArea):
+            return Heard.ACTS
+        if isinstance(event, events.Paste):
+            return self._answer_keys.press(event.time, "text", event.text)
+        action = self._action_of(event.key)
+        text = event.character if event.is_printable and event.character else ""
+        if self.IS_LIST and not text and event.key != "escape":
+            # Whoever goes on in the list has not begun a word.
+            self._run_soon(self._answer_keys.take_held())
+        heard = self._answer_keys.press(event.time, self._role(action, text), text, action)
+        if heard is Heard.KEPT:
+            self.call_next(self._settle)
+        elif heard is Heard.ACTS and action and text and not self.IS_LIST:
+            self._run_soon(action)
+            return Heard.KEPT
+        return heard
+
+    def give_way(self) -> None:
+        """Close without an answer: the user types."""
+        self.finish()
+
+    def _action_of(self, key: str) -> str:
+        found = self.active_bindings.get(key)
+        return found.binding.action if found is not None and found.node is self else ""
+
+    def _role(self, action: str, text: str) -> KeyRole:
+        if action in self.DECIDES:
+            return "decides"
+        if not text or (self.IS_LIST and text in self.BROWSES):
+            return "moves"
+        return "acts" if action or self.IS_LIST or text in self.BROWSES else "text"
+
+    def _settle(self) -> None:
+        """Look whether a key that decides has stayed alone."""
+        now = key_time()
+        if wait := self._answer_keys.wait(now):
+            self.set_timer(wait, self._settle)
+        else:
+            self._run_soon(self._answer_keys.settle(now))
+
+    def _run_soon(self, action: str) -> None:
+        if action:
+            self.call_next(self.run_action, action)
