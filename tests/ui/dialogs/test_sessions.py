@@ -170,6 +170,16 @@ async def test_where_no_session_matches_the_preview_is_gone_and_no_key_acts(
             assert client.named(name) == []
 
 
+async def test_a_key_that_would_be_typed_into_the_filter_is_not_offered_beside_one() -> None:
+    async with running(Store(stored=(card(1),)), size=(120, 36)) as drive:
+        await listed(drive)
+        assert "Search what was said" in drive.text()
+        await drive.write("x")
+        assert "Search what was said" not in drive.text()
+        await drive.press("escape")
+        assert "Search what was said" in drive.text()
+
+
 async def test_a_session_that_is_open_here_is_not_deleted_and_what_closes_it_is_said() -> None:
     client = Store(stored=(replace(card(1), session_id=SESSION), card(2)))
     async with running(client, size=(60, 16)) as drive:

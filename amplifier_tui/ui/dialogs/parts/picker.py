@@ -52,6 +52,8 @@ class Picker(Sheet[str]):
     """Rows the list has at least, and at most when there are as many."""
     ON_ROW: ClassVar[frozenset[str]] = frozenset({"choose"})
     """Actions that are done with a row: not offered where there is none at all."""
+    UNFILTERED: ClassVar[frozenset[str]] = frozenset()
+    """Actions whose keys are typed into a filter that is begun: offered only without one."""
     BELOW: ClassVar[int] = 0
     """Rows that stand between the list and the keys."""
     DEFAULT_CSS = """
@@ -160,7 +162,8 @@ class Picker(Sheet[str]):
         self._name_keys()
         # While a filter is typed the keys stay, so that nothing jumps under the eyes.
         bare = not query and not any(row_ids(rows))
-        self.query_one(KeyRow).hide(self.ON_ROW if bare else frozenset())
+        hidden = self.ON_ROW if bare else self.UNFILTERED if query else frozenset()
+        self.query_one(KeyRow).hide(hidden)
         # At once: a message would come after the frame, and what it changes would take another.
         self._highlighted(self.rows.row)
 

@@ -49,6 +49,7 @@ class SessionPicker(LookingPicker[SessionList]):
     CHOOSE = "Resume"
     FAILS = "The sessions cannot be listed"
     EMPTY = ("No session was stored here.", "No session matches.")
+    UNFILTERED = frozenset({"search"})
     ON_ROW = frozenset({"choose", "preview", "rename", "tag", "pin", "fork", "copy_id", "delete"})
     BELOW = 2
     ROWS = (20, 20)  # the preview needs them, too
