@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     Mode,
     ModeChanged,
     ModuleFailed,
+    ModuleMounted,
     Notice,
     ToolEnded,
     ToolStarted,
@@ -255,6 +256,22 @@ def test_a_hook_that_fails_has_not_said_yes(
     assert "judged a call" in failed.error
     for told in (request.why, failed.error):
         assert re.search(r"Error: .*\(.*hooks_rude/__init__\.py:\d+\)", told, re.S)
+
+
+def test_a_hook_that_fails_again_after_it_was_mounted_anew_is_told_of_again(
+    project: Project, driver: Driver
+) -> None:
+    (project.folder / "here.txt").write_text("here")
+    hook = ("hooks-rude", {"only": "read_file", "raises": "no idea"})
+    driver.open(project.bundle(script=in_lane("the session"), tools=TOOLS, hooks=(hook,)))
+    for told in (1, 1, 2):
+        if told == 2:
+            driver.client.reload("hooks-rude")
+            assert driver.wait(ModuleMounted).again
+        driver.client.submit("go")
+        finish(driver)
+        failed = [e for e in driver.of(ModuleFailed) if e.module_id == "hooks-rude"]
+        assert len(failed) == told
 
 
 SAME: dict[str, Any] = {"name": "handler"}

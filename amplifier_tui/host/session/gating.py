@@ -84,7 +84,6 @@ class Gating:
         self._facts = facts
         self._project = project
         self._sandbox = ""
-        self._broken: set[str] = set()
         self._loop = asyncio.get_running_loop()
         self.main: SessionGate | None = None
         policy = read_policy(plan, bundle)
@@ -220,9 +219,9 @@ class Gating:
         )
 
     def _hook_failed(self, module_id: str, error: str) -> None:
-        if module_id in self._broken:
+        if module_id in self._facts.broken:
             return
-        self._broken.add(module_id)
+        self._facts.broken.add(module_id)
         planned = self._facts.find(module_id) or Planned(module_id, "hook")
         self._sender.send(
             ModuleFailed(

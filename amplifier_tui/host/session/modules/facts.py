@@ -74,12 +74,14 @@ class ModuleFacts:
         planned: In the order they are mounted.
         tools: Module id by tool name.
         failed: What was told of the modules that did not load.
+        broken: Modules of which it was told that a hook of theirs fails.
         mounted: Returns the tools that are mounted now, by name.
     """
 
     planned: list[Planned] = field(default_factory=list)
     tools: dict[str, str] = field(default_factory=dict)
     failed: list[ModuleFailed] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
     mounted: Callable[[], Mapping[str, Any]] = dict
 
     def module_of_tool(self, name: str, tool: Any = None) -> str:
@@ -101,7 +103,8 @@ class ModuleFacts:
         return found or next((each for each in self.planned if each.module_id == key), None)
 
     def forget(self, module_id: str) -> None:
-        """Forget what tools a module had: it is gone, or mounted anew."""
+        """Forget what tools a module had, and what failed: it is gone, or mounted anew."""
+        self.broken.discard(module_id)
         self.tools = {name: each for name, each in self.tools.items() if each != module_id}
 
     def missing(self) -> tuple[str, ...]:
