@@ -171,7 +171,7 @@ class SessionApp(App[Farewell]):
     def copy(self, text: str, what: str) -> None:
         """Put text on the clipboard and say so."""
         self.copy_to_clipboard(text)
-        said = f"Copied the {what}, {len(text):,} characters."
+        said = f"Copied the {what}, {len(text):,} character{'' if len(text) == 1 else 's'}."
         if len(text) > TERMINAL_TAKES and not self._copies_natively:
             said += f" Many terminals take no more than {TERMINAL_TAKES:,}."
         self.say(said)

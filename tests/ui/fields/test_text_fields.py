@@ -65,3 +65,20 @@ def test_no_field_is_one_of_textuals_own() -> None:
     sources = Path(ui.__path__[0]).rglob("*.py")
     bare = re.compile(r"\b(Input|TextArea)\(")
     assert not [path for path in sources if bare.search(path.read_text())]
+
+
+async def test_two_clicks_select_a_word_of_a_draft_and_three_its_line() -> None:
+    async with running() as drive:
+        await drive.write("see src/a.py, and on")
+        await drive.press("ctrl+j")
+        await drive.write("x")
+        field = drive.app.main.prompt.input
+        for times, selected in ((2, "src/a.py"), (3, "see src/a.py, and on")):
+            await drive.pilot.click(field, offset=(6, 0), times=times)
+            assert field.selected_text == selected
+            assert not drive.app.screen.selections, "nothing around it"
+        await drive.press("ctrl+c")
+        assert "Copied the selection, 20 characters." in drive.text()
+        await drive.pilot.click(field, offset=(0, 1), times=2)
+        await drive.press("ctrl+c")
+        assert "Copied the selection, 1 character." in drive.text()

@@ -1,6 +1,5 @@
 """What a selection of rows means as text, and how it is shown."""
 
-import re
 from collections.abc import Iterable, Iterator
 
 from rich.segment import Segment
@@ -9,11 +8,10 @@ from textual.geometry import Offset
 from textual.selection import Selection
 from textual.strip import Strip
 
+from amplifier_tui.ui.fields.text_area import WORD
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.lines import StyledLine
 from amplifier_tui.ui.widgets.styled import PAD
-
-_WORD = re.compile(r"[\w./~:@%+=#-]+|\S")
 
 
 def selected_text(rows: Iterable[tuple[int, StyledLine]], selection: Selection) -> str:
@@ -77,7 +75,7 @@ def selection_at(document: Document, row: int, index: int, *, word: bool) -> Sel
     if line is None:
         return None
     if word:
-        for match in _WORD.finditer(line.text):
+        for match in WORD.finditer(line.text):
             if match.start() <= index < match.end():
                 return Selection(Offset(match.start(), row), Offset(match.end(), row))
         return None
