@@ -23,6 +23,7 @@ The script::
           every: 3                  # or: every third turn,
           at: 2                     #     where turn modulo 3 is 2
           prompt: "fix|repair"      # the user's words, a regular expression without case
+          before: "bug"             # those of the turn before
           tools: [read_file]        # tools that have to be mounted
         steps:                      # the first step begins the turn
           look:

@@ -58,12 +58,14 @@ class Seen:
     Attributes:
         turn: How often the user spoke.
         prompt: What they said last.
+        before: What they said the time before.
         rounds: The results of each answer with tool calls since then.
         tools: Names of the tools on offer.
     """
 
     turn: int = 0
     prompt: str = ""
+    before: str = ""
     rounds: list[list[CallResult]] = field(default_factory=list)
     tools: frozenset[str] = frozenset()
 
@@ -74,7 +76,8 @@ def look_at(request: ChatRequest) -> Seen:
     own = [i for i, m in enumerate(request.messages) if m.role == "user" and _is_users_own(m)]
     if own:
         seen.turn = len(own)
-        seen.prompt = text_of(request.messages[own[-1]].content)
+        texts = [text_of(request.messages[index].content) for index in own[-2:]]
+        seen.prompt, seen.before = texts[-1], texts[0] if len(texts) > 1 else ""
     for message in request.messages[own[-1] if own else 0 :]:
         if message.role == "assistant" and _has_calls(message):
             seen.rounds.append([])
@@ -132,7 +135,7 @@ class ScriptedAnswer:
 
 def answer(script: AgentScript, seen: Seen) -> ScriptedAnswer:
     """Return the answer to a conversation."""
-    scenario = script.scenario(seen.turn, seen.prompt, seen.tools)
+    scenario = script.scenario(seen.turn, seen.prompt, seen.tools, seen.before)
     if scenario is None:
         return ScriptedAnswer(text=_NOTHING)
     step = _current_step(scenario, seen.rounds)

@@ -179,14 +179,20 @@ class When(_Part):
     every: int | None = Field(default=None, ge=1, description="a whole number")
     at: int = Field(default=0, ge=0)
     prompt: Pattern | None = None
+    before: Pattern | None = None
     tools: Names = frozenset()
 
-    def holds(self, turn: int, prompt: str, tools: frozenset[str]) -> bool:
-        """Whether it holds in a turn, counted from 1, with a prompt and these tools mounted."""
+    def holds(self, turn: int, prompt: str, tools: frozenset[str], before: str = "") -> bool:
+        """Whether it holds in a turn, counted from 1, with a prompt and these tools mounted.
+
+        Args:
+            before: The prompt of the turn before.
+        """
         return (
             (self.turn is None or turn == self.turn)
             and (self.every is None or turn % self.every == self.at)
             and (self.prompt is None or self.prompt.search(prompt) is not None)
+            and (self.before is None or self.before.search(before) is not None)
             and self.tools <= tools
         )
 
@@ -257,10 +263,12 @@ class AgentScript(_Part):
         name = scenario.get("name") if isinstance(scenario, Mapping) else None
         return (f"scenario {str(name or place + 1)!r}",)
 
-    def scenario(self, turn: int, prompt: str, tools: frozenset[str]) -> Scenario | None:
-        """Return the first scenario whose conditions hold."""
+    def scenario(
+        self, turn: int, prompt: str, tools: frozenset[str], before: str = ""
+    ) -> Scenario | None:
+        """Return the first scenario whose conditions hold; see `When.holds`."""
         for scenario in self.scenarios:
-            if scenario.when.holds(turn, prompt, tools):
+            if scenario.when.holds(turn, prompt, tools, before):
                 return scenario
         return None
 

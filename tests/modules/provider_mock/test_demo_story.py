@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.foundation.registry.registry import load_bundle
+from amplifier_tui.host.door.service import CARRY_OUT
 from amplifier_tui.kernel import AmplifierSession
 from amplifier_tui.kernel.hooks.frontend import ApprovalDecision
 from amplifier_tui.modules.provider_mock import MockSettings
@@ -172,6 +173,20 @@ async def test_it_tells_what_is_there_and_repairs_when_it_is_asked_to(tmp_path: 
         assert story.tests_pass()
         again = await story.session.execute("And what is in the project now?")
         assert "| `parcels/rates.py` |" in again and "2 kg" not in again
+
+
+async def test_what_it_planned_of_the_bug_it_does_and_of_another_plan_it_says_that_it_cannot(
+    tmp_path: Path,
+):
+    async with demo(tmp_path, deny("edit_file", "plan mode: propose, do not change")) as story:
+        await story.session.execute(PROMPT)
+        assert not story.tests_pass()
+        answer = await story.session.execute(CARRY_OUT)
+        assert "`<=`" in answer and story.asked.count(story.asked[0]) == 2
+    async with demo(tmp_path / "other", allow) as story:
+        await story.session.execute("Plan insured parcels, and ask me what you need.")
+        answer = await story.session.execute(CARRY_OUT)
+        assert "for a real model" in answer and not any("edit" in each for each in story.asked)
 
 
 async def test_where_nobody_answers_its_questions_it_says_what_it_assumes(tmp_path: Path):
