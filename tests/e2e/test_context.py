@@ -1,6 +1,6 @@
 import json
 
-from tests.e2e.acting import READY, ask, quit_program, ready
+from tests.e2e.acting import GRACE, READY, ask, quit_program, ready
 from tests.e2e.machine import Machine, text_of
 from tests.e2e.terminal import Terminal
 from tests.e2e.vendors import lead_to
@@ -44,6 +44,7 @@ def test_a_note_is_recalled_a_summary_replaces_the_past_and_a_fork_goes_its_own_
         terminal.press("ctrl+x", "c")
         terminal.wait_for("Compact the conversation")
         terminal.wait_for("Summary by")
+        terminal.watch(GRACE)
         terminal.press("s")
         terminal.wait_for("in a summary")
         terminal.wait_for(READY)
