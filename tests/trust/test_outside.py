@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_tui.base.files.under import is_under
 from amplifier_tui.host.client import Decision
-from amplifier_tui.host.events import ApprovalRequested, ToolEnded, TurnEnded
+from amplifier_tui.host.events import ApprovalRequested, Scope, ToolEnded, TurnEnded
 from amplifier_tui.host.gate.places import can_be_allowed, locate
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.session.grant import Grant, granted
@@ -205,24 +205,41 @@ def test_a_rule_of_the_user_counts_as_a_yes_and_one_of_a_bundle_does_not(
     assert bool(_made(near)) is goes
 
 
-def test_what_was_remembered_for_the_session_counts_the_next_time(
-    project: Project, driver: Driver, near: Path
-) -> None:
+def _run_in_turn(project: Project, driver: Driver, *calls: dict[str, Any]) -> None:
+    """Make the first call, allow it for the session where that is offered, and make the second."""
     name = project.bundle(
         script=[
-            {"name": n, "when": {"prompt": n}, "steps": calling(TO_NEAR)["steps"]}
-            for n in ("first", "second")
+            {"name": n, "when": {"prompt": n}, "steps": calling(call)["steps"]}
+            for n, call in zip(("first", "second"), calls, strict=True)
         ],
         tools=TOOLS,
     )
     project.allow([])
     driver.open(name)
     driver.client.submit("first")
-    driver.allow_next(scope="session")
+    request = driver.wait(ApprovalRequested)
+    scope: Scope = "session" if "session" in request.scopes else "once"
+    driver.client.decide(request.request_id, Decision(allow=True, scope=scope))
     driver.wait(TurnEnded)
-    (near / "made.txt").unlink()
     driver.client.submit("second")
-    assert finish(driver) == [] and _made(near)
+
+
+def test_what_was_remembered_for_the_session_counts_the_next_time(
+    project: Project, driver: Driver, near: Path
+) -> None:
+    _run_in_turn(project, driver, TO_NEAR, TO_NEAR)
+    assert finish(driver) == [] and len(driver.of(ToolEnded)) == 2
+    assert all(each.ok for each in driver.of(ToolEnded)) and _made(near)
+
+
+@pytest.mark.parametrize("asked", ["../near", "../near/**", "../near/o*", "../near/[o]ld.txt"])
+def test_a_yes_for_the_session_that_names_a_folder_or_a_pattern_opens_nothing_in_it(
+    project: Project, driver: Driver, near: Path, asked: str
+) -> None:
+    first, second = ({"read_file": {"file_path": path}} for path in (asked, "../near/old.txt"))
+    _run_in_turn(project, driver, first, second)
+    assert [each.paths for each in finish(driver)] == [(str(near / "old.txt"),)]
+    assert not driver.of(ToolEnded)[-1].ok
 
 
 @pytest.mark.parametrize("to", ["far", "near/sub", ".ssh"])

@@ -118,6 +118,61 @@ def test_writing_in_the_workspace_is_remembered_as_such(tmp_path: Path) -> None:
     assert rule_words(outside) == f"write_file({tmp_path.parent / 'b.txt'})"
 
 
+@pytest.mark.parametrize("tool", ["write_file", "read_file"])
+@pytest.mark.parametrize(
+    "asked", ["", "**", "*.txt", "[a-z].txt", "?.txt", "b.txt ", "b.txt", ".claude", "in/.claude"]
+)
+def test_a_path_that_is_remembered_is_that_path_and_nothing_below_or_like_it(
+    tmp_path: Path, asked: str, tool: str
+) -> None:
+    workspace, near = tmp_path / "in", tmp_path / "near"
+    workspace.mkdir()
+    (near / "sub").mkdir(parents=True)
+    base = tmp_path if asked.startswith("in/") else near
+
+    def call(path: Path) -> Description:
+        return describe_call(tool, {"file_path": str(path), "content": "x"}, workspace)
+
+    first = base / asked
+    book = RuleBook(propose(call(first).parts, RuleBook()))
+    others = (near / "b.txt", near / "sub" / "b.txt", near / ".bashrc", first / "x", first / ".env")
+    found = [path for path in others if path != first and book.match(call(path).parts)]
+    assert found == [] and all("**" not in str(rule) for rule in book.rules)
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "goes"),
+    [
+        ("write(src)", "src/a.txt", False),
+        ("write(src/)", "src/a.txt", True),
+        ("write(src/**)", "src/a.txt", True),
+        ("write(src/a.txt)", "src/a.txt", True),
+        ("write(./src/a.txt)", "src/a.txt", True),
+        ("write({near}/a.txt)", "../near/a.txt", True),
+        ("write({near})", "../near/a.txt", False),
+        ("write({near}/*.txt)", "../near/a.txt", True),
+        ("write({near}/*.json)", "../near/.claude/settings.json", False),
+        ("write(**/*.json)", ".claude/settings.json", False),
+        ("write(~nobody-at-all/a.txt)", "src/a.txt", False),
+    ],
+)
+def test_a_rule_for_one_path_allows_no_folder_and_a_pattern_nothing_that_configures(
+    tmp_path: Path, rule: str, path: str, goes: bool
+) -> None:
+    workspace, near = tmp_path / "in", tmp_path / "near"
+    workspace.mkdir()
+    called = describe_call("write_file", {"file_path": path, "content": "x"}, workspace)
+    book = RuleBook([parse_rule(rule.format(near=near))])
+    assert (book.match(called.parts) is not None) is goes
+
+
+def test_a_rule_that_denies_a_folder_denies_what_is_below_it(tmp_path: Path) -> None:
+    called = describe_call("write_file", {"file_path": "src/a.txt", "content": "x"}, tmp_path)
+    for rule in ("write(src)", f"write({tmp_path}/src)"):
+        match = RuleBook([parse_rule(rule, "deny")]).match(called.parts)
+        assert match is not None and match.verdict == "deny", rule
+
+
 def test_other_tools_are_remembered_whole_or_with_their_arguments(tmp_path: Path) -> None:
     book = RuleBook(propose(describe_call("mcp_x", {"a": 1}, tmp_path).parts, RuleBook()))
     assert book.match(describe_call("mcp_x", {"a": 2}, tmp_path).parts) is not None

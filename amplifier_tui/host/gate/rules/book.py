@@ -13,7 +13,7 @@ from amplifier_tui.host.gate.risk import (
     severity,
 )
 from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded, names_tool
-from amplifier_tui.host.gate.rules.text import Rule, rule_words
+from amplifier_tui.host.gate.rules.text import Rule, is_pattern, rule_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +137,19 @@ def propose(
         for part in parts
         if book.rule_for(part, verdict) is None and not (allow and part.reads)
     ]
-    return tuple(dict.fromkeys(proposed))
+    rules = tuple(dict.fromkeys(rule for rule in proposed if rule is not None))
+    return rules if None not in proposed else ()
 
 
-def _proposal(part: Part, verdict: Literal["allow", "deny"]) -> Rule:
+def _proposal(part: Part, verdict: Literal["allow", "deny"]) -> Rule | None:
+    """Return the rule for a part; None where it could not be about that alone."""
     exact = Rule(part.tool, part.text, verdict, ceiling=part.judgement.risk, asker=part.asker)
     judgement = part.judgement
     mild = verdict == "allow" and severity(judgement.risk) <= severity("medium")
     if not mild or judgement.outside or is_guarded(part):
-        return exact
+        # A file may be named like a pattern.
+        many = verdict == "allow" and part.kind == "path" and is_pattern(part.text)
+        return None if many else exact
     match part.kind:
         case "command" if part.command is not None and not part.wraps:
             words = part.command.words

@@ -1,5 +1,6 @@
 """What a rule covers: the parts of a call, and whether a rule is about one of them."""
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +34,7 @@ from amplifier_tui.host.gate.risk import (
     Whereabouts,
     severity,
 )
-from amplifier_tui.host.gate.rules.text import Rule
+from amplifier_tui.host.gate.rules.text import Rule, is_pattern
 
 _RUNS_ANYTHING: Final = (
     SHELLS
@@ -161,7 +162,8 @@ def covers(rule: Rule, part: Part) -> bool:
     risk = part.judgement.risk
     if risk == "critical":
         return False
-    if rule.starred and (severity(risk) > severity(rule.ceiling) or is_guarded(part)):
+    many = rule.starred or (part.kind == "path" and is_pattern(rule.inside))
+    if many and (severity(risk) > severity(rule.ceiling) or is_guarded(part)):
         return False
     if not rule.inside:
         return True
@@ -178,7 +180,7 @@ def covers(rule: Rule, part: Part) -> bool:
 def _speaks_of(rule: Rule, part: Part) -> bool:
     match part.kind:
         case "path":
-            return part.place is not None and _leads_to(rule.inside, part.place)
+            return part.place is not None and _leads_to(rule, part.place)
         case "server":
             return fnmatchcase(part.text.lower(), rule.inside.lower())
     return rule.inside == part.text
@@ -263,10 +265,15 @@ def _is_plain(operand: str, here: Whereabouts) -> bool:
     )
 
 
-def _leads_to(pattern: str, place: PathPlace) -> bool:
-    if pattern.startswith(("/", "~")):
-        return _spec(str(Path(pattern).expanduser())).match_file(str(place.path).lstrip("/"))
-    return not place.outside and _spec(f"/{pattern}").match_file(place.shown)
+def _leads_to(rule: Rule, place: PathPlace) -> bool:
+    # A user nobody knows: it leaves the name as it is.
+    named = Path(os.path.expanduser(rule.inside))
+    if rule.verdict == "allow" and not is_pattern(rule.inside):
+        # One of git's patterns would take all that is below along.
+        return named == (place.path if named.is_absolute() else Path(place.shown))
+    if named.is_absolute():
+        return _spec(str(named)).match_file(str(place.path).lstrip("/"))
+    return not place.outside and _spec(f"/{rule.inside}").match_file(place.shown)
 
 
 @lru_cache(maxsize=512)

@@ -1,9 +1,9 @@
 """Rules a person can read: which calls go, ask or are denied whatever the mode is.
 
 `bash(git status)` is that command and no other; `bash(npm run test *)` what begins so;
-`write(src/**)` files; `web(docs.python.org)` a server; `tool_name` any call of a tool;
-`tool_name({"a": 1})` a call with exactly these arguments. `write`, `read` and `web` speak of every
-tool of that kind.
+`write(src/**)` files, `write(src/a.txt)` that one; `web(docs.python.org)` a server; `tool_name` any
+call of a tool; `tool_name({"a": 1})` a call with exactly these arguments. `write`, `read` and `web`
+speak of every tool of that kind.
 
 A `*` behind a command covers further operands inside the workspace and the options that stand in
 the rule; any other option asks, and so do redirections, substitutions, assignments and programs
@@ -85,7 +85,7 @@ class Rule:
         if tool in _FILE_TOOLS:
             if inside in ("**", "*"):
                 return f"{tool} on any path in the workspace"
-            return f"{tool} on {'paths like' if '*' in inside else 'the path'} {inside}"
+            return f"{tool} on {'paths like' if is_pattern(inside) else 'the path'} {inside}"
         of = "servers like" if "*" in inside else "the server"
         return f"{tool} on {of} {inside}" if tool in _WEB_TOOLS else f"{tool} with {inside}"
 
@@ -93,6 +93,11 @@ class Rule:
     def starred(self) -> bool:
         """Whether it covers more than one call."""
         return not self.inside or self.inside.endswith("*")
+
+
+def is_pattern(inside: str) -> bool:
+    """Whether what a rule says of paths speaks of more than one: `src/`, `src/**`, `[a-z].txt`."""
+    return inside.endswith("/") or any(mark in inside for mark in "*?[")
 
 
 def parse_rule(text: str, verdict: Verdict = "allow", **more: Any) -> Rule:
