@@ -12,7 +12,7 @@ from amplifier_tui.host.gate.calls.grants import call_key
 from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.gate.risk import MOST_PLACES
 from amplifier_tui.host.gate.rules.book import RuleBook
-from amplifier_tui.host.gate.rules.text import Rule
+from amplifier_tui.host.gate.rules.text import Rule, parse_rule
 
 
 def test_a_command_is_shown_in_full(tmp_path: Path) -> None:
@@ -415,6 +415,17 @@ def test_why_a_command_that_seems_to_read_is_asked_about_is_said(
     asked = gate.decide("bash", {"command": command})
     said = "mode ask: asks unless a command surely only reads; not sure here: "
     assert (asked.verdict, asked.reason) == ("ask", said + doubt)
+
+
+@pytest.mark.parametrize("command", ["< a", "2>&1", "< a; cat b", "cat b; < a"])
+def test_a_redirection_without_a_program_is_described_and_hides_no_command_from_a_rule(
+    tmp_path: Path, command: str
+) -> None:
+    found = describe_call("bash", {"command": command}, tmp_path)
+    assert (found.payload, found.judgement.risk, found.complete) == (command, "low", True)
+    assert found.doubt in ("`< a`", "`2>&1`")
+    match = RuleBook([parse_rule("bash(cat *)", "deny")]).match(found.parts)
+    assert (match is not None) is ("cat" in command)
 
 
 @pytest.mark.parametrize(

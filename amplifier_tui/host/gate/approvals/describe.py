@@ -257,7 +257,9 @@ def _doubt(hidden: str, parts: tuple[Part, ...]) -> str:
         return f"the variable `{command.assignments[0].partition('=')[0]}`"
     pairs = zip(command.written, command.known, strict=True)
     unknown = (f"`{word}`, known only when it runs" for word, known in pairs if not known)
-    return next(unknown, f"what `{command.words[0]}` is given")
+    # With redirections alone there is no program.
+    given = f"what `{command.words[0]}` is given" if command.words else f"`{command.text.strip()}`"
+    return next(unknown, given)
 
 
 def _doubted(judgement: Judgement) -> Judgement:
