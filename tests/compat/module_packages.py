@@ -26,7 +26,7 @@ class Module:
         return []
 
     async def complete(self, request, **kwargs):
-        return None
+        raise NotImplementedError
 
     def parse_tool_calls(self, response):
         return []
