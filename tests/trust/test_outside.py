@@ -59,7 +59,8 @@ def near(project: Project) -> Path:
 def _run(
     project: Project, driver: Driver, *calls: dict[str, Any], lane: str = LANES[0], **more: Any
 ) -> None:
-    name = project.bundle(script=in_lane(lane, *calls), tools=TOOLS, **more.pop("bundle", {}))
+    bundle = {"tools": TOOLS, **more.pop("bundle", {})}
+    name = project.bundle(script=in_lane(lane, *calls), **bundle)
     project.allow(["delegate", *more.pop("rules", [])])
     driver.open(name, **more)
     driver.client.submit("go")
@@ -164,6 +165,32 @@ def test_a_search_outside_is_refused_without_a_question_with_what_helps(
     assert finish(driver, allow=True) == []
     (ended,) = driver.of(ToolEnded)
     assert ended.denied and "`allowed_read_paths` of tool-search" in ended.error + ended.output
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://127.0.0.1:7472/x", "http://localhost/", "http://[::1]/", "http://10.0.0.7/"),
+        *("http://169.254.169.254/latest/", "http://a.localhost:8080/"),
+    ],
+)
+def test_an_address_that_is_not_contacted_is_not_asked_about_either(
+    project: Project, driver: Driver, near: Path, url: str
+) -> None:
+    tools = {"tools": (*TOOLS, "tool-web")}
+    _run(project, driver, {"web_fetch": {"url": url}}, bundle=tools)
+    assert finish(driver, allow=True) == []
+    (ended,) = driver.of(ToolEnded)
+    assert ended.denied and "`private_hosts` of tool-web" in ended.error + ended.output
+
+
+def test_an_address_that_settings_allow_or_that_is_public_is_asked_about(
+    project: Project, driver: Driver, near: Path
+) -> None:
+    settings("overrides: {tool-web: {config: {private_hosts: [localhost]}}}\n")
+    calls = [{"web_fetch": {"url": url}} for url in ("http://localhost:1/", "https://example.org/")]
+    _run(project, driver, *calls, bundle={"tools": (*TOOLS, "tool-web")})
+    assert [each.tool for each in finish(driver)] == ["web_fetch"] * 2
 
 
 TO_NEAR = {WRITE: {"file_path": "../near/made.txt", "content": "made\n"}}

@@ -58,7 +58,7 @@ class Grant:
 
 
 class ConfinedToPlaces(Protocol):
-    """What a tool may offer that refuses calls for where their paths lead."""
+    """What a tool may offer that refuses calls for where their paths, or an address, lead."""
 
     def refused_place(self, arguments: Mapping[str, Any]) -> str:
         """Return why a call would be refused under the current grant; empty where it would not.

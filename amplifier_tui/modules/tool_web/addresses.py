@@ -14,6 +14,10 @@ from urllib.parse import quote, urljoin, urlsplit
 from amplifier_tui.base.text import one_line
 from amplifier_tui.modules._shared.tool import ToolProblem
 
+PRIVATE: Final = "private_address"
+DENIED_HOST: Final = "denied_host"
+"""Kinds of problems with where an address leads."""
+
 _PORTS: Final = {"http": 80, "https": 443}
 _LOWEST_PORT: Final = 1024
 """Below it only the web's own ports are reached: other services might take a request for theirs."""
@@ -152,6 +156,21 @@ def _inner(address: IPv6Address) -> IPv4Address | None:
 def named(host: str, patterns: Iterable[str]) -> bool:
     """Whether a host is one of these names; `*.example.org` is every name below `example.org`."""
     return any(fnmatchcase(host, pattern.lower()) for pattern in patterns)
+
+
+def check_public(host: str, addresses: Iterable[str], private_hosts: Iterable[str]) -> None:
+    """Check that what a host stands for may be reached.
+
+    Raises:
+        ToolProblem: It has an address that is not public, and no setting says that it may.
+    """
+    private = next((address for address in addresses if not is_public(address)), None)
+    if private is not None and not named(host, private_hosts):
+        raise ToolProblem(
+            f"{host} is {private}, which is not an address of the public internet, and was not "
+            "contacted. If it is meant, the user can add the name to `private_hosts` of tool-web.",
+            PRIVATE,
+        )
 
 
 def _refused(message: str) -> ToolProblem:

@@ -10,8 +10,7 @@ from typing import Any
 
 import httpcore2
 
-from amplifier_tui.modules._shared.tool import ToolProblem
-from amplifier_tui.modules.tool_web.addresses import is_public, named
+from amplifier_tui.modules.tool_web.addresses import check_public
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 """Returns the IP addresses of a host, the preferred one first."""
@@ -67,14 +66,7 @@ class CheckedBackend(httpcore2.AsyncNetworkBackend):
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
             raise httpcore2.ConnectError(f"{host} was not found: {error}") from error
-        private = [address for address in addresses if not is_public(address)]
-        if private and not named(host, self._private_hosts):
-            raise ToolProblem(
-                f"{host} is {private[0]}, which is not an address of the public internet, and was "
-                "not contacted. If it is meant, the user can add the name to `private_hosts` of "
-                "tool-web.",
-                "private_address",
-            )
+        check_public(host, addresses, self._private_hosts)
         failure = httpcore2.ConnectError(f"{host} has no address")
         for address in addresses:
             try:

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool import argument
-from amplifier_tui.modules.tool_web.addresses import read_address
+from amplifier_tui.modules._shared.tool import ToolProblem, argument
+from amplifier_tui.modules.tool_web.addresses import DENIED_HOST, PRIVATE, read_address
 from amplifier_tui.modules.tool_web.arguments import WebArguments, WebTool
 from amplifier_tui.modules.tool_web.pages import WebPage, WebPages
 
@@ -44,6 +44,14 @@ class FetchTool(WebTool):
     def __init__(self, pages: WebPages, max_chars: int) -> None:
         self._pages = pages
         self._most = max_chars
+
+    def refused_place(self, arguments: Mapping[str, Any]) -> str:
+        """Return why the call's address would be refused; see `kernel.session.grant`."""
+        try:
+            self._pages.check(read_address(FetchArguments.of(arguments).url.strip()))
+        except ToolProblem as problem:
+            return str(problem) if problem.kind in (PRIVATE, DENIED_HOST) else ""
+        return ""
 
     async def run(self, given: Mapping[str, Any]) -> ToolResult:
         """Read the page of a call."""

@@ -13,7 +13,7 @@ from urllib.robotparser import RobotFileParser
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.modules._shared.tool import ToolProblem
-from amplifier_tui.modules.tool_web.addresses import WebAddress, named
+from amplifier_tui.modules.tool_web.addresses import DENIED_HOST, WebAddress, check_public, named
 from amplifier_tui.modules.tool_web.settings import WebSettings
 
 if TYPE_CHECKING:
@@ -84,8 +84,20 @@ class Fetcher:
             setting = "denied_hosts" if denied else "allowed_hosts"
             raise ToolProblem(
                 f"{host} may not be contacted: `{setting}` of tool-web. Use another source.",
-                "denied_host",
+                DENIED_HOST,
             )
+
+    def check_written(self, address: WebAddress) -> None:
+        """Raise a `ToolProblem` when a host may not be asked, as far as its name tells.
+
+        Nobody is asked what the name stands for: that is judged when a connection is made.
+        """
+        self.check_host(address.host)
+        written = address.host
+        if written == "localhost" or written.endswith(".localhost"):
+            written = "127.0.0.1"
+        if ":" in written or written.replace(".", "").isdecimal():
+            check_public(address.host, (written,), self._settings.private_hosts)
 
     async def _get(self, address: WebAddress, headers: Mapping[str, str]) -> Answer:
         for _ in range(self._settings.max_redirects + 1):

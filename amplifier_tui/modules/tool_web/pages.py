@@ -51,6 +51,10 @@ class WebPages:
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._kept: OrderedDict[str, Kept] = OrderedDict()
 
+    def check(self, address: WebAddress) -> None:
+        """Raise a `ToolProblem` when an address may not be asked, as far as it tells itself."""
+        self._fetcher.check_written(address)
+
     async def get(self, address: WebAddress) -> WebPage:
         """Return the page at an address.
 
