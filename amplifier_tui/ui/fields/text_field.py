@@ -17,7 +17,7 @@ class TextField(Input):
         """Act on a key that types nothing, before the next one comes."""
         await act_in_order(self, event)
 
-    def _on_paste(self, event: events.Paste) -> None:
+    def on_paste(self, event: events.Paste) -> None:
         """Write what is pasted; Textual's would keep its first line, and nothing of a long one."""
         event.prevent_default()
         event.stop()
