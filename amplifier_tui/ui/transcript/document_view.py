@@ -16,7 +16,6 @@ from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from amplifier_tui.ui.transcript.layout.pager import Pager
 from amplifier_tui.ui.transcript.layout.selection import (
     clamped,
-    highlighted,
     rows_of,
     selected_text,
     selection_at,
@@ -25,6 +24,7 @@ from amplifier_tui.ui.transcript.lines import StyledLine, width_of
 from amplifier_tui.ui.widgets.line_view import LineView
 from amplifier_tui.ui.widgets.messages import FollowChanged
 from amplifier_tui.ui.widgets.palette import Palette, under_cursor
+from amplifier_tui.ui.widgets.styled import highlighted
 
 _MOST_COUNTED = 999
 _PREFIX = "transcript--"

@@ -9,8 +9,8 @@ from textual.strip import Strip
 from amplifier_tui.ui.transcript.cursor_view import CursorView
 from amplifier_tui.ui.transcript.layout.finder import Finder, FoundPlace
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
-from amplifier_tui.ui.transcript.layout.selection import highlighted
 from amplifier_tui.ui.transcript.ticker import Ticker
+from amplifier_tui.ui.widgets.styled import highlighted
 
 _PERIOD = 1 / 60
 _SLICE = 0.004

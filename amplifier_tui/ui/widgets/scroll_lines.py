@@ -6,16 +6,19 @@ from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
+from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
+from textual.selection import Selection
 from textual.strip import Strip
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.widgets.folded_rows import BETWEEN, FoldedRows, ShownRow, side_width
 from amplifier_tui.ui.widgets.line_view import LineView
-from amplifier_tui.ui.widgets.text_lines import FOLDED, FoldedRow, LinePair, TextLine
+from amplifier_tui.ui.widgets.styled import highlighted
+from amplifier_tui.ui.widgets.text_lines import FOLDED, TAB, FoldedRow, LinePair, TextLine
 
 _FOUND = "$background on $warning"
 _FOUND_HERE = "$background on $accent bold underline"
@@ -30,12 +33,23 @@ class Place(NamedTuple):
     end: int
 
 
+class _Selected(NamedTuple):
+    """What is selected of a row: where its text begins on it, and from where to where in that."""
+
+    begin: int
+    start: int
+    end: int
+    text: str
+
+
 class ScrollLines(LineView[ShownRow]):
     """Draws folded lines behind a column of `lead` cells; only rows on screen are styled.
 
-    Lines may stand in pairs, side by side.
+    Lines may stand in pairs, side by side. What is selected is copied without the column and the
+    notes, of a pair the side on which the selection begins.
     """
 
+    ALLOW_SELECT = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "scroll_by(1)", show=False),
         Binding("up,k", "scroll_by(-1)", show=False),
@@ -203,14 +217,62 @@ class ScrollLines(LineView[ShownRow]):
             low, high = max(start - row.offset, 0), min(end - row.offset, len(row.text))
             if low < high:
                 body = body.stylize(style, low, high)
-        lead, style = line.lead, line.lead_style
-        if row.offset:
-            lead, style = f"{FOLDED} " if row.text else " ", "$text-muted"
-        lead = (lead.rjust if row.offset else lead.ljust)(self._lead if line.lead else 0)
+        lead = self._lead_of(line, row)
+        style = "$text-muted" if row.offset else line.lead_style
         used = len(lead) + cell_len(row.text) + cell_len(row.note)
         gap = " " * max(0, width - used)
         whole = Content.assemble((lead, style), body, gap, (row.note, line.note_style))
         return whole.stylize_before(line.ground) if line.ground else whole
+
+    def _lead_of(self, line: TextLine, row: FoldedRow) -> str:
+        """Return what stands before a part of a line."""
+        if not row.offset:
+            return line.lead.ljust(self._lead if line.lead else 0)
+        return (f"{FOLDED} " if row.text else " ").rjust(self._lead if line.lead else 0)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the viewport, with what is selected on it marked."""
+        row = y + self.scroll_offset.y
+        strip = super().render_line(y)
+        part = self._selected(row, self.text_selection)
+        if part is not None:
+            found = self.screen.get_component_rich_style("screen--selection")
+            style = Style(color=found.color, bgcolor=found.bgcolor)
+            strip = highlighted(strip, part.begin + part.start, part.begin + part.end, style)
+        return strip.apply_offsets(self.scroll_offset.x, row)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return what is selected as it was before it was folded."""
+        text, before = "", -1
+        for row in range(len(self.rows)):
+            part = self._selected(row, selection)
+            if part is not None:
+                number = self.rows[row].number
+                text += ("\n" if before not in (-1, number) else "") + part.text
+                before = number
+        return text.replace(TAB, "\t"), "\n"
+
+    def _selected(self, row: int, selection: Selection | None) -> _Selected | None:
+        """Return the part of a row that is selected; None where there is none."""
+        span = selection.get_span(row) if selection is not None else None
+        if selection is None or span is None or row >= len(self.rows):
+            return None
+        shown = self.rows[row]
+        line, side, begin = self._lines[shown.number], 0, 0
+        if isinstance(line, LinePair):
+            width = side_width(self._made_for)
+            left = self._side(line.left, shown.sides[0], width, (shown.number, 0))
+            side = int(selection.start is not None and selection.start.x >= len(left.plain))
+            begin = side * (len(left.plain) + BETWEEN)
+        own = line if isinstance(line, TextLine) else line[side]
+        part = shown.sides[side]
+        if own is None or part is None:
+            return None
+        begin += len(self._lead_of(own, part))
+        size = len(part.text)
+        end = size if span[1] < 0 else max(0, min(size, span[1] - begin))
+        start = max(0, min(end, span[0] - begin))
+        return _Selected(begin, start, end, part.text[start:end])
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Notice when the end has been seen."""

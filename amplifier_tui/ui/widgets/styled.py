@@ -4,6 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, TypeVar
 
 from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
 
 Tone = Literal["text", "strong", "muted", "primary", "success", "warning", "error"]
 Role = Tone | Literal["head", "key", "accent", "alarm", "cursor"]
@@ -61,3 +64,21 @@ def spread(left: Sequence[Piece], right: Sequence[Piece], width: int) -> Row:
     gap = width - taken - pieces_width(left)
     middle: Row = [(" " * gap, "text")] if gap > 0 else []
     return [*left, *middle, *right]
+
+
+def highlighted(strip: Strip, start: int, end: int, style: Style) -> Strip:
+    """Return a strip with the background of `style` from character `start` to `end`."""
+    if start >= end:
+        return strip
+    segments: list[Segment] = []
+    position = 0
+    for text, own, control in strip:
+        low, high = max(start - position, 0), min(end - position, len(text))
+        position += len(text)
+        if low >= high:
+            segments.append(Segment(text, own, control))
+            continue
+        marked = own + style if own is not None else style
+        parts = ((text[:low], own), (text[low:high], marked), (text[high:], own))
+        segments += [Segment(part, part_style) for part, part_style in parts if part]
+    return Strip(segments, strip.cell_length)

@@ -1,7 +1,11 @@
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
+from textual.geometry import Offset
+from textual.selection import Selection
 
 from amplifier_tui.ui.dialogs.approval_words import diff_rows
 from amplifier_tui.ui.diffs.lines import DiffLines
@@ -13,12 +17,13 @@ from amplifier_tui.ui.widgets.text_lines import LinePair, TextLine
 class Stage(App[None]):
     CSS = "ScrollLines { max-height: 5; }"
 
-    def __init__(self, lines: list[TextLine]) -> None:
+    def __init__(self, lines: Sequence[TextLine | LinePair]) -> None:
         super().__init__()
         self.lines = lines
+        self.lead = 0
 
     def compose(self) -> ComposeResult:
-        yield ScrollLines(self.lines)
+        yield ScrollLines(self.lines, self.lead)
 
 
 @pytest.mark.parametrize("count", [2, 30])
@@ -72,3 +77,38 @@ def test_of_a_large_change_only_what_is_seen_is_laid_out() -> None:
     rows = FoldedRows(lines, 80, lines.lead)
     assert len(rows) == 5_001 and isinstance(lines[rows[4_000].number], LinePair)
     assert len(lines._made) <= 3
+
+
+def taken(lines: ScrollLines, start: tuple[int, int], end: tuple[int, int]) -> str:
+    found = lines.get_selection(Selection(Offset(*start), Offset(*end)))
+    assert found is not None
+    return found[0]
+
+
+async def test_what_is_selected_is_copied_as_it_was_before_it_was_folded() -> None:
+    given = [
+        TextLine("word " * 10, lead="1 ", note="a note"),
+        TextLine("\u2192   tabbed", lead="2 "),
+        TextLine("end", lead="3 "),
+    ]
+    app = Stage(given)
+    app.lead = 2
+    async with app.run_test(size=(32, 12)) as pilot:
+        lines = app.query_one(ScrollLines)
+        await pilot.pause()
+        last = len(lines.rows) - 1
+        assert taken(lines, (0, 0), (31, last)) == "word " * 10 + "\n\ttabbed\nend"
+        assert taken(lines, (7, 0), (11, 0)) == "word"
+        assert taken(lines, (0, 0), (1, 0)) == "", "the column is not copied"
+        everything = lines.get_selection(Selection(None, None))
+        assert everything is not None and everything[0].endswith("\nend")
+
+
+async def test_of_two_sides_that_one_is_copied_on_which_the_selection_begins() -> None:
+    pairs = [LinePair(TextLine(f"old {n}"), TextLine(f"new {n}")) for n in range(3)]
+    app = Stage(pairs)
+    async with app.run_test(size=(40, 12)) as pilot:
+        lines = app.query_one(ScrollLines)
+        await pilot.pause()
+        assert taken(lines, (0, 0), (30, 2)) == "old 0\nold 1\nold 2"
+        assert taken(lines, (20, 0), (23, 2)) == "new 0\nnew 1\nnew"

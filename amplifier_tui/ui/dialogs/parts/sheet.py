@@ -22,6 +22,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 from amplifier_tui.ui.terminal.textual_costs import Overlay, in_time
+from amplifier_tui.ui.widgets.messages import CopyRequested
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.screens.main_screen import MainScreen
@@ -362,8 +363,8 @@ class Sheet(Overlay[T]):
 
     def action_copy_text(self) -> None:
         """Copy what is selected, else leave: `ctrl+c`, in whatever part it is heard."""
-        if self.get_selected_text():
-            super().action_copy_text()
+        if selected := self.get_selected_text():
+            self.post_message(CopyRequested(selected, "selection"))
         else:
             self.leave()
 

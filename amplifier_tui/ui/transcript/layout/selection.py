@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from rich.segment import Segment
-from rich.style import Style
 from textual.geometry import Offset
 from textual.selection import Selection
-from textual.strip import Strip
 
 from amplifier_tui.ui.fields.text_area import WORD
 from amplifier_tui.ui.transcript.layout.document import Document
@@ -49,24 +46,6 @@ def copied(line: StyledLine, start: int, end: int) -> str:
         parts.append("  " if style == PAD and len(part) > 2 else part)
         position += len(text)
     return "".join(parts).rstrip()
-
-
-def highlighted(strip: Strip, start: int, end: int, style: Style) -> Strip:
-    """Return a strip with the background of `style` from character `start` to `end`."""
-    if start >= end:
-        return strip
-    segments: list[Segment] = []
-    position = 0
-    for text, own, control in strip:
-        low, high = max(start - position, 0), min(end - position, len(text))
-        position += len(text)
-        if low >= high:
-            segments.append(Segment(text, own, control))
-            continue
-        marked = own + style if own is not None else style
-        parts = ((text[:low], own), (text[low:high], marked), (text[high:], own))
-        segments += [Segment(part, part_style) for part, part_style in parts if part]
-    return Strip(segments, strip.cell_length)
 
 
 def selection_at(document: Document, row: int, index: int, *, word: bool) -> Selection | None:
