@@ -309,6 +309,22 @@ def test_a_link_that_is_turned_while_a_hook_asks_is_asked_about_again_where_it_l
     assert not _made(near) and not os.listdir(inside)
 
 
+def test_what_is_written_over_and_was_changed_while_a_hook_asked_is_asked_about_again(
+    project: Project, driver: Driver, near: Path
+) -> None:
+    here = project.folder / "here.txt"
+    call = {WRITE: {"file_path": "here.txt", "content": "made"}}
+    _run(project, driver, call, bundle={"hooks": (("hooks-test", {"ask_provider": True}),)})
+    asked = driver.wait(ApprovalRequested)
+    here.write_text("the user's own, since\n")
+    driver.client.decide(asked.request_id, Decision(allow=True))
+    again = driver.wait(ApprovalRequested)
+    assert "the user's own, since" in again.diff
+    driver.client.decide(again.request_id, Decision(allow=False))
+    driver.wait(TurnEnded)
+    assert here.read_text() == "the user's own, since\n"
+
+
 async def test_a_grant_opens_a_file_and_nothing_below_or_beside_it(tmp_path: Path) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     for folder in (root, outside):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
-from amplifier_tui.host.gate.calls.grants import Grants, Key, call_key
+from amplifier_tui.host.gate.calls.grants import Grants, Key, Touched, call_key
 from amplifier_tui.host.gate.calls.guarded import (
     Execute,
     Guard,
@@ -80,10 +80,10 @@ class SessionGate:
         """The questions nobody was asked yet, by the identity of their result."""
         self._open: dict[int, GateDecision] = {}
         """What was decided about the questions that are being asked, by their identity."""
-        self._approved: dict[Key, frozenset[Path]] = {}
+        self._approved: dict[Key, Touched] = {}
         """What a person was shown and allowed while the hooks were still judging.
 
-        By what it was, where its paths led then.
+        By what it was, what it was about then.
         """
 
     def stand_before(self, session: AmplifierSession) -> None:
@@ -157,8 +157,8 @@ class SessionGate:
         if decision.verdict == "deny":
             self._decided(question, decision)
             return HookResult(action="deny", reason=decision.reason)
-        leads = self._approved.pop(call_key(tool, arguments), None)
-        by_person = leads is not None and decision.description.touched.leads <= leads
+        shown = self._approved.pop(call_key(tool, arguments), None)
+        by_person = shown is not None and decision.description.touched.is_part_of(shown)
         if decision.verdict == "allow" or by_person:
             if not by_person:
                 self._decided(question, decision)
@@ -227,7 +227,7 @@ class SessionGate:
             by = "" if by_default or answer.by == "mode" else "rule"
             self._let_through(question, decision, person or by)
         elif person and question.tool:
-            self._approved[call_key(question.tool, question.arguments)] = answer.leads
+            self._approved[call_key(question.tool, question.arguments)] = answer.touched
 
     def changed(self, question: ApprovalQuestion, arguments: Mapping[str, Any]) -> None:
         """Run a call with the arguments that were decided about in place of those it came with."""

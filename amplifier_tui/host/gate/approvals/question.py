@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import MAIN_LANE, AnsweredBy, ApprovalOutcome, Risk
+from amplifier_tui.host.gate.calls.grants import Touched
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from amplifier_tui.host.gate.approvals.describe import Description
     from amplifier_tui.host.gate.gate import GateDecision
 
@@ -58,8 +57,8 @@ class ApprovalAnswer:
 
     `reason` is the user's words, or why it was not answered; `default` what the asker should do
     after a timeout: never `allow` for what is risky; with the outcome
-    `changed`, `arguments` are judged anew in place of the call's. `leads` are where the paths of
-    what was asked about led.
+    `changed`, `arguments` are judged anew in place of the call's. `touched` is what the
+    arguments that were shown were about then.
     """
 
     outcome: ApprovalOutcome
@@ -67,4 +66,4 @@ class ApprovalAnswer:
     reason: str = ""
     default: Default = "deny"
     arguments: Mapping[str, Any] | None = None
-    leads: frozenset[Path] = frozenset()
+    touched: Touched = Touched()

@@ -118,7 +118,7 @@ class ApprovalQueue:
         try:
             # It may have been decided in a mode that was left since.
             await self._judge(pending)
-            return replace(await pending.answer, leads=description.touched.leads)
+            return replace(await pending.answer, touched=description.touched)
         except asyncio.CancelledError:
             if pending.request.request_id in self._pending:
                 answer = (

@@ -47,6 +47,10 @@ class Touched(NamedTuple):
     leads: frozenset[Path] = frozenset()
     replaced: frozenset[tuple[Path, tuple[int, int] | None]] = frozenset()
 
+    def is_part_of(self, other: Touched) -> bool:
+        """Whether its paths lead nowhere else, and what it writes over is still the same."""
+        return self.leads <= other.leads and self.replaced <= other.replaced
+
 
 @dataclass(frozen=True, slots=True)
 class Granted:
