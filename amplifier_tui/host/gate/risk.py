@@ -27,13 +27,7 @@ from amplifier_tui.base.shell import (
 from amplifier_tui.host.events import Risk
 from amplifier_tui.host.gate.calls.searching import met_secrets
 from amplifier_tui.host.gate.places import PathPlace, is_root_like, locate, resolved
-from amplifier_tui.host.gate.programs import (
-    NETWORK,
-    ONLY_READS,
-    SETS_VARIABLES,
-    judge_program,
-    variables_changed,
-)
+from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, judge_program, variables_changed
 
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
 UNREADABLE: Final = "can't be read in full"
@@ -271,7 +265,7 @@ def _judge_read(place: PathPlace) -> Judgement:
 
 def _judge_run(run: ProgramRun, here: Whereabouts) -> Judgement:
     if not run.command.words:
-        return Judgement("low", (SETS_VARIABLES,) if run.command.assignments else ())
+        return Judgement("low", ("sets variables",) if run.command.assignments else ())
     risk, reasons = judge_program(run.program, run.arguments)
     whole = Judgement(risk, reasons)
     given = run.program in (".", "source") and (

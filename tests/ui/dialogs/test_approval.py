@@ -2,8 +2,6 @@ import time
 
 import pytest
 from textual import events
-from textual.geometry import Offset
-from textual.selection import Selection
 from textual.widgets import Input
 
 from amplifier_tui.host.client import Decision
@@ -49,19 +47,6 @@ async def test_f_denies_with_the_words_for_the_model() -> None:
         await drive.press("enter")
         reason = "use git clean, a dry run first"
         assert decisions(drive) == [("r1", Decision(allow=False, reason=reason))]
-
-
-async def test_a_part_of_the_command_can_be_selected_and_copied_without_an_answer() -> None:
-    async with running() as drive:
-        await drive.push(ask(payload="rm -rf build && make"))
-        dialog = await drive.dialog(ApprovalDialog)
-        body = dialog.reader.body
-        assert body.allow_select
-        dialog.selections = {body: Selection(Offset(7, 0), Offset(12, 0))}
-        await drive.press("ctrl+c")
-        assert drive.app.clipboard == "build"
-        await drive.until(lambda: "Copied the selection, 5 characters." in drive.text())
-        assert drive.app.screen is dialog and decisions(drive) == []
 
 
 async def test_escape_leaves_the_reason_and_then_puts_the_request_off() -> None:

@@ -7,11 +7,14 @@ from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.selection import Selection
 
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.approval_words import diff_rows
 from amplifier_tui.ui.diffs.lines import DiffLines
 from amplifier_tui.ui.widgets.folded_rows import FoldedRows
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from amplifier_tui.ui.widgets.text_lines import LinePair, TextLine
+from tests.ui.driving import running
+from tests.ui.requests import ask
 
 
 class Stage(App[None]):
@@ -112,3 +115,16 @@ async def test_of_two_sides_that_one_is_copied_on_which_the_selection_begins() -
         await pilot.pause()
         assert taken(lines, (0, 0), (30, 2)) == "old 0\nold 1\nold 2"
         assert taken(lines, (20, 0), (23, 2)) == "new 0\nnew 1\nnew"
+
+
+async def test_a_part_of_the_command_can_be_selected_and_copied_without_an_answer() -> None:
+    async with running() as drive:
+        await drive.push(ask(payload="rm -rf build && make"))
+        dialog = await drive.dialog(ApprovalDialog)
+        body = dialog.reader.body
+        assert body.allow_select
+        dialog.selections = {body: Selection(Offset(7, 0), Offset(12, 0))}
+        await drive.press("ctrl+c")
+        assert drive.app.clipboard == "build"
+        await drive.until(lambda: "Copied the selection, 5 characters." in drive.text())
+        assert drive.app.screen is dialog and not drive.client.named("decide")
