@@ -16,7 +16,7 @@ from amplifier_tui.ui.dialogs.parts.long_form import LongForm
 from amplifier_tui.ui.state import answer_keys
 from tests.ui.driving import running
 from tests.ui.fake_client import FakeClient
-from tests.ui.requests import ask, resolved
+from tests.ui.requests import DIFF, ask, resolved
 
 pytestmark = pytest.mark.usefixtures("no_grace")
 SIZES = ((80, 24), (120, 36))
@@ -105,6 +105,61 @@ async def test_a_command_is_edited_as_it_is_typed_and_its_other_arguments_stay_a
             "command": f'{COMMAND} "now"# more',
             "cwd": "[b]sub",
         }
+
+
+CODE = 'def greet():\n    return "hi"\n'
+
+
+async def test_the_content_of_a_file_is_edited_as_that_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = FakeClient(arguments=json.dumps({"file_path": "src/util.py", "content": CODE}))
+    async with running(client, size=(80, 24)) as drive:
+        monkeypatch.setattr(drive.app, "suspend", nullcontext)
+        await drive.push(ask(editable=True, payload="", payload_kind="none", diff=DIFF))
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.press("e")
+        area = dialog.query_one(TextArea)
+        assert area.text == CODE and area.cursor_location == (0, 0)
+        assert "content · stays as it is: file_path src/util.py" in drive.text()
+        script = f'cp "$1" {tmp_path}/seen; echo "$1" > {tmp_path}/name; sed -i s/hi/ho/ "$1"'
+        editor(tmp_path, script, monkeypatch)
+        await drive.press("ctrl+g")
+        assert (tmp_path / "seen").read_text() == CODE
+        assert (tmp_path / "name").read_text().endswith(".py\n")
+        ((_, arguments),) = drive.client.named("change_call")
+        assert json.loads(arguments) == {
+            "file_path": "src/util.py",
+            "content": CODE.replace("hi", "ho"),
+        }
+
+
+@pytest.mark.parametrize(
+    ("path", "suffix"),
+    [("a/b.py", ".py"), ("Makefile", ".txt"), (f"a.{'x' * 300}", ".txt"), ("a.$(x)", ".txt")],
+)
+def test_the_users_editor_is_told_of_the_kind_of_a_file_and_of_nothing_else(
+    path: str, suffix: str
+) -> None:
+    assert call_text(json.dumps({"file_path": path, "content": CODE})).suffix == suffix
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"file_path": "a", "old_string": "x", "new_string": "y\nz"}, "new_string"),
+        ({"file_path": "a", "old_string": "x\ny", "new_string": "y\nz"}, ""),
+        ({"input": "*** Begin Patch\n*** End Patch"}, "input"),
+        ({"file_path": "a", "content": "one line"}, ""),
+        ({"file_path": "a", "content": "two\r\nlines"}, ""),
+        ({"file_path": "a", "content": ["a\nb"]}, ""),
+    ],
+)
+def test_the_only_text_of_several_lines_is_edited_as_it_is(
+    given: dict[str, object], name: str
+) -> None:
+    text = call_text(json.dumps(given))
+    assert text.name == name and json.loads(text.arguments(text.text)) == given
 
 
 @pytest.mark.parametrize(

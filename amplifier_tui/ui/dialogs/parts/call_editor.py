@@ -60,9 +60,9 @@ class CallEditor(Vertical):
         area = self.query_one(EditArea)
         area.text = given.text
         found = None if given.name else _FIRST_TEXT.search(given.text)
-        if given.name or found is not None:
-            before = given.text[: found.end() if found is not None else None].split("\n")
-            area.move_cursor((len(before) - 1, len(before[-1])))
+        end = found.end() if found is not None else len(command) if given.name else 0
+        before = given.text[:end].split("\n")
+        area.move_cursor((len(before) - 1, len(before[-1])))
         kept = self.query_one("#kept", Static)
         kept.update(given.kept)
         kept.display = bool(given.kept)
@@ -88,7 +88,9 @@ class CallEditor(Vertical):
         before = self.text
         try:
             with self.app.suspend():
-                text = edit_text(before, suffix=self._given.suffix)
+                # The ends of the last lines are the text's own: editors add one.
+                ends = before[len(before.rstrip("\n")) :]
+                text = edit_text(before, suffix=self._given.suffix) + ends
         except SuspendNotSupported:
             self.say("This terminal cannot be handed to an editor. The call is unchanged.")
         except EditorError as error:

@@ -1,36 +1,39 @@
 """The arguments of a call as a text to be changed."""
 
 import json
-from typing import Any
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, reveal
 
+_PATHS: Final = ("file_path", "path")
+_SUFFIX: Final = re.compile(r"\.\w{1,12}", re.ASCII)
+
 
 @dataclass(frozen=True, slots=True)
 class CallText:
-    """All arguments as JSON, or the one of them that was asked about as it is, to be typed plainly.
+    """All arguments as JSON, or one of them as it is, to be typed plainly.
 
     Attributes:
         text: What is changed.
         name: The argument that it is; empty for all of them.
         others: The arguments that stay as they are, where it is one.
+        suffix: The end of a file's name that holds it.
     """
 
     text: str
     name: str = ""
     others: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def suffix(self) -> str:
-        """The end of a file's name that holds it."""
-        return ".sh" if self.name else ".json"
+    suffix: str = ".json"
 
     @property
     def kept(self) -> str:
         """What stays as it is, in words; empty for nothing."""
         found = ", ".join(f"{name} {_shown(value)}" for name, value in self.others)
-        return f"stays as it is: {one_line(found, 300)}" if found else ""
+        return one_line(f"{self.name} · stays as it is: {found}", 300) if found else ""
 
     def arguments(self, changed: str) -> str:
         """Return all arguments as JSON, with the changed text in them."""
@@ -39,8 +42,11 @@ class CallText:
         return json.dumps({self.name: changed, **dict(self.others)}, ensure_ascii=False, indent=2)
 
 
-def call_text(arguments: str, command: str) -> CallText:
+def call_text(arguments: str, command: str = "") -> CallText:
     """Return the arguments of a call, given as JSON, as the text that is changed.
+
+    That is the command that was asked about, or the only one of several lines, such as the content
+    of a file.
 
     Args:
         command: What was asked about, where that is a command line; else empty.
@@ -48,13 +54,24 @@ def call_text(arguments: str, command: str) -> CallText:
     if reveal(arguments) != arguments:
         # A character that does not show is written as JSON can: what is judged is what is seen.
         return CallText("".join(json.dumps(c)[1:-1] if reveal(c) != c else c for c in arguments))
-    plain = bool(command) and reveal(command) == command
-    given: dict[str, Any] = json.loads(arguments) if plain and arguments else {}
-    names = [name for name, value in given.items() if value == command]
-    if len(names) != 1:
+    given: dict[str, Any] = json.loads(arguments) if arguments else {}
+    texts = {name: value for name, value in given.items() if isinstance(value, str)}
+    names = [
+        name for name, value in texts.items() if (value == command if command else "\n" in value)
+    ]
+    name = names[0] if len(names) == 1 else ""
+    text = texts.get(name, "")
+    if not name or reveal(text) != text:
         return CallText(arguments)
-    others = tuple((name, value) for name, value in given.items() if name != names[0])
-    return CallText(command, names[0], others)
+    others = {each: value for each, value in given.items() if each != name}
+    return CallText(text, name, tuple(others.items()), ".sh" if command else _suffix(others))
+
+
+def _suffix(arguments: Mapping[str, Any]) -> str:
+    """Return the end of the name of the file that a call is about."""
+    path = next((arguments[name] for name in _PATHS if isinstance(arguments.get(name), str)), "")
+    suffix = PurePath(path).suffix
+    return suffix if _SUFFIX.fullmatch(suffix) else ".txt"
 
 
 def _shown(value: Any) -> str:
