@@ -25,17 +25,22 @@ class TextReplacement:
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """A diff, and what is wrong with the change as far as the file tells; either may be empty."""
+    """A diff, and what is wrong with the change as far as the file tells; either may be empty.
+
+    `same` says that the file would hold what it does already.
+    """
 
     diff: str = ""
     problem: str = ""
+    same: bool = False
 
 
 def overwriting(name: str, path: Path, text: str, seen: SeenFiles) -> PlannedChange:
     """Return what writing `text` to a file would change; `name` is shown for it."""
     before = seen.now(path)
     diff = "" if before.note else unified(name, before.text, text, DIFF_LIMIT)
-    return PlannedChange(diff, _since(path, seen))
+    same = not before.note and before.text == text
+    return PlannedChange(diff, _since(path, seen), same)
 
 
 def replacing(

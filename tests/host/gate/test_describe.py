@@ -32,6 +32,14 @@ def test_a_command_that_goes_on_in_the_background_is_said_to(tmp_path: Path) -> 
     assert found.action == "bash wants to run a command in docs"
 
 
+def test_a_write_that_changes_nothing_is_said_to(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    for text, said in (("one\n", " with what it holds already"), ("two\n", "")):
+        found = describe_call("write_file", {"file_path": "a.txt", "content": text}, tmp_path)
+        assert found.action == f"write_file wants to overwrite a.txt{said}"
+        assert bool(found.diff) is not bool(said)
+
+
 def test_a_new_file_comes_as_a_diff_from_nothing(tmp_path: Path) -> None:
     found = describe_call("write_file", {"file_path": "a.txt", "content": "one\n"}, tmp_path)
     assert found.action == "write_file wants to make a.txt"

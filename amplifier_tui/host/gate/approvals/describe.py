@@ -141,6 +141,8 @@ def _described(
             whole = Judgement("medium", (), places)
             if whole.outside:
                 whole = whole.joined(Judgement("high", ("names paths outside the workspace",)))
+    if change.same:
+        what += " with what it holds already"
     if change.problem and not change.diff:
         # A call that fails makes nothing: beside "there is no file" it would be another story.
         reasons = tuple(reason for reason in whole.reasons if reason != MAKES_FILE)
