@@ -316,3 +316,18 @@ def test_a_name_that_only_looks_like_a_publisher_cannot_be_trusted_for_good() ->
     assert TrustPicks(question).publishers == ("github.com/acme",)
     assert not TrustPicks(replace(question, folder="")).offers_folder
     assert FOLDER not in owners
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_the_head_says_how_much_of_it_is_still_to_be_seen() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(asked(*(power(f"p{n}", title=f"tool-web · {n}") for n in range(8))))
+        await drive.dialog(TrustDialog)
+        above = "tool-web · 0"
+        assert above in drive.text() and " more below" in drive.text()
+        for _ in range(20):
+            await drive.press("j")
+        assert "tool-web · 7" in drive.text() and "more below" not in drive.text()
+        await drive.pilot.resize_terminal(120, 60)
+        await drive.settle()
+        assert above in drive.text() and "more below" not in drive.text()

@@ -18,6 +18,9 @@ from amplifier_tui.ui.dialogs.trust.rows import counts
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 
+_ROOM = 40
+"""Columns from which on the head has room for what is below."""
+
 
 class TrustDialog(QuestionSheet[TrustDecision]):
     """Asks about everything one opening brings; None when the question was withdrawn.
@@ -56,17 +59,23 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         self.picks = picks
 
     def _content(self) -> ComposeResult:
-        title = one_line(self.asked.title, 200)
-        yield Static(
-            Content.assemble((title, "bold"), "\n", (counts(self.asked), "$text-muted")),
-            id="trust-head",
-        )
+        yield Static(self._head(0), id="trust-head")
         yield TrustList(self.asked, self.picks)
         yield KeyRow(id="trust-keys")
 
     def on_mount(self) -> None:
-        """Show the keys."""
+        """Show the keys, and what is still to be seen."""
         self._show_keys()
+        self.watch(self.query_one(TrustList), "scroll_y", self._tell_below, init=False)
+
+    def _head(self, below: int) -> Content:
+        said = below and self.app.size.width >= _ROOM
+        more = Content.styled(f" · {below} more below", "$text-warning") if said else ""
+        title = (one_line(self.asked.title, 200), "bold")
+        return Content.assemble(title, "\n", (counts(self.asked), "$text-muted"), more)
+
+    def _tell_below(self) -> None:
+        self.query_one("#trust-head", Static).update(self._head(self.query_one(TrustList).below))
 
     def _use(self, remember: Remember) -> None:
         picks = self.picks
@@ -131,4 +140,5 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         keys = self.query_one(KeyRow).get_content_height(self.size, self.size, width)
         left = rows - head - keys - (0 if small else 4)
         self.query_one(TrustList).styles.max_height = max(1, left)
+        self.call_after_refresh(self._tell_below)
         self.call_after_refresh(self._tell_cover)

@@ -55,6 +55,12 @@ class TrustList(LineView[TrustRow]):
         return self.palette.strip(self.rows[row].row, width, cursor=self.is_at_cursor(row))
 
     @property
+    def below(self) -> int:
+        """How many of its entries begin below what is on the screen."""
+        end = int(self.scroll_offset.y) + self.scrollable_content_region.height
+        return sum(row.own for row in self.rows[end:])
+
+    @property
     def _about(self) -> About:
         return self.rows[self.cursor_row].about if self.cursor_row >= 0 else ()
 
