@@ -10,7 +10,7 @@ from amplifier_tui.kernel.models.info import (
     ProviderInfo,
     SessionStatus,
 )
-from amplifier_tui.kernel.models.tool_result import ToolInterruptedError, ToolResult
+from amplifier_tui.kernel.models.tool_result import ToolResult, interrupted_result, interrupted_with
 
 __all__ = [
     "ConfigField",
@@ -21,7 +21,8 @@ __all__ = [
     "Pricing",
     "ProviderInfo",
     "SessionStatus",
-    "ToolInterruptedError",
     "ToolResult",
     "_sanitize_for_llm",
+    "interrupted_result",
+    "interrupted_with",
 ]

@@ -7,7 +7,7 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import (
     BaseModel,
@@ -25,6 +25,7 @@ from amplifier_tui.kernel.message_models import ImageBlock, TextBlock
 IMAGE_OMITTED = (
     "[Image omitted from tool event; original retained for model request if unmodified.]"
 )
+_CAME_OF_IT: Final = "tool_result"
 
 
 class ToolResult(BaseModel):
@@ -129,16 +130,21 @@ class ToolResult(BaseModel):
         return dumped
 
 
-class ToolInterruptedError(asyncio.CancelledError):
-    """A tool's call was cancelled, and something had come of it: `result`.
+def interrupted_with(result: ToolResult) -> asyncio.CancelledError:
+    """Return what a tool that is cancelled raises, in place of the error it got: with its result.
 
-    A tool raises it in place of the ``CancelledError`` it got, for which whoever does not know it
-    takes it.
+    It has no class of its own: before Python 3.13 `asyncio.timeout` takes no other for the end it
+    set itself, and whoever had called the tool under one would be cancelled as a whole.
     """
+    error = asyncio.CancelledError("the call was interrupted")
+    vars(error)[_CAME_OF_IT] = result
+    return error
 
-    def __init__(self, result: ToolResult) -> None:
-        super().__init__("the call was interrupted")
-        self.result = result
+
+def interrupted_result(error: asyncio.CancelledError) -> ToolResult | None:
+    """Return what had come of a tool's call that was cancelled; None for nothing."""
+    found = vars(error).get(_CAME_OF_IT)
+    return found if isinstance(found, ToolResult) else None
 
 
 def _to_json(value: Any) -> str:

@@ -14,7 +14,7 @@ from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import tool_call
 from amplifier_tui.kernel.message_models import ToolCall
-from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
+from amplifier_tui.kernel.models import ToolResult, interrupted_result
 from amplifier_tui.kernel.mounting.errors import with_place
 from amplifier_tui.modules._loop.hook_emitter import HookEmitter
 from amplifier_tui.modules._loop.requests import Row, tool_row
@@ -127,10 +127,13 @@ class ToolBatch:
             mark = ""
             try:
                 result = await self._execute(tool, call, arguments)
-            except ToolInterruptedError as stopped:
+            except asyncio.CancelledError as stopped:
+                part = interrupted_result(stopped)
+                if part is None:
+                    raise
                 # All of the batch was cancelled: what came of this one is kept like any result.
                 self._interrupted.add(place)
-                result, mark = _interrupted(stopped.result), "interrupted"
+                result, mark = _interrupted(part), "interrupted"
             return await self._after(call, arguments, result), mark
         except Exception as error:
             logger.warning("Tool '%s' failed", call.name, exc_info=error)

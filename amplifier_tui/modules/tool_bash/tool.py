@@ -14,7 +14,7 @@ from amplifier_tui.base.commands.run import CommandRun, Output
 from amplifier_tui.base.messages.tool_calls import BACKGROUND_KEYS, in_background
 from amplifier_tui.base.secrets import secret_values
 from amplifier_tui.kernel.correlation import current_tool_call_id
-from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
+from amplifier_tui.kernel.models import ToolResult, interrupted_with
 from amplifier_tui.modules._shared.tool import DescribedTool, ToolProblem, failed
 from amplifier_tui.modules.tool_bash.confining import (
     OUTSIDE_SANDBOX,
@@ -125,7 +125,7 @@ class BashTool(DescribedTool):
 
         Raises:
             asyncio.CancelledError: The call was cancelled; the command and its children are gone.
-                With what it had printed, if anything, it is a `ToolInterruptedError`.
+                With what it had printed, if anything, see `kernel.models.interrupted_with`.
         """
         command = input.get("command")
         if not isinstance(command, str) or not command.strip():
@@ -179,7 +179,7 @@ class BashTool(DescribedTool):
         except asyncio.CancelledError as stopped:
             if not output.size:
                 raise
-            raise ToolInterruptedError(so_far(output)) from stopped
+            raise interrupted_with(so_far(output)) from stopped
         finally:
             notes = await asyncio.to_thread(confined.finish)
         if run.left_running:

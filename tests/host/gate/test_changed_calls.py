@@ -1,3 +1,4 @@
+import asyncio
 import json
 from typing import Any
 
@@ -13,7 +14,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.gate.calls.grants import Grants
 from amplifier_tui.host.gate.calls.guarded import CHANGED, Guard
 from amplifier_tui.host.gate.json_schema import schema_problem
-from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
+from amplifier_tui.kernel.models import ToolResult, interrupted_result, interrupted_with
 from amplifier_tui.kernel.session.grant import Grant
 from tests.host.driving import Driver, Project, calling
 
@@ -168,15 +169,16 @@ async def test_a_changed_call_that_is_stopped_says_also_of_what_came_of_it_what_
 ):
     class Stopped:
         async def execute(self, input: dict[str, Any]) -> Any:
-            raise ToolInterruptedError(ToolResult(output="half"))
+            raise interrupted_with(ToolResult(output="half"))
 
     grants = Grants()
     guard = Guard(grants, lambda *_: None, _bound, lambda: "a loop")
     grants.change("t", {"n": 1}, "c1", {"n": 2})
     grants.add("t", {"n": 2}, "c1", Grant("person"))
-    with pytest.raises(ToolInterruptedError) as stopped:
+    with pytest.raises(asyncio.CancelledError) as stopped:
         await guard.run("t", Stopped(), ({"n": 1},), {})
-    output = str(stopped.value.result.output)
+    part = interrupted_result(stopped.value)
+    output = str(part and part.output)
     assert CHANGED in output and '{"n": 2}' in output and output.endswith("half")
 
 

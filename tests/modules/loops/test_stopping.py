@@ -6,7 +6,7 @@ import pytest
 
 from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse
-from amplifier_tui.kernel.models import HookResult, ToolInterruptedError, ToolResult
+from amplifier_tui.kernel.models import HookResult, ToolResult, interrupted_with
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from tests.modules.loops.support import Bench, Tool, assert_whole, call, calls, says
 
@@ -219,7 +219,7 @@ async def test_what_a_stopped_tool_had_found_goes_through_the_hooks_and_is_its_r
         try:
             await forever(None)
         except asyncio.CancelledError as error:
-            raise ToolInterruptedError(ToolResult(output="half, and a secret")) from error
+            raise interrupted_with(ToolResult(output="half, and a secret")) from error
         raise AssertionError
 
     def redact(_: str, data: dict[str, Any]) -> HookResult:

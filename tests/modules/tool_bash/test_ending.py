@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.base.commands import process
-from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
+from amplifier_tui.kernel.models import ToolResult, interrupted_result
 from tests.modules.tool_bash.support import Shell, alive, gone, kind
 from tests.waiting import within
 
@@ -92,9 +92,9 @@ async def test_a_stopped_command_leaves_what_it_had_printed_with_its_last_words(
     running = asyncio.create_task(shell.run(command))
     await shell.output_contains("3")
     running.cancel()
-    with pytest.raises(ToolInterruptedError) as stopped:
+    with pytest.raises(asyncio.CancelledError) as stopped:
         await running
-    assert stopped.value.result == ToolResult(success=False, output="1\n2\n3\nbye")
+    assert interrupted_result(stopped.value) == ToolResult(success=False, output="1\n2\n3\nbye")
 
 
 async def test_a_stopped_command_that_had_printed_nothing_leaves_nothing(shell: Shell):
@@ -103,7 +103,19 @@ async def test_a_stopped_command_that_had_printed_nothing_leaves_nothing(shell: 
     running.cancel()
     with pytest.raises(asyncio.CancelledError) as stopped:
         await running
-    assert not isinstance(stopped.value, ToolInterruptedError)
+    assert interrupted_result(stopped.value) is None
+
+
+async def test_whoever_runs_a_command_under_a_clock_of_its_own_gets_its_timeout(shell: Shell):
+    async def clocked() -> None:
+        async with asyncio.timeout(None) as clock:
+            command = asyncio.create_task(shell.run("echo begun; sleep 60"))
+            await shell.output_contains("begun")
+            clock.reschedule(asyncio.get_running_loop().time())
+            await command
+
+    with pytest.raises(TimeoutError):
+        await clocked()
 
 
 async def test_a_command_that_is_stopped_while_it_starts_leaves_no_child(

@@ -13,7 +13,7 @@ from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.host.gate.calls.grants import CALL_ID, Granted, Grants, Touched
 from amplifier_tui.host.gate.calls.result_limit import output_of, with_output
 from amplifier_tui.host.stand_in import StandIn
-from amplifier_tui.kernel.models import ToolInterruptedError, ToolResult
+from amplifier_tui.kernel.models import ToolResult, interrupted_result, interrupted_with
 from amplifier_tui.kernel.session.grant import granted
 
 CHANGED: Final = "The user changed the arguments of this call before allowing it. It ran with:"
@@ -100,9 +100,11 @@ class Guard:
             run = partial(tool.execute, *more, **named)
             try:
                 result = await self.execute(name, tool, private, run)
-            except ToolInterruptedError as stopped:
-                stopped.result = await self._told(stopped.result, changed)
-                raise
+            except asyncio.CancelledError as stopped:
+                part = interrupted_result(stopped)
+                if part is None:
+                    raise
+                raise interrupted_with(await self._told(part, changed)) from stopped
         await asyncio.to_thread(self.ran, name, private)
         return await self._told(result, changed)
 
