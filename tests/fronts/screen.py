@@ -52,7 +52,7 @@ async def do(drive: Driver, state: SessionState, act: Act) -> None:
             if act.what == "now":
                 await _say(drive, "/stop")
         case "decide":
-            await drive.until(lambda: act.asked in state.approvals.pending)
+            await drive.until(lambda: state.approvals.pending)
             await drive.press("f8")
             dialog = await drive.dialog(ApprovalDialog)
             # Of two that wait the dialog has the one whose call came first; both get one answer.
