@@ -218,14 +218,20 @@ def test_a_yes_is_for_one_call_and_one_path(
 
 @pytest.mark.parametrize(
     ("by", "asked", "goes"),
-    [("nobody", 1, False), ("the user", 0, True), ("the bundle", 1, False), ("a mode", 1, False)],
+    [
+        ("nobody", 1, False),
+        ("the user", 0, True),
+        ("the user, of any call", 1, False),
+        ("the bundle", 1, False),
+        ("a mode", 1, False),
+    ],
 )
 def test_a_rule_of_the_user_counts_as_a_yes_and_one_of_a_bundle_does_not(
     project: Project, driver: Driver, near: Path, by: str, asked: int, goes: bool
 ) -> None:
     rule = f"write({near}/made.txt)"
     planned = (("hooks-approval", {"allow": [rule]}),) if by == "the bundle" else ()
-    rules = [rule] if by == "the user" else []
+    rules = {"the user": [rule], "the user, of any call": ["write_file"]}.get(by, [])
     mode = "edits" if by == "a mode" else "ask"
     _run(project, driver, TO_NEAR, rules=rules, bundle={"hooks": planned}, mode=mode)
     assert len(finish(driver)) == asked

@@ -315,6 +315,7 @@ def test_a_pattern_that_finds_what_a_program_takes_for_an_option_does_not_only_r
         ("web(docs.python.org)", "web on the server docs.python.org"),
         ("web(*.python.org)", "web on servers like *.python.org"),
         ("todo", "any call of todo"),
+        ("write_file", "write_file on any path in the workspace"),
         ('lookup({"a": 1})', 'lookup with {"a": 1}'),
     ],
 )

@@ -166,7 +166,8 @@ def covers(rule: Rule, part: Part) -> bool:
     if many and (severity(risk) > severity(rule.ceiling) or is_guarded(part)):
         return False
     if not rule.inside:
-        return True
+        # What is outside of the workspace a rule has to name, as `**` does not cover it either.
+        return part.place is None or not part.place.outside
     match part.kind:
         case "command":
             if part.here is not None and part.here.elsewhere:

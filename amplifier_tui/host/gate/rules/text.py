@@ -77,13 +77,13 @@ class Rule:
         tool, inside = self.tool, self.inside
         if self.asker:
             return str(self)
-        if not inside:
+        if not inside and (tool not in _FILE_TOOLS or self.verdict != "allow"):
             return f"any call of {tool}"
         if tool in COMMAND_TOOLS:
             words = inside.removesuffix(" *")
             return f"{'commands that begin with' if words != inside else 'the command'} {words}"
         if tool in _FILE_TOOLS:
-            if inside in ("**", "*"):
+            if inside in ("", "**", "*"):
                 return f"{tool} on any path in the workspace"
             return f"{tool} on {'paths like' if is_pattern(inside) else 'the path'} {inside}"
         of = "servers like" if "*" in inside else "the server"
