@@ -190,7 +190,7 @@ async def closed(drive: Driver, settled: Callable[[], Awaitable[object]]) -> Non
     while app.screen is not app.main:
         top = app.screen
         if isinstance(top, Sheet):
-            # In its own context: the bare app is the active one here.
+            # In its own context: it ends itself.
             top.call_later(top.finish)
         else:
             app.pop_screen()
@@ -218,7 +218,8 @@ async def measured(rounds: int) -> tuple[dict[str, list[Took]], list[Took]]:
     found: dict[str, list[Took]] = {}
     bare: list[Took] = []
     plain: App[None] = App()
-    async with running(client(), size=SIZE) as drive, plain.run_test(size=SIZE):
+    # The app that comes last is the one whose styles are used here.
+    async with plain.run_test(size=SIZE), running(client(), size=SIZE) as drive:
         frames, plain_frames = Frames(drive.app), Frames(plain)
         actions = [a for a in ACTIONS if a.scope in ("screen", "prompt") and a.id not in LEAVES]
         for number in range(rounds):
@@ -229,10 +230,11 @@ async def measured(rounds: int) -> tuple[dict[str, list[Took]], list[Took]]:
                 elif number == 0:
                     actions = [each for each in actions if each is not action]
                 await closed(drive, frames.settled)
-            plain.push_screen(_List())
-            bare.append(await plain_frames.settled())
-            plain.pop_screen()
-            await plain_frames.settled()
+            with plain._context():
+                plain.push_screen(_List())
+                bare.append(await plain_frames.settled())
+                plain.pop_screen()
+                await plain_frames.settled()
     return found, bare
 
 
