@@ -1,6 +1,7 @@
 """What was answered about projects and strangers, for this program, this session or always."""
 
 import logging
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -219,6 +220,18 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     return (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
+def _is_in(owner: str, folders: Iterable[Path]) -> bool:
+    """Whether an owner is one of some folders or below one: also where a link in it leads."""
+    if not os.path.isabs(owner):
+        return False
+    try:
+        spellings = {Path(os.path.abspath(owner)), Path(owner).resolve()}
+    except (OSError, RuntimeError, ValueError):
+        return False
+    places = {each for folder in folders for each in (folder, folder.resolve())}
+    return all(any(each.is_relative_to(place) for place in places) for each in spellings)
+
+
 class TrustMemory:
     """What was answered: in the file, in this program, and in each of its sessions.
 
@@ -239,8 +252,8 @@ class TrustMemory:
                 return answers[item.key]
         stored = self.file.answer(item.key)
         if stored is None:
-            own = {*self.file.owners, *map(str, self.file.folders)}
-            return True if item.owner in own else None
+            own = item.owner in self.file.owners or _is_in(item.owner, self.file.folders)
+            return True if own else None
         return stored
 
     def keep(

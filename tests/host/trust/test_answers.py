@@ -83,6 +83,19 @@ def test_a_publisher_and_a_folder_count_from_then_on(tmp_path: Path) -> None:
     assert later.file.folders == ((tmp_path / "mine").resolve(),)
 
 
+def test_what_is_in_a_folder_of_ones_own_counts_at_once_unless_it_leads_out(tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    for folder in (mine / "tool", other):
+        folder.mkdir(parents=True)
+    (mine / "link").symlink_to(other)
+    memory = TrustMemory(TrustFile(tmp_path / "t.json"))
+    inside = [item(name, owner=str(mine / name)) for name in ("tool", "link", "../other")]
+    assert [memory.known(each, "s1") for each in inside] == [None, None, None]
+    memory.keep((), TrustDecision(remember="run", folder=True), "s1", mine)
+    assert [memory.known(each, "s1") for each in inside] == [True, None, None]
+    assert memory.known(item("x", owner=f"{mine}-not"), "s1") is None
+
+
 def test_what_came_of_an_answer_before_the_fetch_is_kept_as_long(tmp_path: Path) -> None:
     memory = TrustMemory(TrustFile(tmp_path / "t.json"))
     unfetched = item("x", "")
