@@ -134,7 +134,7 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
         raise click.BadParameter(str(error), param_hint="ARGUMENTS") from error
     here = Path.cwd().resolve()
     held, problems = load_rules(here, trusted=_trusted())
-    unread = next((str(problem) for problem in problems if problem.unread), "")
+    unread = next((str(problem) for problem in problems if problem.restricts), "")
     gate = Gate(here, lambda: RuleBook(held), known, unread=unread)
     found = explaining.explain(gate, tool, given, read_audit(here))
     if as_json:

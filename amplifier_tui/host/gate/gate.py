@@ -81,8 +81,8 @@ class Gate:
             moment.
         timeout: Seconds the user has; None for as long as it takes.
         seen: What the agent has read and written.
-        unread: Why rules of the user may be missing; empty where all could be read. Then no mode
-            lets more than reading through.
+        unread: Why rules of the user may be missing; empty where all could be read. Then neither a
+            mode nor a rule lets more than reading through, but for what was answered since.
     """
 
     workspace: Path
@@ -150,12 +150,13 @@ class Gate:
             return decision("ask", "; ".join(failed) or alone, by_person=True)
         if match is not None and match.verdict == "ask":
             return by_rule(match, f"the rule {match.rule} asks")
-        if match is not None:
+        strict = bool(self.unread) and act not in ("read", "look")
+        if match is not None and not (strict and match.scope != "session"):
             return by_rule(match, f"by the rule {match.rule}")
         unread = _unread(description, book.restricting(tool)) if by_mode == "allow" else ""
         if unread:
             return decision("ask", unread)
-        match = book.match(description.parts, planned=True)
+        match = None if strict else book.match(description.parts, planned=True)
         goes = match is not None or by_mode == "allow"
         if hooked and (goes or by_mode == "ask"):
             return decision("ask", "a hook asks", hook_only=goes)

@@ -181,9 +181,9 @@ class Gating:
 
     def _rules_read(self, problems: tuple[RuleProblem, ...]) -> None:
         """Say what is wrong with the files of rules; called in a thread."""
-        unread = [problem.path for problem in problems if problem.unread]
-        names = " and ".join(path.name for path in unread)
-        self.gate.unread = f"{names} can't be read, and may deny this" if unread else ""
+        lost = dict.fromkeys(problem.path.name for problem in problems if problem.restricts)
+        words = f"{' and '.join(lost)} can't be read wholly, and may deny this"
+        self.gate.unread = words if lost else ""
         for problem in problems:
             self._warn(str(problem))
 

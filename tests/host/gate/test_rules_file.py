@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.gate.rules.book import RuleBook
 from amplifier_tui.host.gate.rules.file import (
     RuleFiles,
@@ -239,10 +240,39 @@ def test_of_a_file_that_is_spoiled_meanwhile_all_holds_on_that_denies(
     SPOILED[name](path)
     book.refresh()
     left = [str(rule) for rule in book.rules]
-    if any(problem.unread for problem in told[-1]):
+    if any(problem.restricts for problem in told[-1]):
         assert left == ["web", "grep"]
     else:
         assert left == [] and told[-1], "it can be read, and holds no rule"
+
+
+@pytest.mark.parametrize(
+    "slip", ["deny: ['bash(ls', grep]", "denny: [bash]\ndeny: [grep]", "ask: bash\ndeny: [grep]"]
+)
+def test_a_slip_in_what_denies_or_asks_lets_neither_a_mode_nor_a_rule_let_more_through(
+    tmp_path: Path, slip: str
+) -> None:
+    told: list[tuple[RuleProblem, ...]] = []
+    path = write(user_rules_path(), "allow: [write_file]\ndeny: ['bash(ls)']\n")
+    files = RuleFiles(tmp_path, (), told.append)
+    book = RuleBook(files.read() or (), files.read)
+    assert told[-1] == ()
+    write(path, f"allow: [write_file]\n{slip}\n")
+    book.refresh()
+    assert any(problem.restricts for problem in told[-1])
+    assert {"grep", "bash(ls)"} <= {str(rule) for rule in book.rules}, "what denied denies on"
+    call = {"file_path": "a.txt", "content": ""}
+    for unread, verdict in (("", "allow"), ("rules.yaml can't be read", "ask")):
+        gate = Gate(tmp_path, lambda: book, "edits", unread=unread)
+        assert gate.decide("write_file", call).verdict == verdict
+        assert gate.decide("read_file", {"file_path": "a.txt"}).verdict == "allow"
+
+
+def test_a_slip_in_what_allows_takes_that_rule_alone(tmp_path: Path) -> None:
+    write(user_rules_path(), "allow: ['bash(ls', grep]\ndeny: [web]\n")
+    rules, problems = read_rules(user_rules_path(), tmp_path)
+    assert sorted(map(str, rules)) == ["grep", "web"]
+    assert [problem.restricts for problem in problems] == [False]
 
 
 def test_rules_that_several_windows_keep_at_once_are_all_kept() -> None:

@@ -159,7 +159,7 @@ def test_while_the_rules_cannot_be_read_no_mode_lets_more_than_reading_through(
     user_rules_path().write_bytes(b"\xff\xfe\xff")
     driver.client.submit("go")
     request = driver.deny_next()
-    assert request.why == "rules.yaml can't be read, and may deny this"
+    assert request.why == "rules.yaml can't be read wholly, and may deny this"
     assert any("it is no text" in notice.text for notice in driver.of(Notice))
     assert "it is no text" in got(driver.client.rules())[-1].problem
     assert "Correct it first" in got(driver.client.add_rule("echo", "always"))

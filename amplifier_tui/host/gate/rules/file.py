@@ -35,7 +35,7 @@ _MOST_BYTES: Final = 1024 * 1024
 class RuleProblem:
     """What is wrong with a file of rules; line and column from 1, 0 for the whole file.
 
-    `unread`: none of its rules counts.
+    `unread`: none of its rules counts. `restricts`: a rule that denies or asks may be lost with it.
     """
 
     path: Path
@@ -43,6 +43,7 @@ class RuleProblem:
     line: int = 0
     column: int = 0
     unread: bool = False
+    restricts: bool = False
 
     def __str__(self) -> str:
         place = f":{self.line}:{self.column}" if self.line else ""
@@ -56,7 +57,8 @@ class RulesFileError(ValueError):
 class RuleFiles:
     """The files of rules that hold in a project, read again when they change.
 
-    Of a file that can't be read any more, what it denied and asked about holds on.
+    Of a file that can't be read any more, wholly or in part, what it denied and asked about holds
+    on.
 
     Args:
         project: Its folder.
@@ -86,11 +88,12 @@ class RuleFiles:
         problems: list[RuleProblem] = []
         for path, project in paths.items():
             rules, wrong = read_rules(path, project)
-            if any(problem.unread for problem in wrong):
-                known = self._known.get(path, ())
-                rules = tuple(rule for rule in known if rule.verdict != "allow")
-            elif project is None:
+            if project is None:
                 rules = tuple(rule for rule in rules if _counts(rule, self._trusted))
+            if any(problem.restricts for problem in wrong):
+                read = {(rule.verdict, str(rule)) for rule in rules}
+                known = (rule for rule in self._known.get(path, ()) if rule.verdict != "allow")
+                rules += tuple(r for r in known if (r.verdict, str(r)) not in read)
             self._known[path] = rules
             problems += wrong
         self._told(tuple(problems))
@@ -148,7 +151,7 @@ def read_rules(
         root = _node(_text(path, links=project is not None))
     except (OSError, ValueError) as error:
         problem = f"{_why(error)}. None of its rules counts: correct it, or move it away."
-        return (), (RuleProblem(path, problem, unread=True),)
+        return (), (RuleProblem(path, problem, unread=True, restricts=True),)
     rules: list[Rule] = []
     for key, node in _items(root, path, problems):
         name = str(key.value)
@@ -163,9 +166,9 @@ def read_rules(
         elif name == "version":
             if str(node.value) != str(_VERSION):
                 problem = f"it is of a newer version ({node.value}). None of its rules counts."
-                return (), (RuleProblem(path, problem, *_place(node), unread=True),)
+                return (), (RuleProblem(path, problem, *_place(node), True, True),)
         else:
-            problems.append(RuleProblem(path, f"`{name}` is unknown here", *_place(key)))
+            problems.append(_lost(path, f"`{name}` is unknown here", key))
     return tuple(rules), tuple(problems)
 
 
@@ -202,7 +205,7 @@ def _items(node: Any, path: Path, problems: list[RuleProblem]) -> Iterator[tuple
         names: set[str] = set()
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                problems.append(RuleProblem(path, "a name belongs here", *_place(key)))
+                problems.append(_lost(path, "a name belongs here", key))
                 continue
             if key.value in names:
                 # A change would keep one of them only.
@@ -210,7 +213,12 @@ def _items(node: Any, path: Path, problems: list[RuleProblem]) -> Iterator[tuple
             names.add(key.value)
             yield key, value
     elif node is not None and not _empty(node):
-        problems.append(RuleProblem(path, "a mapping belongs here", *_place(node)))
+        problems.append(_lost(path, "a mapping belongs here", node))
+
+
+def _lost(path: Path, message: str, node: Any) -> RuleProblem:
+    """Return a problem for which nobody knows what rules are lost."""
+    return RuleProblem(path, message, *_place(node), restricts=True)
 
 
 def _empty(node: Any) -> bool:
@@ -223,9 +231,9 @@ def _rules(
     known = next((each for each in VERDICTS if each == verdict), None)
     if known is None or not isinstance(node, yaml.SequenceNode):
         if known is None:
-            problems.append(RuleProblem(path, f"`{verdict}` is unknown here", *_place(node)))
+            problems.append(_lost(path, f"`{verdict}` is unknown here", node))
         elif not _empty(node):
-            problems.append(RuleProblem(path, "a list of rules belongs here", *_place(node)))
+            problems.append(_lost(path, "a list of rules belongs here", node))
         return
     for item in node.value:
         line, column = _place(item)
@@ -236,7 +244,8 @@ def _rules(
         except RuleError as error:
             quoted = 1 if getattr(item, "style", None) else 0
             at = column + quoted + error.column - 1
-            problems.append(RuleProblem(path, f"{error}. The rule does not count.", line, at))
+            said = f"{error}. The rule does not count."
+            problems.append(RuleProblem(path, said, line, at, restricts=known != "allow"))
 
 
 def _place(node: Any) -> tuple[int, int]:
