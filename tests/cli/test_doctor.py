@@ -125,6 +125,15 @@ def test_folders_that_others_can_write_and_files_in_their_place_are_found(
     assert said["Folders: configuration"]["state"] == "error"
 
 
+def test_a_slip_in_a_file_of_rules_is_found_with_what_it_costs(
+    somewhere: Path, capsys: Capture
+) -> None:
+    write(somewhere / ".amplifier" / "rules.yaml", "deny:\n  - write_file(new.txt\n")
+    (rules,) = (each for name, each in found(capsys).items() if name.endswith(": rules"))
+    assert rules["state"] == "warning" and "rules.yaml:2:" in rules["said"]
+    assert rules["remedy"].endswith("until then nothing but reading goes unasked.")
+
+
 @pytest.mark.parametrize("answers", [True, False])
 def test_each_provider_is_called_on_request_alone(
     server: LoopbackServer, capsys: Capture, answers: bool

@@ -41,6 +41,16 @@ def look_at_homes(workspace: "Workspace") -> Iterator[Diagnosis]:
             said=f"{where}: {problem.message}",
             remedy="Correct that place; until then it does not count.",
         )
+    yield from _rules()
+
+
+def _rules() -> Iterator[Diagnosis]:
+    from amplifier_tui.host.gate.rules.file import load_rules
+
+    for problem in load_rules(Path.cwd())[1]:
+        lost = "; until then nothing but reading goes unasked" if problem.restricts else ""
+        said, remedy = str(problem), f"Correct that place{lost}."
+        yield Diagnosis(what="rules", state="warning", said=said, remedy=remedy)
 
 
 def _folder(what: str, place: Path) -> Diagnosis:
