@@ -8,12 +8,12 @@ are followed to see where a file is.
 
 Capabilities:
     ``checkpoint.list``: async function without arguments; returns a list of dicts, oldest first,
-        one for each turn in which files changed: ``id``, ``turn`` (counted from 1), ``prompt`` (its
-        beginning), ``at`` (ISO time), ``unseen`` (why further files may have changed, a list),
-        ``taken_back`` (paths of those that were put back) and ``files``, the others: dicts with
-        ``path`` (relative to the workspace), ``action`` (``changed`` or ``created``), ``size``
-        (bytes of the copy), ``skipped`` (why there is no copy; empty when there is one) and
-        ``command`` (during which it changed, or empty).
+        one for each turn in which files changed or a command ran: ``id``, ``turn`` (counted from
+        1), ``prompt`` (its beginning), ``at`` (ISO time), ``unseen`` (why further files may have
+        changed, a list), ``taken_back`` (paths of those that were put back) and ``files``, the
+        others: dicts with ``path`` (relative to the workspace), ``action`` (``changed`` or
+        ``created``), ``size`` (bytes of the copy), ``skipped`` (why there is no copy; empty when
+        there is one) and ``command`` (during which it changed, or empty).
     ``checkpoint.preview``: async function ``(id)``; returns a dict: ``damaged`` (the record is not
         whole, and files may be missing), ``unseen``, and ``files``: dicts with ``path``, ``action``
         (``restored``, ``removed`` or ``unchanged``), ``conflict`` (why it is not done unless
@@ -63,6 +63,7 @@ async def mount(
     for event, handler, priority in (
         (events.EXECUTION_START, checkpoints.turn_begins, 0),
         (events.TOOL_PRE, checkpoints.before, settings.priority),
+        (events.APPROVAL_REQUIRED, checkpoints.asked, 0),
         (events.APPROVAL_GRANTED, checkpoints.granted, 0),
         (events.APPROVAL_DENIED, checkpoints.denied, 0),
         (events.TOOL_POST, checkpoints.after, 0),

@@ -95,6 +95,13 @@ class Checkpoints:
             await owner._look(call, " ".join(command.split())[:_COMMAND])
         return _CONTINUE
 
+    async def asked(self, event: str, data: dict[str, Any]) -> HookResult:
+        """`approval:required`: the call does not run before it is granted."""
+        call, owner = str(data.get("tool_call_id") or ""), self._owner
+        if call in owner._looks:
+            await owner._end(call)
+        return _CONTINUE
+
     async def granted(self, event: str, data: dict[str, Any]) -> HookResult:
         """`approval:granted`: the user took their time, and files may be others by now."""
         call, owner = str(data.get("tool_call_id") or ""), self._owner
@@ -109,7 +116,8 @@ class Checkpoints:
         call, owner = str(data.get("tool_call_id") or ""), self._owner
         if call:
             owner._denied.add(call)
-            owner._looks.pop(call, None)
+            if owner._looks.pop(call, None) is not None:
+                await owner._end(call)
             await owner._note(owner._calls.pop(call, []), ran=False)
         return _CONTINUE
 
@@ -123,7 +131,7 @@ class Checkpoints:
         look = owner._looks.pop(call, None)
         if look is not None:
             look.goes_on = isinstance(given, Mapping) and in_background(given)
-            await owner._compare(look)
+            await owner._compare(call, look)
             return _CONTINUE
         files = owner._calls.pop(call, None)
         if files is None:
@@ -207,10 +215,22 @@ class Checkpoints:
                 self._looks[call] = await asyncio.to_thread(
                     self._compared.look, command, store, self._settings.limits
                 )
+                turn = await self._began(store)
+                await asyncio.to_thread(store.note_began, turn, call, command)
             except OSError as error:
                 self._looks[call] = WorkspaceLook(command, problem=error.strerror or str(error))
 
-    async def _compare(self, look: WorkspaceLook) -> None:
+    async def _end(self, call: str) -> None:
+        """Note that a command does not run, or not yet."""
+        async with self._lock:
+            if self._turn is None or self._store is None:
+                return
+            try:
+                await asyncio.to_thread(self._store.note_ended, self._turn, call)
+            except OSError as error:
+                logger.warning("That a command did not run is not noted: %s", error)
+
+    async def _compare(self, call: str, look: WorkspaceLook) -> None:
         """Note what a command changed."""
         async with self._lock:
             try:
@@ -235,6 +255,8 @@ class Checkpoints:
                     turn = await self._began(store)
                     why = f"what `{look.command}` changed: {problem}"
                     await asyncio.to_thread(store.note_unseen, turn, why)
+                if self._turn is not None:
+                    await asyncio.to_thread(store.note_ended, self._turn, call)
             except OSError as error:
                 logger.warning("What a command changed is not noted: %s", error)
 

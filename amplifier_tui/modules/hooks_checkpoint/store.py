@@ -1,10 +1,11 @@
 """Copies of files, and the index of what they are copies of.
 
-``index.jsonl`` has one line for each turn in which a file changed and each time files were put back
-(``turn``), for each file before its first change in that turn (``file``), for what a tool made of
-it (``after``), for what somebody else made of it in between (``hand``) and for what could not be
-seen (``unseen``). The contents are in ``objects/``, each once, named by their SHA-256. All of it is
-readable by its owner only.
+``index.jsonl`` has one line for each turn in which a file changed or a command ran and each time
+files were put back (``turn``), for each file before its first change in that turn (``file``), for
+what a tool made of it (``after``), for what somebody else made of it in between (``hand``), for
+what could not be seen (``unseen``), and for a command before it runs (``began``) and once it is
+noted what it changed (``ended``): without its end, nobody knows what it changed. The contents are
+in ``objects/``, each once, named by their SHA-256. All of it is readable by its owner only.
 """
 
 import hashlib
@@ -74,7 +75,7 @@ class FileEntry:
 
 @dataclass
 class ChangedTurn:
-    """A turn in which files changed, or a time when files were put back.
+    """A turn in which files may have changed, or a time when files were put back.
 
     Attributes:
         number: Of the turn, counted from 1.
@@ -82,7 +83,8 @@ class ChangedTurn:
         at: ISO time.
         back_to: Where files were put back: the id of the turn whose beginning they went back to.
         files: By their absolute path.
-        unseen: Why further files may have changed.
+        noted: Why further files may have changed.
+        open: The commands whose end is not noted, by their call.
     """
 
     id: str
@@ -91,11 +93,18 @@ class ChangedTurn:
     at: str
     back_to: str = ""
     files: dict[str, FileEntry] = field(default_factory=dict)
-    unseen: list[str] = field(default_factory=list)
+    noted: list[str] = field(default_factory=list)
+    open: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def unseen(self) -> list[str]:
+        """Why further files may have changed, each reason once."""
+        ends = (f"what `{command}` changed: its end was not seen" for command in self.open.values())
+        return list(dict.fromkeys([*self.noted, *ends]))
 
 
 class CopyStore:
-    """The copies of one session, in a folder that is made with the first copy.
+    """The copies of one session, in a folder that is made with the first of them.
 
     Everything here blocks: call it in a thread. What the disk refuses is an `OSError`.
 
@@ -186,9 +195,21 @@ class CopyStore:
 
     def note_unseen(self, turn: ChangedTurn, why: str) -> None:
         """Note once why further files may have changed in a turn."""
-        if why not in turn.unseen:
-            turn.unseen.append(why)
+        if why not in turn.noted:
+            turn.noted.append(why)
             self._write({"kind": "unseen", "id": turn.id, "why": why})
+
+    def note_began(self, turn: ChangedTurn, call: str, command: str) -> None:
+        """Note that a command is about to run: the program may end before it does."""
+        if turn.open.get(call) != command:
+            self._write({"kind": "began", "id": turn.id, "call": call, "command": command})
+            turn.open[call] = command
+
+    def note_ended(self, turn: ChangedTurn, call: str) -> None:
+        """Note that all is known of what a command changed, or that it does not run."""
+        if call in turn.open:
+            self._write({"kind": "ended", "id": turn.id, "call": call})
+            del turn.open[call]
 
     def note_after(self, turn: ChangedTurn, path: Path) -> None:
         """Note what a tool made of a file, so that a later change by another program is seen."""
@@ -277,7 +298,11 @@ class CopyStore:
             case "hand":
                 turns[line["id"]].files[str(line["path"])].by_hand = True
             case "unseen":
-                turns[line["id"]].unseen.append(str(line["why"]))
+                turns[line["id"]].noted.append(str(line["why"]))
+            case "began":
+                turns[line["id"]].open[str(line["call"])] = str(line["command"])
+            case "ended":
+                turns[line["id"]].open.pop(str(line["call"]), None)
 
 
 def digest(path: Path) -> str | None:

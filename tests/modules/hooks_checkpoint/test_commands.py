@@ -152,6 +152,38 @@ async def test_what_goes_on_in_the_background_is_said_not_to_be_seen(session: Se
     assert why == "what `npm run dev` changed: it ran in the background"
 
 
+async def test_a_command_whose_end_was_never_seen_is_told_of_after_a_crash(session: Session):
+    await session.turn("x")
+    data = {"tool_name": "bash", "tool_input": {"command": "make all"}, "tool_call_id": "c1"}
+    hooks = session.coordinator.hooks
+    await hooks.emit("tool:pre", data)
+    await hooks.emit("approval:required", {"tool_call_id": "c1"})
+    await hooks.emit("approval:granted", {"tool_call_id": "c1"})
+    (session.root / "made.txt").write_text("half")
+    again = await Session(session.root, session.folder).mount()
+    (checkpoint,) = await again.listed()
+    assert checkpoint["files"] == []
+    (why,) = (await again.preview(checkpoint["id"]))["unseen"]
+    assert why == "what `make all` changed: its end was not seen"
+    await hooks.emit("tool:post", data)
+    again = await Session(session.root, session.folder).mount()
+    (checkpoint,) = await again.listed()
+    assert names(checkpoint) == {"made.txt": "created"} and checkpoint["unseen"] == []
+
+
+@pytest.mark.parametrize("answer", ["approval:denied", "none before the crash"])
+async def test_a_command_that_was_asked_about_and_never_ran_is_not_told_of(
+    session: Session, answer: str
+):
+    await session.turn("x")
+    data = {"tool_name": "bash", "tool_input": {"command": "make all"}, "tool_call_id": "c1"}
+    await session.coordinator.hooks.emit("tool:pre", data)
+    await session.coordinator.hooks.emit("approval:required", {"tool_call_id": "c1"})
+    await session.coordinator.hooks.emit(answer, {"tool_call_id": "c1"})
+    again = await Session(session.root, session.folder).mount()
+    assert await again.listed() == []
+
+
 async def test_many_changed_files_are_read_from_git_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
