@@ -312,6 +312,7 @@ def test_a_pattern_that_finds_what_a_program_takes_for_an_option_does_not_only_r
         ("read(~/notes.md)", "read on the path ~/notes.md"),
         ("bash(git status)", "the command git status"),
         ("bash(npm run test *)", "commands that begin with npm run test"),
+        ("bash(pytest -q -x *)", "commands that begin with pytest, with or without -q -x"),
         ("web(docs.python.org)", "web on the server docs.python.org"),
         ("web(*.python.org)", "web on servers like *.python.org"),
         ("todo", "any call of todo"),

@@ -34,7 +34,7 @@ from amplifier_tui.host.gate.risk import (
     Whereabouts,
     severity,
 )
-from amplifier_tui.host.gate.rules.text import Rule, is_pattern
+from amplifier_tui.host.gate.rules.text import Rule, is_pattern, without_options
 
 _RUNS_ANYTHING: Final = (
     SHELLS
@@ -230,11 +230,8 @@ def _begins(found: Sequence[str], words: Sequence[str]) -> bool:
 def _rule_words(inside: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """The words a rule with a `*` begins with, and the options behind them."""
     commands = read_shell_line(inside.removesuffix(" *")).commands
-    words = list(commands[0].words) if commands else []
-    options: list[str] = []
-    while len(words) > 1 and words[-1].startswith("-"):
-        options.append(words.pop())
-    return tuple(words), frozenset(options)
+    words, options = without_options(commands[0].words if commands else ())
+    return words, frozenset(options)
 
 
 def _continues(rule: Rule, part: Part) -> bool:

@@ -12,7 +12,7 @@ Rules that ask or deny catch a command whatever wraps it, and what follows.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,7 +81,11 @@ class Rule:
             return f"any call of {tool}"
         if tool in COMMAND_TOOLS:
             words = inside.removesuffix(" *")
-            return f"{'commands that begin with' if words != inside else 'the command'} {words}"
+            if words == inside:
+                return f"the command {words}"
+            begin, options = without_options(words.split())
+            may = f", with or without {' '.join(options)}" if options else ""
+            return f"commands that begin with {' '.join(begin)}{may}"
         if tool in _FILE_TOOLS:
             if inside in ("", "**", "*"):
                 return f"{tool} on any path in the workspace"
@@ -93,6 +97,14 @@ class Rule:
     def starred(self) -> bool:
         """Whether it covers more than one call."""
         return not self.inside or self.inside.endswith("*")
+
+
+def without_options(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words a rule with a `*` has to begin with, and the options a call may have."""
+    end = len(words)
+    while end > 1 and words[end - 1].startswith("-"):
+        end -= 1
+    return tuple(words[:end]), tuple(words[end:])
 
 
 def is_pattern(inside: str) -> bool:
