@@ -25,6 +25,7 @@ from amplifier_tui.host.events import (
     HookTraced,
     HostEvent,
     LimitAsked,
+    ModeChanged,
     ModelChanged,
     ModuleFailed,
     Notice,
@@ -261,6 +262,10 @@ class Headless:
                 self._client.answer_trust(event.request_id, TrustDecision())
             case OpeningReported():
                 self._report(event)
+            case ModeChanged(by="session"):
+                self._speaker.say(
+                    f"Mode {event.mode}, as the session was left; --mode sets another"
+                )
             case ModuleFailed() if self._begun:
                 what = f"{event.module_id}: {event.error}"
                 self._speaker.say(with_remedy(one_line(what), event.remedy))

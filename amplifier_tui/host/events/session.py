@@ -199,7 +199,8 @@ class ModeChanged(HostEvent):
 
     Attributes:
         mode: The mode that is applied.
-        by: Who set it: `user`, the name of a bundle, or empty for the default.
+        by: Who set it: `user`, the name of a bundle, `session` where it is the one in which an
+            opened session was left and not the settings' own, or empty for the default.
         sandbox: Why commands can't run in a sandbox; empty where they can.
         careful: Commands that only read are asked about as well.
     """

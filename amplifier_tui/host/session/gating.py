@@ -53,6 +53,7 @@ class Gating:
     Args:
         project: The user's folder; `workspace` may be a scratch one.
         mode: The mode the user wants; None for the plan's.
+        left_in: The mode in which a session that is opened again was left; it holds on.
         confined: Commands run in a sandbox, where there is one.
         trusted: The texts of those of the project's own rules that may allow.
         execute: Gives the result of a call that may run.
@@ -75,6 +76,7 @@ class Gating:
         facts: ModuleFacts,
         mode: Mode | None = None,
         *,
+        left_in: Mode | None = None,
         confined: bool = True,
         trusted: Collection[str] = (),
         execute: Execute = run_tool,
@@ -91,11 +93,13 @@ class Gating:
         self._trusted = trusted
         self._execute = execute
         self._bundle = bundle
-        self._by = "user" if mode else policy.by
+        own = mode or policy.mode
+        carried = left_in not in (None, own)
+        self._by = "session" if carried else "user" if mode else policy.by
         self.gate = Gate(
             workspace,
             self._load,
-            mode or policy.mode,
+            left_in or own,
             careful=policy.careful,
             timeout=policy.timeout,
             sandbox=sandbox_problem if confined else lambda: "it is switched off in the settings",

@@ -65,6 +65,23 @@ def test_a_critical_call_is_still_asked_about_in_every_mode_that_lets_it(
     assert request.risk == "critical"
 
 
+def test_a_mode_that_only_the_session_was_left_in_says_so_when_it_is_opened_again(
+    project: Project, drive: Callable[[], Driver]
+) -> None:
+    first = drive()
+    first.open(project.bundle(), mode="edits")
+    first.turn("one")
+    first.close()
+    opened = []
+    for mode in ("", "edits", "ask", ""):
+        again = drive()
+        again.open(resume="last", mode=mode)
+        changed = again.wait(ModeChanged)
+        opened.append((changed.mode, changed.by))
+        again.close()
+    assert opened == [("edits", "session"), ("edits", "user"), ("ask", "user"), ("ask", "")]
+
+
 def test_the_model_is_told_of_plan_mode_once_and_what_was_sent_stays_as_it_was(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:

@@ -78,8 +78,7 @@ class SessionBuilder:
             # Nobody looks at what it runs.
             terms = replace(terms, mode="required")
         mode, wrong = first_mode("mode", prepared.mode)
-        if self.request.resume:
-            mode = read_mode(sender.store.metadata.mode) or mode
+        resumed = self.request.resume and not self.request.mode
         if wrong:
             self.say("warning", wrong, "settings")
         gating = Gating(
@@ -90,6 +89,7 @@ class SessionBuilder:
             sender,
             facts,
             self.request.mode or mode,
+            left_in=read_mode(sender.store.metadata.mode) if resumed else None,
             confined=terms.mode != "off",
             trusted=self.rules,
             execute=playback.execute if playback is not None else run_tool,
