@@ -105,7 +105,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         self.quitting = Quitting(self)
         self.newline_hint = NewlineHint(self)
         self._problems += filter(None, [appearance.first_theme(self, theme)])
-        self._palette = appearance.palette_filter(self)
+        self._strength, self._palette = appearance.line_filters(self)
 
     action_bundles = session.bundles
     action_sessions = stored.sessions
@@ -203,8 +203,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the filters every drawn line goes through."""
-        filters = super().get_line_filters()
-        return filters if self._palette is None else [*filters, self._palette]
+        return [*self._strength, *super().get_line_filters(), *self._palette]
 
     def get_default_screen(self) -> MainScreen:
         """Return the main screen."""

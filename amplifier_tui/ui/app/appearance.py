@@ -59,21 +59,31 @@ def first_theme(app: SessionApp, wanted: str) -> str:
     return problem
 
 
-def palette_filter(app: SessionApp) -> LineFilter | None:
-    """Return what turns colours into those that the terminal has; None where it has all."""
+def line_filters(app: SessionApp) -> tuple[list[LineFilter], list[LineFilter]]:
+    """Return what changes colours to suit the terminal, before Textual's own filters and after.
+
+    Those before make up for colours the user does without, those after put in place of colours
+    the ones that the terminal has.
+    """
+    before: list[LineFilter] = []
+    after: list[LineFilter] = []
+    if app.no_color:
+        from amplifier_tui.ui.terminal.colors.no_color import Strong
+
+        before.append(Strong())
     if app.console.color_system == "256":
         from amplifier_tui.ui.terminal.colors.color_depth import Palette256
 
-        return Palette256()
-    if app.console.color_system == "standard":
+        after.append(Palette256())
+    elif app.console.color_system == "standard":
         from amplifier_tui.ui.terminal.colors.sixteen_colors import Palette16
 
         def surfaces() -> tuple[str, str]:
             roles = app.themes.get(app.theme, DEFAULT_ROLES)
             return roles["background"], roles["panel"]
 
-        return Palette16(surfaces)
-    return None
+        after.append(Palette16(surfaces))
+    return before, after
 
 
 def follow_terminal(app: SessionApp) -> None:

@@ -19,8 +19,8 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 _LEVELS = (0, 95, 135, 175, 215, 255)
-# From this difference between its channels on, a colour is never shown as a grey.
-_PLAIN = 64
+PLAIN = 64
+"""From this difference between its channels on, a colour is never shown as a grey."""
 
 RGB = tuple[int, int, int]
 
@@ -36,7 +36,7 @@ def nearest(red: int, green: int, blue: int) -> int:
     grey = min(23, max(0, (sum(wanted) // 3 - 3) // 10))
     candidates = (16 + 36 * cube[0] + 6 * cube[1] + cube[2], 232 + grey, 232 + min(23, grey + 1))
     found = min(candidates, key=lambda number: _distance(channels(number), wanted))
-    if max(wanted) - min(wanted) < _PLAIN or len(set(channels(found))) > 1:
+    if max(wanted) - min(wanted) < PLAIN or len(set(channels(found))) > 1:
         return found
     around = product(*(_around(channel) for channel in wanted))
     numbers = [16 + 36 * red + 6 * green + blue for red, green, blue in around]
