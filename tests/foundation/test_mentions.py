@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.base.messages.mentions import mention_of, parse_mentions
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.mentions import loading
 from amplifier_tui.foundation.mentions.loading import (
@@ -11,7 +12,6 @@ from amplifier_tui.foundation.mentions.loading import (
     expand_mentions_in_instruction,
     format_context_block,
     load_mentions,
-    parse_mentions,
 )
 from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver
 from tests.foundation.helpers import write
@@ -36,7 +36,15 @@ from tests.foundation.helpers import write
         ("@", []),
         ("", []),
         ("@ a", []),
-        ("@ä", []),
+        ("@ä", ["@ä"]),
+        ("@über/größe.md und", ["@über/größe.md"]),
+        ("@docs/日本語 ファイル", ["@docs/日本語"]),
+        ("見@README.md中的", ["@README.md"]),
+        ('read @"a b/😀.md", then', ["@a b/😀.md"]),
+        ('@"a.md"@b.md', ["@a.md", "@b.md"]),
+        ('@"open', []),
+        ('@""', []),
+        ('@"two\nlines"', []),
     ],
 )
 def test_mentions_are_found_in_prose(text: str, expected: list[str]) -> None:
@@ -48,7 +56,29 @@ def test_every_mention_is_a_part_of_the_text_and_unique(text: str) -> None:
     mentions = parse_mentions(text)
     assert len(set(mentions)) == len(mentions)
     for mention in mentions:
-        assert mention in text and mention.startswith("@") and len(mention) > 1
+        written = mention in text or f'@"{mention[1:]}"' in text
+        assert written and mention.startswith("@") and len(mention) > 1
+
+
+@given(st.text(min_size=1, max_size=30))
+def test_a_mention_that_is_written_for_a_path_names_that_path(path: str) -> None:
+    written = mention_of(path)
+    assert not written or parse_mentions(f"see {written} now") == [f"@{path}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "written"),
+    [
+        ("a/b-c_d.py", "@a/b-c_d.py"),
+        ("größe.md", "@größe.md"),
+        ("a b.py", '@"a b.py"'),
+        ("uni/日本語ファイル.txt", "@uni/日本語ファイル.txt"),
+        ("src/a中b.md", '@"src/a中b.md"'),
+        ('say "hi".md', ""),
+    ],
+)
+def test_every_path_without_quotes_can_be_mentioned(path: str, written: str) -> None:
+    assert mention_of(path) == written
 
 
 @given(st.lists(st.from_regex(r"[A-Za-z0-9_/.~-]{1,10}", fullmatch=True), unique=True, max_size=5))

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.messages.mentions import parse_mentions
 from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.bundle.model import INSTRUCTION, BundleData
 from amplifier_tui.foundation.bundle.prompt import mention_resolver
 from amplifier_tui.foundation.checks.bundle_file import Problem
-from amplifier_tui.foundation.mentions.loading import parse_mentions
 
 _OF_PROJECTS = "AGENTS.md"
 """What a project has or has not: an instruction may mention it all the same."""

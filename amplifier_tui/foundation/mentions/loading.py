@@ -1,8 +1,7 @@
-"""Finding `@mentions` in a text, loading the files they name, and how these stand in a prompt."""
+"""Loading the files that a text mentions, and how these stand in a prompt."""
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.context_file import context_file
+from amplifier_tui.base.messages.mentions import parse_mentions
 from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.protocols import MentionResolverProtocol
 
@@ -54,25 +54,6 @@ class ContextFile:
     content: str
     content_hash: str
     paths: list[Path] = field(default_factory=list)
-
-
-_FENCED = re.compile(r"^```.*?^```[^\n]*$", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
-# Possessive, so that `@x@y.z` cannot match a part of `@x` by giving characters back.
-_MENTION = re.compile(r"@[A-Za-z0-9_:./~-]++(?!@)")
-
-
-def parse_mentions(text: str) -> list[str]:
-    """Return the mentions of a text, each once, in order, with their `@`.
-
-    Mentions in fenced code and in single-backtick code do not count. A full stop at the end of a
-    sentence belongs to the mention; a resolver may look for it without.
-    """
-    if "@" not in text:
-        return []
-    # A space in place of the code keeps the text around it from joining to a mention.
-    prose = _INLINE.sub(" ", _FENCED.sub(" ", text))
-    return list(dict.fromkeys(_MENTION.findall(prose)))
 
 
 class ContentDeduplicator:

@@ -4,8 +4,9 @@ from collections import deque
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.messages.mentions import parse_mentions
 from amplifier_tui.foundation.bundle.model import BundleData
-from amplifier_tui.foundation.mentions.loading import parse_mentions, read_mentioned
+from amplifier_tui.foundation.mentions.loading import read_mentioned
 from amplifier_tui.foundation.mentions.resolver import existing_mention
 from amplifier_tui.foundation.trust.file_review import FileReview
 

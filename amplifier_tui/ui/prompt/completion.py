@@ -17,6 +17,7 @@ from textual.message import Message
 
 from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.mentions import mention_of
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import CommandCard
 from amplifier_tui.ui.fuzzy import match, rank
@@ -49,9 +50,8 @@ _SKIPPED = frozenset(
     )
 )  # fmt: skip
 
-_FILE = re.compile(r"(?:^|(?<=[\s(\[{\"']))@([^\s@]*)$")
+_FILE = re.compile(r"(?:^|(?<=[\s(\[{\"']))@(?:\"([^\"@]*)|([^\s@\"]*))$")
 _COMMAND = re.compile(r"^/([\w:-]*)$")
-_MENTION = re.compile(r"[A-Za-z0-9_:./~-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +314,7 @@ def find_query(line: str, column: int, row: int) -> Query | None:
     if row == 0 and (found := _COMMAND.match(before)) and not line[column:].strip():
         return Query("command", found[1], 0)
     if found := _FILE.search(before):
-        return Query("file", found[1], found.start())
+        return Query("file", found[1] or found[2] or "", found.start())
     return None
 
 
@@ -363,10 +363,10 @@ def complete_files(word: str, files: list[str], mentions: Iterable[str] = ()) ->
     found: list[Candidate] = []
     for path in rank(word, [*files, *mentions], lambda path: path, limit=SHOWN):
         hit = match(word, path)
-        # A path the mention syntax cannot hold goes in as plain quoted text.
-        plain = _MENTION.fullmatch(path) is None
-        insert = f'"{path}" ' if plain else f"@{path} "
-        found.append(Candidate(path, insert, positions=hit[1] if hit else ()))
+        mention = mention_of(path)
+        note = "" if mention else "only its name: no mention can hold it"
+        marks = hit[1] if hit else ()
+        found.append(Candidate(path, f"{mention or path} ", note, positions=marks))
     return found
 
 

@@ -18,4 +18,7 @@ def test_addresses_are_offered_as_far_as_a_mention_can_hold_them() -> None:
     assert offered_resources(coordinator) == []
     coordinator.register_capability(CAPABILITY, SimpleNamespace(statuses=lambda: statuses))
     offered = offered_resources(coordinator)
-    assert offered[:2] == ["docs:file:///ok.md", "m:n://0"] and len(offered) == 1_000
+    assert (
+        offered[:5] == ["docs:a b", "docs:x@y", "docs:q?x=1", "docs:file:///ok.md", "m:n://0"]
+        and len(offered) == 1_000
+    )

@@ -153,6 +153,8 @@ def test_letters_that_only_happen_to_be_in_a_sentence_are_no_match() -> None:
         ("(@src", 5, 0, "file", "src"),
         ("me@host", 7, 0, None, ""),
         ("@a b", 4, 0, None, ""),
+        ('see @"a b', 9, 0, "file", "a b"),
+        ('@"a b" c', 8, 0, None, ""),
         ("", 0, 0, None, ""),
     ],
 )
@@ -193,7 +195,13 @@ def test_commands_of_modules_are_offered_after_the_programs_own() -> None:
 
 def test_files_keep_their_mention_form() -> None:
     assert complete_files("", ["a/b-c_d.py"])[0].insert == "@a/b-c_d.py "
-    assert complete_files("", ["a b.py"])[0].insert == '"a b.py" '
+    assert complete_files("", ["a b.py"])[0].insert == '@"a b.py" '
+    assert complete_files("", ["日本/語.txt"])[0].insert == "@日本/語.txt "
+
+
+def test_a_file_that_no_mention_can_hold_says_that_it_goes_by_its_name_only() -> None:
+    [found] = complete_files("", ['a"b.py'])
+    assert found.insert == 'a"b.py ' and "only its name" in found.note
 
 
 # --- files -----------------------------------------------------------------------------------

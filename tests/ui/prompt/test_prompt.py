@@ -343,14 +343,14 @@ async def test_enter_sends_where_the_name_of_a_file_was_typed_out(tmp_path: Path
         assert drive.client.named("submit") == [("look at @retry.py",)]
 
 
-async def test_a_file_name_a_mention_cannot_hold_goes_in_quoted(tmp_path: Path) -> None:
+async def test_a_file_name_with_a_blank_is_mentioned_in_quotes(tmp_path: Path) -> None:
     (tmp_path / "my notes.txt").touch()
     async with running(cwd=tmp_path) as drive:
         drive.app.main.prompt.set_root(tmp_path)
         await drive.write("@notes")
         await drive.until(lambda: popup(drive).is_open)
         await drive.press("tab")
-        assert drive.draft == '"my notes.txt" '
+        assert drive.draft == '@"my notes.txt" '
 
 
 async def test_an_email_address_completes_nothing() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from amplifier_tui.base.files import images, open_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.context_file import context_file
-from amplifier_tui.foundation.mentions.loading import parse_mentions
+from amplifier_tui.base.messages.mentions import parse_mentions
 from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.protocols import MentionResolverProtocol
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from amplifier_tui.base.capabilities.mcp import CAPABILITY, ServersControl
 from amplifier_tui.base.messages.context_file import context_file
+from amplifier_tui.base.messages.mentions import mention_of, parse_mentions
 from amplifier_tui.base.text import encodable
-from amplifier_tui.foundation.mentions.loading import parse_mentions
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 _MOST: Final = 10
@@ -21,12 +21,7 @@ def offered_resources(coordinator: ModuleCoordinator) -> list[str]:
     if control is None:
         return []
     named = (f"{each.name}:{uri}" for each in control.statuses() for uri in each.resources)
-    return list(islice(filter(_is_mention, named), _MOST_OFFERED))
-
-
-def _is_mention(text: str) -> bool:
-    # The end of a sentence is no part of a mention.
-    return text[-1] not in ".:" and parse_mentions(f"@{text}") == [f"@{text}"]
+    return list(islice(filter(mention_of, named), _MOST_OFFERED))
 
 
 async def mentioned_resources(
