@@ -365,11 +365,9 @@ class MemoryList(LetterPicker[MemoryCard]):
             self._show_keys()
         else:
             self._doomed = ""
-            at = self.rows.cursor_row
             del self.cards[row.id]
             self._forget(int(row.id))
-            self.refill()
-            self.rows.action_move(at)
+            self.refill(row.id)
             self._show_keys()
 
     def _chosen(self, row: PickRow) -> None:

@@ -56,6 +56,18 @@ def key_words(widget: Widget, words: Iterable[tuple[str, str]], width: int) -> R
     return pieces
 
 
+def row_after(about: Hashable, before: Sequence[Hashable], now: Sequence[Hashable]) -> int:
+    """Return the place of something among `now`; where it is gone, that of what followed it.
+
+    The row above it where nothing follows; -1 where none of them is left.
+    """
+    at = before.index(about) if about in before else len(before)
+    # The first of several rows about one thing is its own.
+    places = {each: row for row, each in reversed([*enumerate(now)]) if each}
+    order = (about, *before[at:], *reversed(before[:at]))
+    return next((places[each] for each in order if each in places), -1)
+
+
 class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
     """Draws the visible ones of its rows, and moves a cursor over them.
 
@@ -151,16 +163,24 @@ class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
             self.refresh(layout=True)
 
     def _make(self) -> None:
-        width = self.content_width()
-        at = self.rows[self.cursor_row] if 0 <= self.cursor_row < len(self.rows) else None
+        width, before = self.content_width(), self.rows
+        at = before[self.cursor_row] if 0 <= self.cursor_row < len(before) else None
         self.rows, self._made_for = self._make_rows(width) if width > 0 else (), width
         about = self._identity(at) if at is not None else None
         if about is None:
             self.cursor_row = min(self.cursor_row, len(self.rows) - 1)
         else:
-            self.cursor_row = self.find_row(about)
+            row = self.find_row(about)
+            # Keys that are pressed next are not for the first row.
+            self.cursor_row = (
+                row if row >= 0 else row_after(about, *map(self._stopping, (before, self.rows)))
+            )
         if self.has_focus:
             self._land()
+
+    def _stopping(self, rows: Sequence[RowT]) -> Sequence[Hashable]:
+        """Return what each row is about, and None for one that the cursor passes over."""
+        return [self._identity(row) if self._stops_at(row) else None for row in rows]
 
     def find_row(self, about: Hashable) -> int:
         """Return the first row about something that the cursor can be on, or -1."""

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.ui.widgets.line_view import LineView
+from amplifier_tui.ui.widgets.line_view import LineView, row_after
 from amplifier_tui.ui.widgets.palette import ROLE_CLASSES, under_cursor
 
 Item = TypeVar("Item")
@@ -119,13 +119,16 @@ class PickList(LineView[PickRow], can_focus=False):
     def set_rows(self, rows: Sequence[PickRow], keep: str = "", empty: str = "") -> None:
         """Show other rows, with the cursor on `keep` or the first; without any, say `empty`.
 
+        Where `keep` is no longer there, the cursor comes to the row that followed it.
+
         No `Highlighted` is sent: who sets the rows knows where the cursor is at once.
         """
         self.rows = rows
         self._empty = empty
         self.virtual_size = Size(0, max(len(rows), 1))
-        self._ids = row_ids(rows)
-        self.cursor_row = self._ids.index(keep) if keep and keep in self._ids else self._stop(0)
+        before, self._ids = self._ids, row_ids(rows)
+        kept = row_after(keep, before, self._ids) if keep else -1
+        self.cursor_row = kept if kept >= 0 else self._stop(0)
         self.lay_out()
         self.refresh(layout=True)
 

@@ -62,6 +62,8 @@ async def test_a_memory_is_forgotten_on_the_second_key_only() -> None:
         await drive.press("d")
         assert drive.client.named("forget") == [(9,)]
         assert "#9" not in drive.text() and "#12" in drive.text()
+        await drive.press("d", "d")
+        assert drive.client.named("forget")[1:] == [(3,)]
         await drive.press("escape")
         await drive.closed()
 

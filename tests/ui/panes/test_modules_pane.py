@@ -217,8 +217,20 @@ async def test_a_module_that_is_unmounted_takes_its_details_along() -> None:
         await pilot.press("j", "enter")
         app.feed(make(ModuleUnmounted, module_id="loop-streaming", kind="orchestrator"))
         assert pane._open == frozenset()
-        await pilot.press("enter")
-        assert pane._open == {"provider-anthropic"}
+
+
+async def test_where_a_module_is_taken_out_the_next_key_is_for_the_one_that_followed_it() -> None:
+    app = Stage(ModulesPane(), events=MODULES)
+    async with app.run_test(size=(44, 30)) as pilot:
+        pane = app.query_one(ModulesPane)
+        pane.focus()
+        await pilot.press("j", "enter", "u")
+        app.feed(make(ModuleUnmounted, module_id="loop-streaming", kind="orchestrator"))
+        assert pane.cursor is not None
+        assert pane.cursor.key == "tool-bash"
+        await pilot.press("G", "u")
+        app.feed(make(ModuleUnmounted, module_id="hooks-late", kind="hook"))
+        assert pane.cursor.key == "tool-web"
 
 
 async def test_the_pane_is_as_high_as_its_list() -> None:

@@ -331,15 +331,13 @@ class SessionPicker(LookingPicker[SessionList]):
             self._note = f"It is open here: {self._keymap.way_to('session.close')} closes it first"
             self._say_note()
         elif card is not None:
-            at = self.rows.cursor_row
-            near = [*self._cards][at + 1 : at + 2] or [*self._cards][max(0, at - 1) : at]
-            self.run_worker(self._delete(self.rows.row_id, card, "".join(near)), group="change")
+            self.run_worker(self._delete(self.rows.row_id, card), group="change")
 
-    async def _delete(self, key: str, card: SessionCard, near: str) -> None:
+    async def _delete(self, key: str, card: SessionCard) -> None:
         name = one_line(card.title or card.first_prompt, 40) or card.session_id[:8]
         undo = self.choice("undo", "").key
         said = f"{name} is in the bin · {undo} takes it out"
-        if await self._change(self._client.delete_session(key), said, near):
+        if await self._change(self._client.delete_session(key), said, key):
             self._deleted.append((key, name))
             self.show_keys()
 
