@@ -113,7 +113,7 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
     """Say what happens to a call of TOOL, by which rule, and what that did in the last 30 days.
 
     ARGUMENTS are JSON, or the command, the file or the address that the call is about. Without them
-    TOOL is the whole call, such as 'bash(git push)'.
+    TOOL is the whole call, such as 'bash(git push)', 'write_file a.txt' or 'git push', a command.
     """
     from amplifier_tui.host.gate import explain as explaining
     from amplifier_tui.host.gate.audit import read_audit
@@ -126,7 +126,7 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
     if known is None:
         raise click.BadParameter(f"modes are {', '.join(MODES)}", param_hint="--mode")
     try:
-        if arguments or "(" not in tool:
+        if arguments:
             given = explaining.given_arguments(tool, " ".join(arguments))
         else:
             tool, given = explaining.read_call(tool)
@@ -189,6 +189,7 @@ def _print(found: CallExplanation) -> None:
     click.echo(f"It {_DONE[found.verdict]}: {one_line(found.reason, 300).rstrip('.')}.")
     if found.where:
         click.echo(f"The rule is in {one_line(found.where, 300)}.")
+    click.echo(f"Tool: {one_line(found.tool, 60)}.")
     words = ", ".join(found.reasons)
     click.echo(f"Risk: {found.risk}{f' ({one_line(words, 300)})' if words else ''}.")
     what = f"the rule {found.rule} decides" if found.rule else "of this tool"

@@ -58,7 +58,10 @@ def test_a_call_may_be_written_as_in_a_rule_or_with_its_tool_apart(
     said(capsys, "add", "bash(sleep 1)")
     apart = said(capsys, "explain", "bash", "sleep 1")
     assert "It goes: by the rule bash(sleep 1)." in apart
-    assert said(capsys, "explain", "bash(sleep 1)") == apart
+    for whole in ("bash(sleep 1)", "bash 'sleep 1'", "sleep 1"):
+        assert said(capsys, "explain", whole) == apart
+    assert "Tool: bash.\n" in apart
+    assert "Tool: write_file.\n" in said(capsys, "explain", "write_file src/a.py")
 
 
 def test_a_call_is_explained_with_the_rule_and_the_file(

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from amplifier_tui.host.cards import AuditCard, CallExplanation, PastCall
@@ -10,6 +10,7 @@ from amplifier_tui.host.gate.approvals.describe import describe_call
 from amplifier_tui.host.gate.calls.grants import call_key
 from amplifier_tui.host.gate.gate import Gate, GateDecision
 from amplifier_tui.host.gate.modes import (
+    AGENT_TOOLS,
     COMMAND_TOOLS,
     GROUPS,
     READ_TOOLS,
@@ -19,23 +20,42 @@ from amplifier_tui.host.gate.modes import (
 from amplifier_tui.host.gate.rules.book import RuleBook
 from amplifier_tui.host.gate.rules.text import Rule
 
+UnlessRefused = Callable[[GateDecision, str, Mapping[str, Any]], GateDecision]
+
 _MOST_JUDGED: Final = 500
 """Different earlier calls that are judged anew, the newest."""
 _CALL: Final = re.compile(r"([\w.-]+)\((.*)\)", re.DOTALL)
+_SPACED: Final = re.compile(r"([\w.-]+)\s*(.*)", re.DOTALL)
+_QUOTED: Final = re.compile(r"""'([^']+)'|"([^"\\]+)\"""")
+"""One word in quotes, such as a command line."""
+_KINDS: Final = {"read": "read_file", "write": "write_file", "web": "web_fetch"}
+"""The tool that is judged for a kind of tools."""
+_PROGRAMS: Final = frozenset({"bash", "grep", "ls", "task"})
+"""Tools that are called like a program: with words behind it, that is a command."""
+_KNOWN: Final = COMMAND_TOOLS | READ_TOOLS | WRITE_TOOLS | WEB_TOOLS | AGENT_TOOLS | GROUPS.keys()
 
 
-def read_call(text: str) -> tuple[str, dict[str, Any]]:
+def read_call(text: str, tools: Collection[str] = ()) -> tuple[str, dict[str, Any]]:
     """Return tool and arguments of a call in a person's words.
 
     Args:
-        text: A command line, or `tool(arguments)` as in a rule.
+        text: A command line, `tool(arguments)` as in a rule, or `tool arguments`.
+        tools: The names of a session's tools; those that everybody has are known.
 
     Raises:
         ValueError: The arguments can't be told.
     """
-    found = _CALL.fullmatch(text.strip())
-    tool, inside = (found[1], found[2]) if found else ("bash", text.strip())
-    return tool, given_arguments(tool, inside)
+    text = text.strip()
+    if found := _CALL.fullmatch(text):
+        return found[1], given_arguments(found[1], found[2])
+    if found := _SPACED.fullmatch(text):
+        name, rest = found[1], found[2]
+        quoted = _QUOTED.fullmatch(rest) if name in COMMAND_TOOLS else None
+        inside = quoted[1] or quoted[2] if quoted else ""
+        as_json = rest.startswith('{"') and (name in tools or name in _KNOWN)
+        if inside or as_json or name in _KNOWN - _PROGRAMS:
+            return name, given_arguments(name, inside or rest)
+    return "bash", given_arguments("bash", text)
 
 
 def given_arguments(tool: str, text: str) -> dict[str, Any]:
@@ -68,6 +88,7 @@ def explain(
     arguments: Mapping[str, Any],
     past: Iterable[AuditCard],
     confines: Callable[[str], bool] = lambda _: False,
+    unless_refused: UnlessRefused = lambda decision, _tool, _arguments: decision,
 ) -> CallExplanation:
     """Say what happens to a call, and what the same rule decides about earlier ones.
 
@@ -77,9 +98,12 @@ def explain(
         arguments: Of the call.
         past: What was decided before, the newest first.
         confines: Whether a tool runs its commands in a sandbox.
+        unless_refused: Makes a denial of a decision where the tool refuses the call itself.
     """
-    tool = next(iter(sorted(GROUPS.get(tool, ()))), tool)
+    tool = _KINDS.get(tool, tool)
     decision = gate.decide(tool, arguments, confines=confines(tool))
+    if decision.verdict != "deny":
+        decision = unless_refused(decision, tool, arguments)
     judgement = decision.description.judgement
     origins = (rule.origin for rule in gate.book.rules if str(rule) == decision.rule)
     return CallExplanation(

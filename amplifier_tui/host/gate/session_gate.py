@@ -153,7 +153,7 @@ class SessionGate:
             began=answers.began,
         )
         if decision.verdict == "ask":
-            decision = await asyncio.to_thread(self._unless_refused, decision, tool, arguments)
+            decision = await asyncio.to_thread(self.unless_refused, decision, tool, arguments)
         if decision.verdict == "deny":
             self._decided(question, decision)
             return HookResult(action="deny", reason=decision.reason)
@@ -173,15 +173,20 @@ class SessionGate:
             self._open.pop(id(given_up), None)
         return asked
 
-    def _unless_refused(
+    def unless_refused(
         self, decision: GateDecision, tool: str, arguments: Mapping[str, Any]
     ) -> GateDecision:
-        """Return a denial where a tool would refuse a call for its paths even after a yes."""
+        """Return a denial where a tool would refuse a call for its paths even after a yes.
+
+        Called in a thread; for a call that goes unasked, whether it would refuse that.
+        """
         refuses = getattr(self._tools.get(tool), "refused_place", None)
         if not callable(refuses):
             return decision
+        by = "person" if decision.verdict == "ask" else ""
+        places = self._allowed_outside(decision.description, by)
         try:
-            with granted(Grant(by="person", places=decision.description.outside)):
+            with granted(Grant(by="person" if by else "rule", places=places)):
                 said = refuses(copy_plain(arguments))
         except Exception:
             # Then the user is asked, and the tool says itself what is wrong.
@@ -190,6 +195,11 @@ class SessionGate:
         if not isinstance(said, str) or not said:
             return decision
         return replace(decision, verdict="deny", reason=said, rule="")
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The names of the tools it stands before."""
+        return tuple(self._tools)
 
     def confines(self, tool: str) -> bool:
         """Whether a tool offers to leave the sandbox, so that it is in one."""

@@ -118,7 +118,7 @@ class Gating:
         )
         self.permissions = Permissions(
             *(self.gate, self.approvals, project, trusted, sender.redactor),
-            lambda tool: self.main is not None and self.main.confines(tool),
+            lambda: self.main,
         )
 
     def before(self, lane: str = MAIN_LANE) -> SessionGate:

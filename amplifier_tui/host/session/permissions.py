@@ -15,6 +15,7 @@ from amplifier_tui.host.client import AuditCard, CallExplanation, RuleCard
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.gate.gate import Gate
+from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.host.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Permissions:
 
     Args:
         trusted: The texts of those of the project's own rules that may allow.
-        confines: Whether a tool runs its commands in a sandbox.
+        main: What stands before the session's tools, once it is there.
     """
 
     def __init__(
@@ -42,14 +43,14 @@ class Permissions:
         project: Path,
         trusted: Collection[str],
         redactor: Redactor,
-        confines: Callable[[str], bool],
+        main: Callable[[], SessionGate | None],
     ) -> None:
         self._gate = gate
         self._approvals = approvals
         self._project = project
         self._trusted = trusted
         self._redactor = redactor
-        self._confines = confines
+        self._main = main
         self._removed: dict[str, Rule] = {}
         """Rules that were taken out, by the line that shows them; that may hide a secret."""
 
@@ -189,8 +190,13 @@ class Permissions:
         from amplifier_tui.host.gate.audit import read_audit
         from amplifier_tui.host.gate.explain import explain, read_call
 
-        tool, arguments = read_call(text)
-        found = explain(self._gate, tool, arguments, read_audit(self._project), self._confines)
+        main, past = self._main(), read_audit(self._project)
+        tool, arguments = read_call(text, main.tools if main is not None else ())
+        if main is None:
+            found = explain(self._gate, tool, arguments, past)
+        else:
+            judging = (main.confines, main.unless_refused)
+            found = explain(self._gate, tool, arguments, past, *judging)
         return replace(found, arguments=self._redactor.fields(arguments))
 
     async def audit(self) -> tuple[AuditCard, ...]:

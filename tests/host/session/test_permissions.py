@@ -4,6 +4,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+import pytest
+
 from amplifier_tui.host.client import Decision, RuleCard
 from amplifier_tui.host.events import (
     ApprovalRequested,
@@ -13,6 +15,7 @@ from amplifier_tui.host.events import (
     ToolEnded,
     TurnEnded,
 )
+from amplifier_tui.host.gate.explain import read_call
 from amplifier_tui.host.gate.rules.file import add_rules, project_rules_path, user_rules_path
 from amplifier_tui.host.gate.rules.text import parse_rule
 from tests.host.driving import Driver, Project, calling
@@ -148,6 +151,36 @@ def test_a_call_is_explained_by_rule_mode_and_risk(project: Project, driver: Dri
     assert got(driver.client.explain_call("rm -rf /")).risk == "critical"
     error = driver.client.explain_call("mcp_x(what)").exception(10)
     assert isinstance(error, ValueError) and "as JSON" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "tool", "arguments"),
+    [
+        ("write_file ledger/z.py", "write_file", {"file_path": "ledger/z.py", "content": ""}),
+        ("write_file(a b)", "write_file", {"file_path": "a b", "content": ""}),
+        ("bash 'sleep 1'", "bash", {"command": "sleep 1"}),
+        ("bash script.sh", "bash", {"command": "bash script.sh"}),
+        ("bash 'it", "bash", {"command": "bash 'it"}),
+        ("ls -l src", "bash", {"command": "ls -l src"}),
+        ("make {all,test}", "bash", {"command": "make {all,test}"}),
+        ('mcp_x {"a": 1}', "mcp_x", {"a": 1}),
+        ("make all", "bash", {"command": "make all"}),
+    ],
+)
+def test_a_call_is_read_as_a_rule_has_it_with_its_tool_before_it_or_as_a_command(
+    text: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    assert read_call(text, ("make", "mcp_x")) == (tool, arguments)
+
+
+def test_what_a_tool_will_refuse_itself_is_explained_as_refused(
+    project: Project, driver: Driver
+) -> None:
+    opened(project, driver, RUN)
+    found = got(driver.client.explain_call("write_file ~/.ssh/authorized_keys"))
+    assert (found.tool, found.verdict) == ("write_file", "deny")
+    assert ".ssh" in found.reason
+    assert got(driver.client.explain_call("write_file ../x/a.txt")).verdict == "ask"
 
 
 def test_while_the_rules_cannot_be_read_no_mode_lets_more_than_reading_through(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.state.session import SessionState
 
-_CALL = "A command, or tool(what it is about), such as write(src/app.py)"
+_CALL = "A command, or a tool and what it is about, such as write(src/app.py)"
 
 
 @in_open_session
