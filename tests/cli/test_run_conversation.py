@@ -38,8 +38,8 @@ class Pipe:
     def _made(self, row: Row) -> Any:
         lines = InputLines(io.BytesIO(json.dumps(row).encode()))
         lines._work()
-        (line,) = lines.take()
-        return line
+        (numbered,) = lines.take()
+        return numbered
 
     def start(self, wake: Any) -> None:
         wake()
@@ -218,6 +218,28 @@ def test_what_is_asked_waits_for_the_line_that_answers_it() -> None:
     assert client.did == ["a", reply, ("l1", True), "now"]
 
 
+def test_an_answer_to_nothing_that_waits_is_refused_with_what_does_wait() -> None:
+    client, listener = Writer((ASKED,)), Listener()
+    pipe = Pipe(prompt("a"))
+    pipe.more = True
+    resolved = events.ApprovalResolved(session_id=S, request_id="r1", outcome="allowed")
+    client.at_stop = [resolved, ended()]
+    listener.at["ApprovalRequested"] = lambda: pipe.put(
+        {"type": "decide", "request_id": "nope", "allow": True},
+        {"type": "answer", "request_id": "r1"},
+        {"type": "decide", "request_id": "r1", "allow": True},
+        {"type": "decide", "request_id": "r1", "allow": False},
+        {"type": "stop", "now": True},
+    )
+    assert hold(client, pipe, listener).refused == []
+    assert client.did == ["a", ("r1", True, ""), "now"]
+    assert [row["message"] for row in listener.rows] == [
+        "request_id: nope is none that waits for decide: r1",
+        "request_id: r1 is none that waits for answer: none does",
+        "request_id: r1 is none that waits for decide: none does",
+    ]
+
+
 def test_what_still_waits_when_nobody_writes_any_more_is_refused() -> None:
     client = Writer((ASKED, ended()))
     result = hold(client, Pipe(prompt("a")))
@@ -235,7 +257,7 @@ def read(given: bytes, longest: int = 100) -> list[Any]:
     lines._work()
     found = lines.take()
     assert lines.ended
-    return found
+    return [line for _, line in found]
 
 
 @pytest.mark.parametrize(
@@ -262,7 +284,7 @@ def test_a_line_that_makes_no_sense_is_named_and_costs_nothing_else(
     assert good.type == "stop"
     listener = Listener()
     pipe = Pipe(prompt("a"))
-    pipe._rows.insert(0, refused)
+    pipe._rows.insert(0, (2, refused))
     assert hold(Writer(), pipe, listener).exit_status == 0
     assert listener.rows == [{"type": "InputRefused", "line": 2, "message": refused.message}]
 

@@ -1,6 +1,6 @@
 """The prompts of a run without a screen: one, or as many as another program writes."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from amplifier_tui.cli.run.speaking import Speaker
 from amplifier_tui.host.client import Decision, QuestionAnswer, QuestionsReply, SessionClient
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from amplifier_tui.cli.run.lines import InputLines, Line
 
 Asked = ApprovalRequested | QuestionsAsked | LimitAsked
+_ANSWERED: Final[dict[str, type[Asked]]] = {
+    "decide": ApprovalRequested,
+    "answer": QuestionsAsked,
+    "limit": LimitAsked,
+}
+"""What a line of a type answers."""
 
 
 class RunConversation:
@@ -76,11 +82,28 @@ class RunConversation:
     def obey(self) -> None:
         """Do what was written since the last time, once the session is ready."""
         if self._lines is not None and self.is_begun:
-            for line in self._lines.take():
+            from amplifier_tui.cli.run.lines import RefusedLine
+
+            for number, line in self._lines.take():
                 if line.type == "InputRefused":
                     self._speaker.row(line.model_dump())
+                elif problem := self._problem(line):
+                    refused = RefusedLine(line=number, message=problem)
+                    self._speaker.row(refused.model_dump())
                 else:
                     self._do(line)
+
+    def _problem(self, line: "Line") -> str:
+        """Return what is wrong with an answer to which no question waits; else nothing."""
+        if line.type not in ("decide", "answer", "limit"):
+            return ""
+        kind = _ANSWERED[line.type]
+        if isinstance(self._asked.get(line.request_id), kind):
+            return ""
+        waiting = [name for name, asked in self._asked.items() if isinstance(asked, kind)]
+        return f"request_id: {line.request_id} is none that waits for {line.type}: " + (
+            f"{', '.join(waiting)}" if waiting else "none does"
+        )
 
     def unanswered(self) -> list[Asked]:
         """Return, once, what waits for an answer that nobody is there to write."""

@@ -85,7 +85,7 @@ LINE: Final[TypeAdapter[Line]] = TypeAdapter(Annotated[Line, Field(discriminator
 
 
 class RefusedLine(_Line):
-    """What is said of a line that is no such object; `line` counts from 1."""
+    """What is said of a line that is no such object, or answers nothing; `line` counts from 1."""
 
     type: Literal["InputRefused"] = "InputRefused"
     line: int
@@ -103,7 +103,7 @@ class InputLines:
     def __init__(self, stream: BinaryIO, longest: int = LONGEST) -> None:
         self._stream = stream
         self._longest = longest
-        self._read: deque[Line | RefusedLine] = deque()
+        self._read: deque[tuple[int, Line | RefusedLine]] = deque()
         self._at_end = False
         self._wake: Callable[[], None] = lambda: None
 
@@ -117,8 +117,8 @@ class InputLines:
         self._wake = wake
         threading.Thread(target=self._work, name="read the input", daemon=True).start()
 
-    def take(self) -> list[Line | RefusedLine]:
-        """Return what came since the last time."""
+    def take(self) -> list[tuple[int, Line | RefusedLine]]:
+        """Return what came since the last time, each with its number."""
         return [self._read.popleft() for _ in range(len(self._read))]
 
     def _work(self) -> None:
@@ -131,10 +131,11 @@ class InputLines:
                     if not (whole := self._stream.readline(self._longest + 1)):
                         break
                 if raw.strip():
-                    self._read.append(self._line(number, raw))
+                    self._read.append((number, self._line(number, raw)))
                     self._wake()
         except OSError as error:
-            self._read.append(RefusedLine(line=number + 1, message=f"It can't be read: {error}"))
+            unread = RefusedLine(line=number + 1, message=f"It can't be read: {error}")
+            self._read.append((unread.line, unread))
         finally:
             self._at_end = True
             self._wake()
