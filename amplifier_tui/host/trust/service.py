@@ -55,6 +55,11 @@ class TrustService:
         """Folders the user said are their own."""
         return self._memory.file.folders
 
+    @property
+    def asks(self) -> bool:
+        """Whether a question waits for its answer."""
+        return self._waiting is not None
+
     def known(self, item: TrustItem) -> bool | None:
         """Return what was answered before; None when it has to be asked."""
         return self._memory.known(item, self._opened)

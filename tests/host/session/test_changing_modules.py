@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.foundation.trust.items import TrustDecision
 from amplifier_tui.host.cards import ModuleSetting
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
@@ -285,6 +286,24 @@ def test_changed_code_of_the_project_is_asked_about_before_it_runs(
     driver.answer_trust(use=True)
     assert driver.wait(ModuleMounted).again
     assert mark.exists()
+
+
+def test_while_a_question_of_trust_waits_no_module_is_changed_then_or_later(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    driver = drive(LocalClient())
+    driver.open("demo")
+    driver.client.mount(str(Dice(project.folder).folder))
+    asked = driver.wait(TrustAsked)
+    for change in (driver.client.unmount, driver.client.reload):
+        change("tool-filesystem")
+        assert "a question waits for your answer first" in said(driver)
+    driver.client.answer_trust(asked.request_id, TrustDecision())
+    driver.wait(ModuleFailed)
+    driver.client.switch_module("tool-filesystem", on=False)
+    driver.wait(ModuleUnmounted)
+    assert [event.disabled for event in driver.of(ModuleUnmounted)] == [True]
+    assert not [event for event in driver.of(ModuleMounted) if event.again]
 
 
 def test_a_new_session_runs_the_code_that_is_on_disk_now_and_the_old_one_goes_on(

@@ -158,6 +158,11 @@ class ModuleManager:
     async def _do(
         self, planned: Planned, apply: Callable[[Planned], Awaitable[str]], what: str
     ) -> None:
+        if self.sources.asks:
+            # It would be made after the answer, when nobody expects it any more.
+            message = f"{planned.key} is not {what}: a question waits for your answer first"
+            self._say("warning", message)
+            return
         at_rest = planned.kind in ("orchestrator", "provider", "context")
         if await self._queue.add(ModuleChange(planned, apply, what, at_rest)):
             return

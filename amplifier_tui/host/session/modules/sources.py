@@ -39,6 +39,11 @@ class ModuleSources:
     _asking: TrustService | None = None
     _leave: dict[str, Callable[[], None]] = field(default_factory=dict)
 
+    @property
+    def asks(self) -> bool:
+        """Whether a question about a module's code waits for its answer."""
+        return self._asking is not None and self._asking.asks
+
     async def activate(self, planned: Planned) -> None:
         """Have a module's source here, as it is now, and its code allowed to run.
 
