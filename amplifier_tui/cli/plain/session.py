@@ -316,6 +316,8 @@ class PlainSession:
                 self._running = self._pressed = False
                 if event.status != "success":
                     self.say(f"The turn has ended: {event.status}.")
+                elif event.silent:
+                    self.say(f"{event.silence}.")
                 planned, self._planned = self._planned, False
                 if planned:
                     self._asked.add(questions.plan(self._carry_out, self._write))

@@ -359,6 +359,8 @@ class Headless:
         result = self._result
         result.turn, result.duration_ms = event.turn, event.duration_ms
         result.usage = event.to_json().get("usage", {})
+        if event.silent:
+            self._speaker.say(event.silence)
         if self._stopped:
             self._over = True
         elif event.status == "success" and result.message:

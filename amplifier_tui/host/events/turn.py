@@ -129,12 +129,22 @@ class ImagesAdded(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded(HostEvent):
-    """The turn is over and every row of it is on disk."""
+    """The turn is over and every row of it is on disk.
+
+    Attributes:
+        silent: It ended well, and the last answer of the model had nothing in it.
+    """
 
     turn: int
     status: TurnStatus
     duration_ms: float = 0.0
     usage: Usage = field(default_factory=Usage)
+    silent: bool = False
+
+    @property
+    def silence(self) -> str:
+        """What is said in place of an answer that had nothing in it; else empty."""
+        return "The model answered nothing" if self.silent else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -233,6 +233,7 @@ class TurnControl:
             status=outcome.status,
             duration_ms=(monotonic() - running.began) * 1000,
             usage=self._parts.usage(),
+            silent=outcome.status == "success" and not outcome.answer.strip(),
         )
 
     def _go_on(self, *, stopped: bool) -> None:

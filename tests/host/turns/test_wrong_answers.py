@@ -1,14 +1,15 @@
 """A module that answers what its contract does not allow is named, with what it should return."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.events import Failed
+from amplifier_tui.host.events import Failed, ModeChanged, TurnEnded
 from tests.host.driving import Driver, Project
 
 PROVIDER = """
-from amplifier_core import ProviderInfo
+from amplifier_core import ChatResponse, ProviderInfo
 
 __amplifier_module_type__ = "provider"
 
@@ -61,3 +62,21 @@ def test_an_answer_that_is_none_fails_the_turn_and_names_the_module_and_its_line
     assert wanted in failed.message and failed.module == module_id
     line = next(n for n, text in enumerate(source.splitlines(), 1) if f"def {method}" in text)
     assert f"{file}:{line}." in failed.remedy
+
+
+def test_an_answer_with_nothing_in_it_is_told_also_when_the_session_is_opened_again(
+    project: Project, drive: Callable[[], Driver], tmp_path: Path
+) -> None:
+    file = tmp_path / "provider-mute" / "amplifier_module_provider_mute" / "__init__.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(PROVIDER.replace("ANSWER", "ChatResponse(content=[])"))
+    first = drive()
+    mute = {"module": "provider-mute", "source": str(tmp_path / "provider-mute")}
+    first.open(project.bundle(providers=[mute]))
+    ended = first.turn("hi")
+    assert (ended.status, ended.silence) == ("success", "The model answered nothing")
+    first.close()
+    again = drive()
+    again.open(resume="last")
+    again.wait(ModeChanged)
+    assert [event.silent for event in again.of(TurnEnded)] == [True]

@@ -214,6 +214,11 @@ def test_a_turn_that_did_not_succeed_ends_with_a_note(
     assert lines == ["user fix it", f"text Half{mark}", *([note] if note else [])]
 
 
+def test_an_answer_with_nothing_in_it_leaves_a_note() -> None:
+    state = new_state(turn(), turn_ended(silent=True))
+    assert outline(state.entries) == ["user fix it", "note The model answered nothing"]
+
+
 def test_a_stop_before_any_answer_promises_nothing() -> None:
     state = new_state(
         turn(1, "a"),

@@ -370,4 +370,4 @@ def _end_words(event: events.TurnEnded, kept: bool) -> str:
         case "error":
             return f"Failed{after}" + (" · partial answer kept" if kept else "")
         case _:
-            return ""
+            return event.silence
