@@ -56,9 +56,9 @@ class ApprovalDialog(ApprovalSheet):
         self._answer(None)
 
     def _stop_clock(self) -> None:
-        if self.request.timeout is not None and not self._held:
+        if not self._held:
             self._held = True
-            self._hold(self.request.request_id)
+            self._hold()
             self.call_next(self._tick)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

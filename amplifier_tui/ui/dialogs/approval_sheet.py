@@ -38,7 +38,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
     `session` names the session where it is not the one that is shown.
 
     Args:
-        hold: Stops the clock of the request with this id.
+        hold: Stops the clocks of all requests that wait.
         client: Takes the arguments that the user gives a call.
         held: Whether the clock stands already.
         scope: How long a grant is to hold, as it was chosen before.
@@ -82,7 +82,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         lane: str,
         session: str,
         place: QueuePlace,
-        hold: Callable[[str], None],
+        hold: Callable[[], None],
         client: SessionClient,
         held: bool,
         scope: Scope,

@@ -50,8 +50,12 @@ class ApprovalDialogs:
             self._seen = seen
             owned = [(tab, r) for tab in tabs for r in tab.state.approvals.pending]
             self._owners = {request.request_id: tab for tab, request in owned}
+            self._held &= self._owners.keys()
             self._scopes = {each: s for each, s in self._scopes.items() if each in self._owners}
             self.queue.sync([request for _, request in owned])
+            if self._dialog is not None and self._dialog.request.request_id in self._held:
+                # What comes behind a question that somebody reads waits for them as well.
+                self._hold()
 
     def owner(self, request: ApprovalRequested) -> SessionTab | None:
         """Return the session that a request is of."""
@@ -131,10 +135,13 @@ class ApprovalDialogs:
                 lambda: count,
             )
 
-    def _hold(self, request_id: str) -> None:
-        self._held.add(request_id)
-        if (owner := self._owners.get(request_id)) is not None:
-            owner.client.hold(request_id)
+    def _hold(self, answered: str = "") -> None:
+        """Stop the clocks of all that wait: somebody is there, and sees them one by one."""
+        for request in self.queue.waiting:
+            if request.request_id not in (answered, *self._held):
+                self._held.add(request.request_id)
+                if request.timeout is not None:
+                    self._owners[request.request_id].client.hold(request.request_id)
 
     def show_place(self, place: QueuePlace) -> None:
         """Show how many wait."""
@@ -160,6 +167,8 @@ class ApprovalDialogs:
             # Else the next request has its own by now.
             self._dialog = None
         if answer is not None:
+            if answer.decision is not None:
+                self._hold(answered=answer.request_id)
             self._scopes[answer.request_id] = dialog.scope
             self.queue.answered(answer)
 
