@@ -225,11 +225,14 @@ class QueueChanged(HostEvent):
         items: Prompts, first to be sent first.
         ids: What each of them is called in `SessionClient`.
         steering: Messages the model has not been given yet.
+        held: The prompts wait until the user sends one: a turn was stopped, or the session is
+            resumed. Else they go by themselves.
     """
 
     items: tuple[str, ...]
     ids: tuple[str, ...] = ()
     steering: tuple[str, ...] = ()
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,6 +160,7 @@ class TurnControl:
                 items=tuple(prompt.text for prompt in self.queue),
                 ids=tuple(prompt.prompt_id for prompt in self.queue),
                 steering=steering,
+                held=self._held,
             )
         )
 

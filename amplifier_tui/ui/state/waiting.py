@@ -108,7 +108,8 @@ class TrustQuestion(FieldSection):
 class PromptQueue(FieldSection):
     """Waiting prompts with their ids, first to be sent first, and what steers the running turn.
 
-    `early` is what was sent before the session was open; it is sent when it is.
+    `held`: the prompts wait until the user sends one, and do not go by themselves. `early` is what
+    was sent before the session was open; it is sent when it is.
     """
 
     def reset(self) -> None:
@@ -117,10 +118,11 @@ class PromptQueue(FieldSection):
         self.ids: tuple[str, ...] = ()
         self.steering: tuple[str, ...] = ()
         self.early: tuple[str, ...] = ()
+        self.held = False
 
     @on(events.QueueChanged, live=True, main=True)
     def _changed(self, event: events.QueueChanged) -> None:
-        assign(self, **told(event, "items", "ids", "steering"))
+        assign(self, **told(event, "items", "ids", "steering", "held"))
 
     @on(events.SessionClosed, live=True)
     def _closed(self, event: events.SessionClosed) -> None:

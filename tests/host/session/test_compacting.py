@@ -234,7 +234,8 @@ def test_a_prompt_that_comes_while_the_summary_is_written_waits_for_it(
     driver.client.compact("")
     server.request_blocking(3)
     driver.client.submit("go on")
-    assert driver.wait(QueueChanged).items == ("go on",)
+    queued = driver.wait(QueueChanged)
+    assert queued.items == ("go on",) and not queued.held
     gate.open()
     driver.wait(Compacted)
     assert driver.wait(TurnStarted).prompt == "go on"

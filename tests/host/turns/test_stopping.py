@@ -12,6 +12,7 @@ from amplifier_tui.host.events import (
     Failed,
     HookTraced,
     Notice,
+    QueueChanged,
     SessionClosed,
     ToolEnded,
     ToolProgress,
@@ -262,6 +263,8 @@ def test_after_a_stop_what_waited_stays_waiting_until_the_user_goes_on(
     driver.wait(TurnEnded)
     with pytest.raises(AssertionError):
         driver.wait(TurnStarted, timeout=0.3)
+    queued = [event for event in driver.events if isinstance(event, QueueChanged)]
+    assert [event.held for event in queued] == [False, True]
     driver.client.submit("three")
     assert driver.wait(TurnStarted).prompt == "three"
     driver.client.interrupt(immediate=True)

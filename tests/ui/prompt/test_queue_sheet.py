@@ -1,11 +1,14 @@
 """What waits, changed in its dialog."""
 
+from dataclasses import replace
+
 import pytest
 
 from amplifier_tui.host.events import QueueChanged, TurnEnded, TurnStarted
 from amplifier_tui.ui.prompt.queue_sheet import QueueSheet
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
+from tests.ui.trust_questions import asked, source
 
 TURN = TurnStarted(session_id=SESSION, turn=1, prompt="hello")
 END = TurnEnded(session_id=SESSION, turn=1, status="cancelled")
@@ -89,7 +92,8 @@ async def test_what_is_left_after_a_stop_is_sent_by_enter_on_an_empty_prompt() -
         await drive.push(TURN, queue("first", "second"))
         await drive.press("enter")
         assert drive.client.named("send_queued") == []
-        await drive.push(END)
+        held = replace(queue("first", "second"), held=True)
+        await drive.push(END, held)
         assert "+2 queued  first" in drive.text() and "enter sends it" in drive.text()
         await drive.write("a draft")
         await drive.until(lambda: "enter sends it" not in drive.text())
@@ -114,3 +118,11 @@ async def test_the_words_of_all_that_waits_begin_in_one_column() -> None:
         await opened(drive, *(f"prompt {number}" for number in range(10)))
         rows = [row for row in drive.text().split("\n") if "prompt" in row]
         assert len({row.index("prompt") for row in rows if "queued" not in row}) == 1
+
+
+async def test_of_what_waits_for_a_question_of_trust_it_is_said_that_it_goes_by_itself() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.write("a")
+        await drive.push(asked(source()), queue("first"))
+        await drive.press("backspace")
+        assert "+1 queued  first   goes when the question is answered" in drive.text()

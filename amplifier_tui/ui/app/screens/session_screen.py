@@ -109,9 +109,13 @@ class SessionScreen(ConversationScreen):
             read_only=held is not None and not held.free,
         )
         self.prompt.input.queued = len(state.queue.items)
-        # With a draft enter sends that one.
-        sends = not activity.running and not self.prompt.input.text
-        left = "enter sends it   " if sends else ""
+        left = ""
+        if state.queue.held:
+            # With a draft enter sends that one.
+            sends = not activity.running and not self.prompt.input.text
+            left = "enter sends it   " if sends else ""
+        elif state.trust.pending is not None:
+            left = "goes when the question is answered   "
         hint = f"{left}{self.queue_way} lists"
         waiting = waiting_rows(state.queue.items, state.queue.steering, hint)
         jobs = job_rows(state.jobs.running, self.keymap.way_to("jobs.show"))
