@@ -26,9 +26,19 @@ _for_project = click.option(
 )
 
 
-@click.group()
-def rules() -> None:
-    """List, add, remove and explain rules such as `bash(npm run test *)` or `write(src/**)`."""
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def rules(context: click.Context, as_json: bool) -> None:
+    """List, add, remove and explain rules such as `bash(npm run test *)` or `write(src/**)`.
+
+    Without a command they are listed.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_rules, as_json=as_json)
+    else:
+        given = {"as_json": as_json}
+        context.default_map = {"list": given, "explain": given, "audit": given}
 
 
 @rules.command("list", short_help="List the rules that hold here.")

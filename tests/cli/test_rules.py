@@ -27,6 +27,10 @@ def test_a_rule_is_added_listed_and_removed(capsys: pytest.CaptureFixture[str]) 
     said(capsys, "add", "--deny", "bash(git push *)")
     said(capsys, "add", "--project", "--ask", "read(notes/**)")
     listed = said(capsys, "list")
+    assert said(capsys) == listed
+    assert (
+        said(capsys, "--json") == said(capsys, "list", "--json") == said(capsys, "--json", "list")
+    )
     assert "allow  bash(npm run test *)" in listed and "deny   bash(git push *)" in listed
     assert f"{user_rules_path()}:" in listed
     said(capsys, "remove", "bash(git push *)")
