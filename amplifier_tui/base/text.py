@@ -153,12 +153,12 @@ def _last_write(line: str) -> str:
     return next((part for part in reversed(line.split("\r")) if part), "")
 
 
-def with_remedy(problem: str, remedy: str) -> str:
+def with_remedy(problem: str, remedy: str, between: str = " ") -> str:
     """Return what is wrong as a sentence, and what to do about it, if anything is known."""
     if not problem or not remedy:
         return problem or remedy
     end = "" if problem.endswith((".", "!", "?", "…")) else "."
-    return f"{problem}{end} {remedy}"
+    return f"{problem}{end}{between}{remedy}"
 
 
 def unsaid(problem: str, remedy: str, said: str) -> str:

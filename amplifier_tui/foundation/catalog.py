@@ -1,5 +1,6 @@
 """Which bundles there are, and which one is meant."""
 
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -192,15 +193,20 @@ def _name_of(path: Path) -> str:
 
 
 def _is_bundle(file: Path) -> bool:
-    """Whether a file is meant to be one: Markdown without a frontmatter is a text to read."""
+    """Whether a file is meant to be one: Markdown without a frontmatter is a text to read.
+
+    What is empty, or is no UTF-8, can't be read as a text either: it is listed with what is wrong.
+    """
     if file.name.startswith(".") or file.stem.upper() == "README":
         return False
     if file.suffix != ".md":
         return True
     try:
         with file.open("rb") as stream:
-            return stream.read(6).removeprefix(b"\xef\xbb\xbf").startswith(b"---")
-    except OSError:
+            # A letter that is cut at the end is no mistake.
+            head = getincrementaldecoder("utf-8")().decode(stream.read(512))
+        return not head.strip() or head.removeprefix("\ufeff").startswith("---")
+    except (OSError, UnicodeDecodeError):
         return True  # it is listed, and its preview says what is wrong with it
 
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from amplifier_tui.base.text import with_remedy
+
 
 def located(message: str, path: Path | None, line: int | None) -> str:
     """Return a message with the file and line it is about before it, as far as they are known."""
@@ -30,8 +32,7 @@ class BundleError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        text = located(self.message, self.path, self.line)
-        return f"{text}\n{self.remedy}" if self.remedy else text
+        return with_remedy(located(self.message, self.path, self.line), self.remedy, "\n")
 
 
 class BundleNotFoundError(BundleError):

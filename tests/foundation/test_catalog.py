@@ -107,6 +107,20 @@ def test_a_text_among_the_bundles_is_not_listed_and_found_by_its_name(tmp_path: 
     assert found.find("other") is None
 
 
+@pytest.mark.parametrize("content", [b"", b" \n", "---\nbundle:".encode("utf-16")])
+def test_what_can_be_read_neither_as_a_bundle_nor_as_a_text_is_listed(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = write(tmp_path / "proj" / ".amplifier" / "bundles" / "mine.md", "")
+    path.write_bytes(content)
+    assert catalog(tmp_path).entries() == [BundleEntry("mine", str(path), "project")]
+
+
+def test_a_letter_that_is_cut_where_the_look_ends_makes_no_bundle_of_a_text(tmp_path: Path) -> None:
+    write(tmp_path / "proj" / ".amplifier" / "bundles" / "notes.md", "x" * 511 + "ä")
+    assert catalog(tmp_path).entries() == []
+
+
 def test_a_path_is_taken_when_it_exists(tmp_path: Path, own_home: Path) -> None:
     write(tmp_path / "proj" / "my.bundle" / "bundle.md", "")
     write(own_home / "h.md", "")
