@@ -54,7 +54,10 @@ _WORDS: Final[dict[Act, str]] = {
     "look": "commands that only read",
     "write": "writing in the workspace",
     "guarded": "changes of what configures programs",
-    "other": "commands that do more than read, the network, and what lies outside the workspace",
+    "other": (
+        "commands that do more than read, the network, keys and passwords, and what lies outside "
+        "the workspace"
+    ),
 }
 
 

@@ -232,6 +232,9 @@ def test_changes_that_wait_for_the_same_module_all_hold(project: Project, driver
     driver.client.configure(key, "max_items", "7")
     driver.client.reload(key)
     assert said(driver).endswith("at the next step of this turn")
+    driver.client.switch_module("provider-mock", on=False)
+    # What can be told now does not wait for the turn.
+    driver.wait(Notice, lambda notice: "the only provider" in notice.text)
     go.touch()
     driver.wait(TurnEnded)
     told = [notice.text for notice in driver.of(Notice) if notice.source == "modules"]

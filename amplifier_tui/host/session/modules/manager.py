@@ -93,7 +93,7 @@ class ModuleManager:
 
     async def unmount(self, key: str) -> None:
         """Take a module out of the session."""
-        await self._do_to(key, self._unmount, "taken out")
+        await self._do_to(key, self._unmount, "taken out", self._needed)
 
     async def reload(self, key: str) -> None:
         """Run a module's source anew; a module that is not mounted is tried again."""
@@ -104,7 +104,7 @@ class ModuleManager:
         if on:
             await self._do_to(key, self._mount, "switched on")
         else:
-            await self._do_to(key, self._disable, "switched off")
+            await self._do_to(key, self._disable, "switched off", self._needed)
 
     async def configure(self, key: str, setting: str, value: str) -> None:
         """Give a module another value of a setting; see `SessionClient.configure`."""
@@ -148,10 +148,19 @@ class ModuleManager:
 
     # --- when ------------------------------------------------------------------------------
 
-    async def _do_to(self, key: str, apply: Callable[[Planned], Awaitable[str]], what: str) -> None:
+    async def _do_to(
+        self,
+        key: str,
+        apply: Callable[[Planned], Awaitable[str]],
+        what: str,
+        refusal: Callable[[Planned], str] = lambda _: "",
+    ) -> None:
         planned = self._facts.find(key)
         if planned is None:
             self._say("warning", f"This session has no module {key}")
+        elif refused := refusal(planned):
+            # What can be told now is not said only when the turn has ended.
+            self._say("warning", refused)
         else:
             await self._do(planned, apply, what)
 
@@ -232,10 +241,8 @@ class ModuleManager:
         return f"{planned.key} is switched off for this session"
 
     async def _take_out(self, planned: Planned, *, disabled: bool = False) -> None:
-        if planned.kind in ("orchestrator", "context"):
-            raise ChangeRefusedError(f"A session cannot be without its {planned.kind}")
-        if planned.kind == "provider" and len(self._coordinator.get("providers") or {}) < 2:
-            raise ChangeRefusedError(f"{planned.key} is the only provider: nobody would answer")
+        if needed := self._needed(planned):
+            raise ChangeRefusedError(needed)
         mounted = self._mounted(planned)
         if mounted is not None:
             await unmount_module(self._coordinator, mounted)
@@ -294,6 +301,14 @@ class ModuleManager:
             raise
 
     # --- helpers ---------------------------------------------------------------------------
+
+    def _needed(self, planned: Planned) -> str:
+        """Return why the session can't do without a module; empty where it can."""
+        if planned.kind in ("orchestrator", "context"):
+            return f"A session cannot be without its {planned.kind}"
+        if planned.kind == "provider" and len(self._coordinator.get("providers") or {}) < 2:
+            return f"{planned.key} is the only provider: nobody would answer"
+        return ""
 
     def _mounted(self, planned: Planned) -> MountedModule | None:
         wanted = (planned.kind, planned.module_id, planned.instance)
