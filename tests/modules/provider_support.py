@@ -17,6 +17,7 @@ EVENTS = (
     "llm:stream_block_delta",
     "llm:stream_block_end",
     "llm:stream_aborted",
+    "provider:error",
     "provider:retry",
     "provider:tool_sequence_repaired",
 )

@@ -170,6 +170,8 @@ class SessionRecorder:
                     said.append(str(data.get("text") or ""))
             case "llm:response":
                 lane.ended.append(str(data.get("request_id")))
+            case "provider:error" if data.get("aside") is True:
+                self._said.pop(str(data.get("request_id")), None)
             case "provider:response" | "provider:error":
                 self._answered(lane, data)
             case "tool:pre" | "tool:post" | "tool:error" | "artifact:write":

@@ -184,6 +184,9 @@ class Normalizer:
         }
 
     def _say(self, event: str, lane: str, data: Data) -> None:
+        if event == "provider:error" and is_aside():
+            # Who asked on the side says what that means for the user.
+            return
         line = line_of(event, data)
         if line is not None:
             self._sender.notice(*line, lane, ENDS.get(event, ""))

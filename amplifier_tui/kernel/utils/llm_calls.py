@@ -2,7 +2,8 @@
 
 What every provider owes the rest of the system is here once: `llm:request` before, `llm:response`
 after the `ChatResponse` is built, `provider:retry` in between, `llm:stream_aborted` for a stream
-that broke (PROVIDER_SPECIFICATION, and the event table of the interface).
+that broke (PROVIDER_SPECIFICATION, and the event table of the interface). Where a step of the
+conversation fails its orchestrator emits `provider:error`; of a request on the side this does.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from amplifier_tui.kernel import events
-from amplifier_tui.kernel.correlation import new_request_id
+from amplifier_tui.kernel.correlation import is_aside, new_request_id
 from amplifier_tui.kernel.llm_errors import LLMError
 from amplifier_tui.kernel.message_models import (
     ChatRequest,
@@ -102,13 +103,18 @@ class LLMCalls:
                     "attempt": number,
                     "max_retries": self._retry.max_retries,
                     "delay": round(delay, 3),
-                    "retry_after": error.retry_after,
-                    "error": {"type": type(error).__name__, "msg": str(error)},
-                    "status_code": error.status_code,
+                    **_failure(error),
                 },
             )
 
-        response = await retry_with_backoff(once, self._retry, on_retry=report)
+        try:
+            response = await retry_with_backoff(once, self._retry, on_retry=report)
+        except Exception as error:
+            if is_aside():
+                # Of a step of the conversation its orchestrator tells.
+                failed = {"request_id": request_id, "aside": True, "attempts": attempts}
+                await emit(events.PROVIDER_ERROR, {**failed, **_failure(error)})
+            raise
         await emit(
             events.LLM_RESPONSE,
             {
@@ -159,6 +165,14 @@ def _emitter(hooks: Emits | None, who: Mapping[str, Any]) -> _Emit:
             await hooks.emit(event, {**who, **data})
 
     return emit
+
+
+def _failure(error: Exception) -> dict[str, Any]:
+    return {
+        "error": {"type": type(error).__name__, "msg": str(error)},
+        "retry_after": getattr(error, "retry_after", None),
+        "status_code": getattr(error, "status_code", None),
+    }
 
 
 class _Watched:

@@ -9,6 +9,7 @@ from amplifier_tui.host.events import (
     BlockEnded,
     BudgetChanged,
     Compacted,
+    HookTraced,
     Notice,
     QueueChanged,
     SessionClosed,
@@ -250,7 +251,10 @@ def test_a_provider_that_fails_leaves_the_conversation_as_it_was(
     driver.client.compact("")
     told = driver.wait(Notice, lambda e: e.level == "error")
     assert "The conversation is as it was" in told.text
+    # In the log of events, and in no second line.
+    assert [e.event for e in driver.of(HookTraced)].count("provider:error") == 1
     assert driver.turn("go on").status == "success"
+    assert [e.text for e in driver.of(Notice) if e.level == "error"] == [told.text]
     assert "Answer 0" in "\n".join(seen(server, 4))
 
 

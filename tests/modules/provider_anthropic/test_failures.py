@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from amplifier_tui.kernel import llm_errors
+from amplifier_tui.kernel.correlation import aside
 from amplifier_tui.kernel.message_models import TextBlock
 from tests.modules.provider_anthropic.support import claude
 from tests.modules.provider_support import ask, unanswered
@@ -40,6 +41,21 @@ async def test_a_wait_longer_than_the_longest_fails_at_once() -> None:
     assert caught.value.retry_after == 3600
     assert len(server.requests) == 1
     assert heard.of("provider:retry") == []
+
+
+async def test_a_request_on_the_side_that_fails_is_told_as_one_that_has_failed() -> None:
+    replies = (Failure("unauthorized"), Failure("unauthorized"))
+    async with claude(*replies) as (provider, _, heard):
+        with pytest.raises(llm_errors.AuthenticationError):
+            await provider.complete(ask())
+        # Its orchestrator tells.
+        assert heard.of("provider:error") == []
+        with aside(), pytest.raises(llm_errors.AuthenticationError):
+            await provider.complete(ask())
+    (failed,) = heard.of("provider:error")
+    assert failed["request_id"] == heard.of("llm:request")[1]["request_id"]
+    assert failed["error"]["type"] == "AuthenticationError" and failed["aside"] is True
+    assert (failed["provider"], failed["status_code"]) == ("anthropic", 401)
 
 
 async def test_retries_end() -> None:
