@@ -257,7 +257,7 @@ def payload_lines(request: ApprovalRequested) -> list[TextLine]:
     for number, segment in enumerate(request.segments, start=1):
         for at, part in enumerate(segment.text.split("\n")):
             shown, marks = visible(part)
-            lead = f"{number:>2}  " if at == 0 else ""
+            lead = f"{number if at == 0 else '':>2}  "
             note = segment.note if at == 0 else ""
             lines.append(_segment_line(shown, marks, lead, note, segment))
     return lines

@@ -63,6 +63,13 @@ def test_a_row_ends_inside_a_word_only_where_no_row_would_hold_it(
     assert [row.text for row in fold(TextLine(text), 25, 1)] == rows
 
 
+def test_the_rows_of_a_here_document_stand_below_their_command() -> None:
+    written = "cat > x.sh <<'EOF'\necho hi\nEOF"
+    parts = (Segment(text=written), Segment(text="bash x.sh"))
+    shown = payload_lines(ask(payload=f"{written}\nbash x.sh", segments=parts))[-4:]
+    assert [line.lead for line in shown] == [" 1  ", "    ", "    ", " 2  "]
+
+
 def test_json_is_indented_but_never_at_the_price_of_a_key() -> None:
     lines = payload_lines(ask(payload='{"a": {"b": [1, 2]}}', payload_kind="json", segments=()))
     assert json.loads("\n".join(line.text for line in lines)) == {"a": {"b": [1, 2]}}
