@@ -9,6 +9,9 @@ import pytest
 from rich.cells import cell_len
 
 from amplifier_tui.cli.group import run
+from amplifier_tui.cli.module.validate import _report
+from amplifier_tui.kernel.validation.base import ValidationResult
+from amplifier_tui.kernel.validation.module_check import CheckedModule
 from tests.cli.bundle_support import program_in_terminal
 from tests.fixtures.modules import KIND_OF, aliases, copied, package_of
 
@@ -197,6 +200,13 @@ def test_without_a_pyproject_there_is_a_warning(tmp_path: Path, capsys: Capture)
     status, found = report(capsys, str(project))
     assert status == 0
     assert found["summary"] == "PASSED: 8/9 checks passed (0 errors, 1 warnings)"
+
+
+def test_what_is_right_and_worth_a_look_is_counted_below_its_mark() -> None:
+    result = ValidationResult("hook", "x")
+    result.succeed("protocol_compliance", "No handler was registered", "warning")
+    *_, last = _report(CheckedModule("hooks-x", "hook", "x", result))
+    assert last == "PASSED: 1/1 checks passed (0 errors, 0 warnings); 1 to look at (!)"
 
 
 def test_the_project_around_a_modules_folder_is_not_its_own(

@@ -149,7 +149,7 @@ def test_a_step_that_takes_too_long_after_an_interruption_is_stopped_and_its_wor
     listener.at = {"TurnStarted": run.interrupt}
     result = run.run()
     assert (client.did, result.status) == (["soon", "now"], "interrupted")
-    assert listener.said == [headless._STOPPING, "Interrupted"]
+    assert listener.said == [headless._STOPPING + headless._AGAIN, "Interrupted"]
 
 
 def test_what_failed_beside_a_turn_that_ended_well_is_said_and_costs_it_nothing() -> None:

@@ -1,11 +1,15 @@
 """What a run without a screen says beside the answer."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from amplifier_tui.cli.run import headless
+from amplifier_tui.cli.run.headless import Headless, Limits
 from amplifier_tui.host import events
-from tests.cli.test_run import STARTED, Client, S, Speaker, ended, follow
+from amplifier_tui.host.client import OpenRequest
+from tests.cli.test_run import STARTED, Client, S, Speaker, ended, follow, requested
 
 
 @pytest.mark.parametrize("by", ["session", "user", ""])
@@ -21,3 +25,26 @@ def test_an_answer_with_nothing_in_it_is_told_and_is_no_failure(silent: bool) ->
     speaker = Speaker()
     assert follow(Client(STARTED, replace(ended(), silent=silent)), speaker).exit_status == 0
     assert speaker.said == ["The model answered nothing"] * silent
+
+
+@pytest.mark.parametrize(
+    ("by_key", "at_once", "did", "said"),
+    [
+        (True, False, ["soon"], [headless._STOPPING + headless._AGAIN]),
+        (False, False, ["soon"], [headless._STOPPING]),
+        (False, True, ["now"], []),
+    ],
+)
+def test_a_stop_speaks_of_keys_to_who_pressed_one_and_waits_for_no_terminal_that_is_gone(
+    by_key: bool, at_once: bool, did: list[str], said: list[str]
+) -> None:
+    client, speaker = Client(requested()), Speaker()
+    run = Headless(client, OpenRequest(cwd=Path("/x")), "go", Limits(), speaker)
+
+    def interrupt(event: events.HostEvent) -> None:
+        if isinstance(event, events.HookTraced):
+            run.interrupt(by_key=by_key, at_once=at_once)
+
+    speaker.event = interrupt  # type: ignore[method-assign]
+    assert run.run().exit_status == 130
+    assert (client.did, speaker.said) == (did, [*said, "Interrupted"])

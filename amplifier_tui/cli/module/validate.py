@@ -128,7 +128,8 @@ def _report(checked: "CheckedModule") -> Iterator[str]:
         yield f"{_mark(check)} {name}{' ' * (left - 2 - cells(name))}{first}"
         yield from (" " * left + line for line in more)
     yield ""
-    yield result.summary()
+    looks = sum(check.passed and check.severity == "warning" for check in result.checks)
+    yield result.summary() + (f"; {looks} to look at (!)" if looks else "")
 
 
 def _mark(check: "ValidationCheck") -> str:

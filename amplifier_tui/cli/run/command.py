@@ -231,8 +231,13 @@ def _interruptible(headless: "Headless") -> "RunResult":
     hang_up = getattr(signal, "SIGHUP", None)
     if hang_up is not None and signal.getsignal(hang_up) != signal.SIG_IGN:
         before[hang_up] = signal.getsignal(hang_up)
+
+    def stop(number: int, _frame: object) -> None:
+        # Where the terminal is gone nobody waits for the end of a step.
+        headless.interrupt(by_key=number == signal.SIGINT, at_once=number == hang_up)
+
     for number in before:
-        signal.signal(number, lambda number, frame: headless.interrupt())
+        signal.signal(number, stop)
     try:
         return headless.run()
     finally:

@@ -55,7 +55,8 @@ _VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 """A variable of the environment."""
 _PATIENCE: Final = 5.0
 """Seconds a turn has to end once it was stopped."""
-_STOPPING: Final = f"Stopping after this step, or in {_PATIENCE:g} s; ctrl+c again stops at once"
+_STOPPING: Final = f"Stopping after this step, or in {_PATIENCE:g} s"
+_AGAIN: Final = "; ctrl+c again stops at once"
 _NO_ANSWER: Final = "nobody can be asked: use --approve ask"
 _NOBODY: Final = "nobody can be asked: use --approve ask, or allow it with a rule"
 
@@ -141,6 +142,7 @@ class Headless:
         self._at_once = False
         """It was stopped without waiting for the running step."""
         self._interrupts = self._interrupts_seen = 0
+        self._by_key = True
         self._deadline = float("inf")
 
     def run(self) -> RunResult:
@@ -174,17 +176,21 @@ class Headless:
         self._close()
         return self._result
 
-    def interrupt(self) -> None:
-        """Stop: after the current step, and at once when it is said again.
+    def interrupt(self, *, by_key: bool = True, at_once: bool = False) -> None:
+        """Stop: after the current step, and at once when it is said again, or `at_once`.
 
         Safe in a signal handler.
+
+        Args:
+            by_key: A person did, who can press ctrl+c again.
         """
-        self._interrupts += 1
+        self._by_key = by_key
+        self._interrupts += 1 + at_once
         self._news.set()
 
     def _see_interrupts(self) -> None:
-        while self._interrupts_seen < self._interrupts:
-            self._interrupts_seen += 1
+        if self._interrupts_seen < self._interrupts:
+            self._interrupts_seen = self._interrupts
             self._stop("interrupted", "Interrupted", immediate=self._interrupts_seen > 1)
 
     def _is_stopping(self) -> bool:
@@ -209,7 +215,7 @@ class Headless:
             self._deadline = monotonic() + _PATIENCE
         if self._conversation.running:
             if not immediate:
-                self._speaker.say(_STOPPING)
+                self._speaker.say(_STOPPING + (_AGAIN if self._by_key else ""))
             self._at_once = self._at_once or immediate
             self._client.interrupt(immediate)
         else:
@@ -320,7 +326,9 @@ class Headless:
             case HookTraced(event="provider:request"):
                 self._steps += 1
                 if self._limits.steps is not None and self._steps > self._limits.steps:
-                    self._stop("limit", f"Not done after {self._limits.steps} requests")
+                    from amplifier_tui.ui.state.formats import plural
+
+                    self._stop("limit", f"Not done after {plural(self._limits.steps, 'request')}")
 
     def _decide(self, request: ApprovalRequested) -> None:
         allow = self._speaker.ask(request, self._is_stopping)

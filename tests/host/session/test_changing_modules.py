@@ -291,6 +291,20 @@ def test_changed_code_of_the_project_is_asked_about_before_it_runs(
     assert mark.exists()
 
 
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_a_question_of_trust_that_was_left_is_not_called_a_refusal(
+    project: Project, drive: Callable[..., Driver], cancelled: bool
+) -> None:
+    driver = drive(LocalClient())
+    driver.open("demo")
+    driver.client.mount(str(Dice(project.folder).folder))
+    asked = driver.wait(TrustAsked)
+    driver.client.answer_trust(asked.request_id, TrustDecision(cancelled=cancelled))
+    why = driver.wait(ModuleFailed).error
+    assert why.startswith("You left the question" if cancelled else "You refused its code")
+    assert "as it is now." in why
+
+
 def test_while_a_question_of_trust_waits_no_module_is_changed_then_or_later(
     project: Project, drive: Callable[..., Driver]
 ) -> None:

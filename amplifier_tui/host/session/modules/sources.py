@@ -67,9 +67,9 @@ class ModuleSources:
             if self._asking is not None:
                 # It was refused for now: another attempt asks again.
                 await asyncio.to_thread(self._asking.forget, review.refused)
-            raise BundleError(
-                "You refused its code as it is now", remedy="Reload asks again."
-            ) from error
+            left = isinstance(error, TrustCancelledError)
+            why = "You left the question about its code" if left else "You refused its code"
+            raise BundleError(f"{why} as it is now.", remedy="Reload asks again.") from error
         finally:
             self._asking = None
         self.prepared.resolver.add(planned.module_id, planned.source, path)
