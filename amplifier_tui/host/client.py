@@ -56,6 +56,7 @@ from amplifier_tui.host.stored_cards import SearchHit as SearchHit
 from amplifier_tui.host.stored_cards import SessionCard as SessionCard
 from amplifier_tui.host.stored_cards import SessionDetails as SessionDetails
 from amplifier_tui.host.stored_cards import SessionList as SessionList
+from amplifier_tui.host.stored_cards import named_alike as named_alike
 
 
 class SessionClient(

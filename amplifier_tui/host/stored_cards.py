@@ -1,6 +1,7 @@
 """What a front end is told of stored sessions: the list, one of them, and what a search found."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -26,6 +27,7 @@ class SessionCard:
         agent_count: How many sub-agents worked for it, as far as is known.
         pinned: It is listed before the others.
         held: A window, this one or another, has it open.
+        parent_id: The session its conversation was taken from; empty where it began by itself.
         origin: Of another program's session, that program as `ImportedCard` has it; such a one is
             only found by the search, and read and forked by its `key`.
     """
@@ -47,7 +49,19 @@ class SessionCard:
     agent_count: int = 0
     pinned: bool = False
     held: bool = False
+    parent_id: str = ""
     origin: str = ""
+
+    @property
+    def called(self) -> str:
+        """What a list calls it: its title, or what was asked first."""
+        return self.title or self.first_prompt
+
+
+def named_alike(cards: Iterable[SessionCard]) -> frozenset[str]:
+    """Return what more than one of the sessions is called: a list says more of those."""
+    counts = Counter(card.called for card in cards)
+    return frozenset(name for name, count in counts.items() if count > 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,18 @@ def test_stored_sessions_are_listed_as_harmless_text(
     assert "\x1b" not in text
 
 
+def test_of_sessions_with_one_name_the_list_says_what_tells_them_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store(tmp_path, "aaaa-1-and-more", name="Fix it", bundle="bundle:coding")
+    store(tmp_path, "bbbb-2", name="Fix it", bundle="bundle:mine", parent_id="aaaa-1-and-more")
+    store(tmp_path, "cccc-3", name="Else", bundle="bundle:mine", parent_id="aaaa-1-and-more")
+    assert run(["sessions", "--cwd", str(tmp_path)]) == 0
+    lines = {line[:4]: line for line in capsys.readouterr().out.splitlines()}
+    assert ", coding)" in lines["aaaa"] and ", mine, from aaaa-1-a)" in lines["bbbb"]
+    assert "mine" not in lines["cccc"] and "from" not in lines["cccc"]
+
+
 def test_json_has_one_object_per_session(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from amplifier_tui.host.client import SearchHit, SessionCard, SessionDetails
@@ -89,18 +89,21 @@ def fields(card: SessionCard | SearchHit | SessionDetails) -> dict[str, Any]:
     return asdict(card)
 
 
-def card_line(card: SessionCard) -> str:
-    """Return the line of a session in a list."""
+def card_line(card: SessionCard, alike: Collection[str] = ()) -> str:
+    """Return the line of a session in a list; `alike` is what several are called there."""
     import time
 
     from amplifier_tui.base.text import one_line
     from amplifier_tui.ui.state.formats import ago, plural
 
-    title = one_line(card.title or card.first_prompt, 60) or "(empty)"
+    title = one_line(card.called, 60) or "(empty)"
     pinned = "◆ " if card.pinned else ""
     tags = "".join(f"  #{one_line(each, 40)}" for each in card.tags)
     when = "open now" if card.held else ago(time.time() - card.updated)
     about = f"{plural(card.turns, 'turn')}, {when}"
+    if card.called in alike:
+        about += f", {one_line(card.bundle, 40)}" if card.bundle else ""
+        about += f", from {one_line(card.parent_id[:8], 8)}" if card.parent_id else ""
     return f"{one_line(card.session_id, 80)}  {pinned}{title}{tags}  ({about})"
 
 

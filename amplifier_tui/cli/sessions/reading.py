@@ -60,7 +60,7 @@ def list_sessions(
     from amplifier_tui.host.store.bin import list_deleted
     from amplifier_tui.host.store.listing.filters import filter_problem
     from amplifier_tui.host.store.listing.listing import list_now
-    from amplifier_tui.host.stored_cards import SessionList
+    from amplifier_tui.host.stored_cards import SessionList, named_alike
 
     folder = folder_at(cwd)
     typed = " ".join(words)
@@ -80,8 +80,9 @@ def list_sessions(
         for card in found.cards:
             say_json(fields(card))
         return
+    alike = named_alike(found.cards)
     for card in found.cards:
-        click.echo(card_line(card))
+        click.echo(card_line(card, alike))
     if not found.cards:
         what = "No session matches." if words else "No session was stored here."
         click.echo("The bin is empty." if deleted else what)

@@ -335,6 +335,16 @@ def test_a_session_that_another_window_has_open_says_so() -> None:
     assert ends == ["open elsewhere", "open now", "3 h ago"]
 
 
+def test_of_sessions_with_one_name_it_is_said_which_they_were_taken_from() -> None:
+    cards = {
+        "a": card(1, title="Fix it"),
+        "b": card(2, title="Fix it", parent_id="s1-and-more"),
+        "c": card(3, title="Else", parent_id="s1-and-more"),
+    }
+    said = [row.left.plain for row in session_rows(cards, Shown(160))]
+    assert ["from s1-and-m" in each for each in said] == [False, True, False]
+
+
 def test_two_folders_of_one_name_are_told_apart_and_one_folder_is_not_said() -> None:
     places = ("/work/app", "/old/app", "/work/docs", "")
     cards = {str(n): card(n, cwd=cwd) for n, cwd in enumerate(places, 1)}

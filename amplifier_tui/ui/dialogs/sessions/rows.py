@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from amplifier_tui.base.text import clean, one_line
-from amplifier_tui.host.client import SessionCard, SessionDetails
+from amplifier_tui.host.client import SessionCard, SessionDetails, named_alike
 from amplifier_tui.ui.state.formats import ago, money, plural, short_model
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 from amplifier_tui.ui.widgets.styled import fit
@@ -42,21 +42,24 @@ class Shown(NamedTuple):
 def session_rows(cards: Mapping[str, SessionCard], shown: Shown) -> Sequence[PickRow]:
     """Return the rows of sessions, by key, each with what tells it from others."""
     columns = _columns(list(cards.values()), shown)
+    alike = named_alike(cards.values())
     return LazyRows(
         list(zip(cards.items(), columns, strict=True)),
         lambda item: PickRow(
-            item[0][0], _called(item[0][1]), Content.styled(item[1], "$text-muted")
+            item[0][0], _called(item[0][1], alike), Content.styled(item[1], "$text-muted")
         ),
         lambda item: item[0][0],
     )
 
 
-def _called(card: SessionCard) -> Content:
+def _called(card: SessionCard, alike: Collection[str]) -> Content:
+    taken = card.parent_id if card.called in alike else ""
     title, first = one_line(card.title, 200), one_line(card.first_prompt, 200)
     about = one_line(card.description, 200) or first
     return Content.assemble(
         ("◆ " if card.pinned else "", "$text-primary"),
         (title or first or card.session_id[:8], "bold"),
+        (f"  from {one_line(taken[:8], 8)}" if taken else "", "$text-muted"),
         *((f"  #{one_line(tag, 24)}", "$text-secondary") for tag in card.tags),
         (f"  {about}" if title and about and about != title else "", "$text-muted"),
     )
