@@ -118,3 +118,13 @@ async def test_of_what_the_session_opened_without_the_pane_asks_for_no_more_deta
         await drive.settle()
         assert "no key" in drive.text() and "cannot be described" not in drive.text()
         assert not drive.client.named("module_details")
+
+
+async def test_what_the_session_opened_without_is_not_switched_and_it_is_said_why() -> None:
+    unused = ReportItem(what="provider-openai", kind="unused", part="provider", why="no key")
+    async with running(size=(120, 36)) as drive:
+        await drive.push(OpeningReported(session_id=SESSION, ready=1, items=(unused,)))
+        await drive.write("/disable provider-openai")
+        await drive.press("enter")
+        await drive.until(lambda: "provider-openai is no part of this session" in drive.text())
+        assert not drive.client.named("switch_module")

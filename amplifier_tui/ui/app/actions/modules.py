@@ -138,7 +138,12 @@ def _with_module(
 ) -> None:
     """Do something with a module; where none is named, the user chooses one."""
     if key:
-        then(key.strip())
+        module = state.modules.by_key.get(key.strip())
+        if module is not None and module.state == "noted":
+            name, why = one_line(key), one_line(module.error).rstrip(".")
+            app.say(f"{name} is no part of this session: {why}.", "warning")
+        else:
+            then(key.strip())
         return
     from amplifier_tui.ui.dialogs.modules.pickers import ModulePicker
 
