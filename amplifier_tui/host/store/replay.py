@@ -140,7 +140,7 @@ class Replay:
         return [self._retold(event) for rows, event in noted if rows <= start]
 
     def usages(self) -> tuple[Usage, ...]:
-        """Return what each turn used, as far as it was noted."""
+        """Return what was used, as far as it was noted; all of it together is the sum."""
         return tuple(self._outcomes.spent)
 
     def unsent_commands(self) -> tuple[ShellEnded, ...]:

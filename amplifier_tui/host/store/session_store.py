@@ -11,7 +11,14 @@ from typing import Any
 from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
 from amplifier_tui.base.plain import plain
-from amplifier_tui.host.events import HostEvent, ShellEnded, ShellStarted, ToolEnded
+from amplifier_tui.host.events import (
+    HostEvent,
+    ShellEnded,
+    ShellStarted,
+    ToolEnded,
+    Usage,
+    UsageChanged,
+)
 from amplifier_tui.host.messages import metadata_of
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store import event_log, partial_file, queue_file
@@ -262,7 +269,9 @@ class SessionStore:
 
     def note(self, event: HostEvent) -> None:
         """Note an outcome, so that a resumed session shows it again."""
-        if isinstance(event, KEPT) and not event.replayed:
+        # At an opening it says what was noted before.
+        old = isinstance(event, UsageChanged) and event.turn == Usage()
+        if isinstance(event, KEPT) and not event.replayed and not old:
             # What the user runs meanwhile stands below the words on screen, whose row is to come.
             beside = isinstance(event, ShellStarted | ShellEnded) and self.partial.awaits_row
             self.add_outcome(self.rows + beside, event)

@@ -270,8 +270,7 @@ def test_what_was_spent_stays_spent(
     driver.close()
     again = Driver(project.folder)
     again.open(resume=opened.session_id)
-    again.drain()
-    assert again.of(UsageChanged)[-1].session == spent
+    assert again.wait(UsageChanged).session == spent
     card = json.loads((project.folder_of(opened.session_id) / "metadata.json").read_text())
     assert card["turn_count"] == 1
     again.close()

@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
     Usage,
+    UsageChanged,
 )
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.listing.listing import list_sessions
@@ -261,6 +262,31 @@ def test_what_others_put_into_the_metadata_of_a_prompt_hinders_nothing(store: Se
     ]
     waiting = [event.command_id for event in store.replay().unsent_commands()]
     assert waiting == ["c2"]
+
+
+def test_what_a_turn_used_counts_though_the_program_was_killed_in_it(store: SessionStore) -> None:
+    def used(session: int, turn: int) -> UsageChanged:
+        usages = (Usage(input_tokens=session), Usage(input_tokens=turn))
+        return UsageChanged(session_id="s", session=usages[0], turn=usages[1])
+
+    def ended(turn: int, tokens: int) -> TurnEnded:
+        usage = Usage(input_tokens=tokens)
+        return TurnEnded(session_id="s", turn=turn, status="success", usage=usage)
+
+    def total() -> int:
+        return sum(usage.input_tokens for usage in store.replay().usages())
+
+    # Of an older version.
+    store.note(ended(1, 5))
+    for event in (used(7, 2), used(9, 4), ended(2, 4), used(10, 5)):
+        store.note(event)
+    assert total() == 10
+    store.note(used(13, 3))
+    assert total() == 13
+    assert [type(event) for event in told(store)] == [TurnEnded, TurnEnded]
+    store.note(ended(3, 3))
+    store.note(ended(4, 2))
+    assert total() == 15
 
 
 def test_what_was_noted_of_a_turn_without_numbers_is_left_out(store: SessionStore) -> None:

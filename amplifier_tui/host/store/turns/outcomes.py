@@ -23,19 +23,21 @@ from amplifier_tui.host.events import (
     ToolStarted,
     TurnEnded,
     Usage,
+    UsageChanged,
 )
 
 logger = logging.getLogger(__name__)
 
 DISPLAY: Final = "display.jsonl"
 """What the screen knew of rows and turns that the rows do not say: how long thinking or a tool
-took, what that changed, how a turn ended, so that a resumed session shows it again. Who allowed or
-refused what is noted beside it (older sessions have that in `approvals.jsonl`), and each time the
-session went back to an earlier turn. Losing the file loses nothing of the conversation.
+took, what that changed, how a turn ended, what was used, so that a resumed session shows it again.
+Who allowed or refused what is noted beside it (older sessions have that in `approvals.jsonl`), and
+each time the session went back to an earlier turn. Losing the file loses nothing of the
+conversation.
 """
 KEPT: Final = (
     *(ToolEnded, TurnEnded, Failed, Compacted, ItemChosen, LaneOpened, LaneClosed),
-    *(ShellStarted, ShellEnded),
+    *(ShellStarted, ShellEnded, UsageChanged),
 )
 """The events it holds; of a `ToolEnded` all but the output, which is in its row."""
 
@@ -99,6 +101,7 @@ def read_outcomes(path: Path) -> Outcomes:
         return found
     items: list[Item] = []
     taken: dict[str, list[Item]] = {}
+    told_used = False
     for _, record in stored.read():
         try:
             if "rewind" in record:
@@ -112,9 +115,14 @@ def read_outcomes(path: Path) -> Outcomes:
             elif (told := record.get("event", record.get("approval"))) is not None:
                 event = HostEvent.from_json(told)
                 hash(tuple(getattr(event, name, "") for name in _IDS))  # A list is no id.
+                if isinstance(event, UsageChanged):
+                    found.spent, told_used = [event.session], True
+                    continue
                 items.append((int(record["row"]), event))
                 if isinstance(event, TurnEnded):
-                    found.spent.append(event.usage)
+                    # Older versions noted what was used here alone, so not of a turn cut short.
+                    found.spent += () if told_used else (event.usage,)
+                    told_used = False
         except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             logger.debug("A line of %s can't be read: %s", path, error)
     found.taken = set(taken)
