@@ -15,6 +15,7 @@ os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
 import pytest
 from hypothesis import settings
 
+from tests.compiling import compile_a_share
 from tests.homes import home_variables
 
 # Compiled once, not by each worker and in each program that a test starts.
@@ -43,6 +44,10 @@ def pytest_xdist_auto_num_workers() -> int:
     With two more the suite took 8:30 in place of 7:00, though each worker costs a collection.
     """
     return (os.cpu_count() or 1) + 3
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    compile_a_share(config)
 
 
 @pytest.hookimpl(wrapper=True)
