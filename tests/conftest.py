@@ -78,6 +78,9 @@ def own_home(
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in _PLUGINS))
     for name in _KEYS:
         monkeypatch.delenv(name, raising=False)
+    # Every colour, as in most terminals: whoever is to do without says so.
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.setenv("TERM", "xterm-256color")
     for name in ("NO_COLOR", "SSH_CONNECTION", "TMUX", "AMPLIFIER_MODULES"):
         monkeypatch.delenv(name, raising=False)
     yield home
