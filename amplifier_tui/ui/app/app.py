@@ -40,7 +40,12 @@ from amplifier_tui.ui.prompt.prompt import PromptArea
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
 from amplifier_tui.ui.terminal.guard import TerminalGuard, handle_signals
-from amplifier_tui.ui.terminal.textual_costs import Overlay, lay_out_once, let_strips_go
+from amplifier_tui.ui.terminal.textual_costs import (
+    Overlay,
+    fill_strips_late,
+    lay_out_once,
+    let_strips_go,
+)
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter
@@ -91,6 +96,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         guard: TerminalGuard | None = None,
     ) -> None:
         let_strips_go()
+        fill_strips_late()
         lay_out_once()
         super().__init__(cwd if cwd is not None else Path.cwd())
         columns = [(0, "-narrow"), (MID, "-mid"), (120, "-roomy"), (WIDE, "-wide")]

@@ -4,10 +4,11 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
-from typing import ClassVar, Final, Self, cast
+from typing import Any, ClassVar, Final, Self, cast
 
 from rich.segment import Segment
 from textual import events, on
+from textual.cache import FIFOCache
 from textual.css.styles import RenderStyles
 from textual.dom import DOMNode
 from textual.geometry import Region, Size
@@ -16,6 +17,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 _METHOD = "divide"
+_STRIP_CACHES = {
+    name: cache._maxsize
+    for name in Strip.__slots__
+    if isinstance(cache := getattr(Strip([]), name), FIFOCache)
+}
+"""How many answers a line's caches keep, by the attribute."""
 _SIZED = "_size_updated"
 _PATIENCE: Final = 1.0
 """Seconds for which keys and clicks wait for a screen that opens."""
@@ -62,6 +69,31 @@ def let_strips_go() -> None:
         return [strip] if within == [strip.cell_length] else cut(strip, within)
 
     setattr(Strip, _METHOD, divide)
+
+
+def fill_strips_late() -> None:
+    """Give a drawn line its caches when they are first used; a second call changes nothing.
+
+    Textual makes seven of them, of two objects each, for every line of every frame, and again for
+    each filter and cut; most are never looked into.
+    """
+    if hasattr(Strip, "__getattr__"):
+        return
+
+    def __init__(strip: Strip, segments: Iterable[Segment], cell_length: int | None = None) -> None:
+        strip._segments = list(segments)
+        strip._cell_length = cell_length
+        strip._render_cache = strip._link_ids = strip._cell_count = None
+
+    def __getattr__(strip: Strip, name: str) -> FIFOCache[Any, Any]:
+        if name not in _STRIP_CACHES:
+            raise AttributeError(name)
+        cache = FIFOCache[Any, Any](_STRIP_CACHES[name])
+        setattr(strip, name, cache)
+        return cache
+
+    for method in (__init__, __getattr__):
+        setattr(Strip, method.__name__, method)
 
 
 def lay_out_once() -> None:

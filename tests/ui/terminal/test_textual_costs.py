@@ -19,6 +19,7 @@ from amplifier_tui.ui.terminal.textual_costs import (
     LazyComponents,
     Overlay,
     SettledScreen,
+    fill_strips_late,
     lay_out_once,
     let_strips_go,
 )
@@ -50,6 +51,22 @@ def test_a_line_that_is_not_cut_is_gone_with_its_last_reference() -> None:
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_a_drawn_line_has_a_cache_when_it_is_used_and_not_before() -> None:
+    fill_strips_late()
+    fill_strips_late()
+    strip = Strip([Segment("hello")], 5)
+    kept = vars(Strip)["_crop_cache"]
+    with pytest.raises(AttributeError):
+        kept.__get__(strip)
+    part = strip.crop(1, 3)
+    assert part.text == "el"
+    assert strip.crop(1, 3) is part
+    assert len(kept.__get__(strip)) == 1
+    assert (strip.cell_length, strip.link_ids) == (5, set())
+    with pytest.raises(AttributeError):
+        strip.no_such_thing  # noqa: B018
 
 
 def test_lines_are_cut_as_ever() -> None:
