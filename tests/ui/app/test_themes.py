@@ -271,9 +271,8 @@ async def test_a_config_directory_that_cannot_be_written_is_said_and_survived() 
     folder.write_text("a file where the directory should be")
     async with running() as drive:
         drive.app.action_themes("paper")
-        await drive.settle()
+        await drive.until(lambda: "not remembered" in drive.text())
         assert drive.app.theme == "paper"
-        assert "not remembered" in drive.text()
 
 
 def test_a_name_that_no_file_can_have_is_that_of_no_theme() -> None:
