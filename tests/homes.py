@@ -1,5 +1,7 @@
 """Where the program keeps what is the user's, for programs that must not touch the real one's."""
 
+import os
+import pwd
 from pathlib import Path
 
 
@@ -14,3 +16,8 @@ def home_variables(home: Path) -> dict[str, str]:
         "XDG_CACHE_HOME": ".cache",
     }
     return {name: str(home / folder) for name, folder in folders.items()}
+
+
+def real_home() -> Path:
+    """Return the home folder of whoever runs this, whatever `HOME` says."""
+    return Path(pwd.getpwuid(os.getuid()).pw_dir)

@@ -22,6 +22,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.gate.rules.file import user_rules_path
 from amplifier_tui.paths import sessions_dir
+from tests.homes import real_home
 
 MODULES = Path(__file__).parent / "modules"
 TOOLS = (
@@ -171,8 +172,11 @@ class Project:
 
     def allow(self, rules: Iterable[str], **more: list[str]) -> None:
         """Write the user's rules."""
-        user_rules_path().parent.mkdir(parents=True, exist_ok=True)
-        user_rules_path().write_text(yaml.safe_dump({"allow": list(rules), **more}))
+        path = user_rules_path()
+        if path.is_relative_to(real_home() / ".config"):
+            raise RuntimeError("These are somebody's own rules: set `home_variables` first")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump({"allow": list(rules), **more}))
 
     def folder_of(self, session_id: str) -> Path:
         return sessions_dir(self.folder) / session_id
