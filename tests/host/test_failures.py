@@ -85,7 +85,7 @@ def test_a_bundle_error_keeps_its_place_and_its_remedy() -> None:
     failed = opening_failure(error, STAMP, Redactor({}))
     assert (failed.kind, failed.message, failed.remedy) == (
         "bundle",
-        "Not YAML",
+        "Not YAML.",
         "Correct the line.",
     )
 
