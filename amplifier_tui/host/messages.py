@@ -15,6 +15,8 @@ COMMANDS_KEY: Final = "user_commands"
 IMAGES_KEY: Final = "images"
 """Metadata key: names of the images in the row, in their order."""
 
+STEER_HOOK: Final = "amplifier-tui-steer"
+"""The hook that puts there what the user says while the agent works."""
 IMPORT_HOOK: Final = "import"
 """As the hook that put a row there: it is of another program, and no message of a person."""
 
@@ -85,6 +87,11 @@ def typed_prompt(message: Message) -> str:
 def is_from_hook(message: Message) -> bool:
     """Whether a hook put the message there, not the user."""
     return metadata_of(message).get("source") == "hook"
+
+
+def is_steering(message: Message) -> bool:
+    """Whether it is what the user said while the agent worked."""
+    return metadata_of(message).get("hook_name") == STEER_HOOK
 
 
 def is_import_note(message: Message) -> bool:

@@ -6,9 +6,8 @@ from collections import Counter
 from typing import Any
 
 from amplifier_tui.base.jsonl import Row, StoredRows
-from amplifier_tui.host.messages import is_from_hook, typed_prompt
+from amplifier_tui.host.messages import is_from_hook, is_steering, typed_prompt
 from amplifier_tui.host.store.lanes import TRANSCRIPT
-from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     ErrorEntry,
@@ -124,7 +123,7 @@ async def check_context(world: World) -> None:
 
 
 def _said(row: Row) -> str:
-    steered = (row.get("metadata") or {}).get("hook_name") == STEER_HOOK
+    steered = is_steering(row)
     return (
         typed_prompt(row)
         if row.get("role") == "user" and (steered or not is_from_hook(row))

@@ -11,12 +11,12 @@ from amplifier_tui.host.gate.modes import read_mode
 from amplifier_tui.host.messages import (
     commands_of,
     is_from_hook,
+    is_steering,
     metadata_of,
     text_of,
     typed_prompt,
 )
 from amplifier_tui.host.store.lanes import TRANSCRIPT
-from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
 
 Data = dict[str, Any]
@@ -41,7 +41,7 @@ class SessionNotes:
         for _, row in StoredRows(folder / TRANSCRIPT).read():
             if row.get("role") != "user":
                 continue
-            if metadata_of(row).get("hook_name") == STEER_HOOK:
+            if is_steering(row):
                 self._steered.append(typed_prompt(row))
             elif not is_from_hook(row):
                 self._typed.append(row)

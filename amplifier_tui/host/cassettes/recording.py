@@ -26,13 +26,13 @@ from amplifier_tui.host.cassettes.notes import SessionNotes
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.modes import read_mode
 from amplifier_tui.host.messages import (
+    STEER_HOOK,
     text_of,
 )
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.event_log import FILE_NAME
 from amplifier_tui.host.store.export.masking import Masking
 from amplifier_tui.host.store.metadata import now, read_metadata
-from amplifier_tui.host.store.replay import STEER_HOOK
 
 _OF_CALLS: Final = frozenset({"tool:pre", "tool:post", "tool:error"})
 _NUMBERS: Final = ("messages_removed", "messages_truncated", "messages_summarized", "reason")

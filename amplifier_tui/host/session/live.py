@@ -14,7 +14,7 @@ from amplifier_tui.foundation.trust.keys.addresses import key_variables
 from amplifier_tui.host.events import Failed, PlanProposed, SessionClosed, SessionOpened
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.approvals.surfaces import ProviderApprovals
-from amplifier_tui.host.messages import commands_of, last_words, metadata_of, text_of
+from amplifier_tui.host.messages import commands_of, is_steering, last_words, text_of
 from amplifier_tui.host.models.models import Models
 from amplifier_tui.host.session.budget import BudgetMeter, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
@@ -35,7 +35,6 @@ from amplifier_tui.host.session.watching import SessionWatch
 from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.shell.jobs import BackgroundJobs
 from amplifier_tui.host.store.metadata import now
-from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.state import StateKeeper
 from amplifier_tui.host.turns.control import TurnControl
 from amplifier_tui.host.turns.plan_mode import ModeTeller
@@ -357,9 +356,8 @@ class LiveSession:
 
     def _row_added(self, row: Row) -> None:
         self._normalizer.row_added(row)
-        metadata = metadata_of(row)
         self.shell.sent(commands_of(row))
-        if metadata.get("hook_name") == STEER_HOOK:
+        if is_steering(row):
             self.turns.steering.arrived()
         if row.get("role") == "assistant":
             self._last_answer = text_of(row.get("content")) or self._last_answer

@@ -27,6 +27,7 @@ from amplifier_tui.host.messages import (
     INTERRUPTED,
     commands_of,
     is_from_hook,
+    is_steering,
     metadata_of,
     text_of,
     thinking_of,
@@ -42,8 +43,6 @@ _DEEPEST: Final = 10
 TAIL: Final = 200
 """Rows that are shown at once when a session is resumed."""
 OUTPUT_LIMIT: Final = 64 * 1024
-STEER_HOOK: Final = "amplifier-tui-steer"
-"""The name steering messages are stored under."""
 
 
 _NO_RESULT: Final = (
@@ -187,7 +186,7 @@ class Replay:
         self, index: int, row: Row, turn: int, at: float, rows: dict[int, Row]
     ) -> Iterator[HostEvent]:
         match row.get("role"):
-            case "user" if _is_steer(row):
+            case "user" if is_steering(row):
                 yield SteerApplied(**self._stamp(at), text=typed_prompt(beside_images(row)))
             case "user" if not is_from_hook(row):
                 attached = metadata_of(row).get("attachments")
@@ -263,7 +262,7 @@ class Replay:
         rows = dict(run.rows.read(run.start, run.stop))
         for index, row in rows.items():
             at = time_of(row) or at
-            if row.get("role") == "assistant" or _is_steer(row):
+            if row.get("role") == "assistant" or is_steering(row):
                 yield from self._row(index, row, 0, at, rows)
         if not rows and run.closed.result:
             yield BlockEnded(
@@ -314,10 +313,6 @@ def replay_of(folder: Path, stored: StoredRows | None = None) -> Replay:
     rows = stored if stored is not None else StoredRows(folder / TRANSCRIPT)
     noted = read_outcomes(folder / DISPLAY)
     return Replay(folder.name, rows, noted, StoredLanes(folder, noted.lanes))
-
-
-def _is_steer(row: Row) -> bool:
-    return metadata_of(row).get("hook_name") == STEER_HOOK
 
 
 def _blocks(content: Any) -> Iterator[tuple[BlockKind, str]]:

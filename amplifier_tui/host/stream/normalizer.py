@@ -19,11 +19,10 @@ from amplifier_tui.host.events import (
     TurnStatus,
     UsageChanged,
 )
-from amplifier_tui.host.messages import INTERRUPTED, metadata_of, typed_prompt
+from amplifier_tui.host.messages import INTERRUPTED, is_steering, metadata_of, typed_prompt
 from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.shell.jobs import EVENTS as JOB_EVENTS
 from amplifier_tui.host.shell.jobs import job_changed
-from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
 from amplifier_tui.host.stream.notices import ENDS, LINES, line_of, retry_facts
@@ -132,7 +131,7 @@ class Normalizer:
                 self.tools.asked_for(row)
             case "tool":
                 self.tools.row_added(row)
-            case "user" if metadata_of(row).get("hook_name") == STEER_HOOK:
+            case "user" if is_steering(row):
                 text = self._sender.redactor.text(typed_prompt(row))
                 self._sender.send(SteerApplied(**self._sender.stamp(), text=text))
             case _:

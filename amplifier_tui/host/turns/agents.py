@@ -9,8 +9,7 @@ from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.spawn.child import Stop
 from amplifier_tui.host.events import QueueChanged, SteerApplied
-from amplifier_tui.host.messages import metadata_of, text_of
-from amplifier_tui.host.store.replay import STEER_HOOK
+from amplifier_tui.host.messages import is_steering, text_of
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.prompts import Steering
 from amplifier_tui.host.turns.running import SECOND_CANCEL
@@ -69,7 +68,7 @@ class RunningAgents:
         """A row of an agent's conversation is on disk."""
         self._sender.images_added(row, lane)
         agent = self._running.get(lane)
-        if agent is not None and metadata_of(row).get("hook_name") == STEER_HOOK:
+        if agent is not None and is_steering(row):
             text = self._sender.redactor.text(text_of(row.get("content")))
             self._sender.send(SteerApplied(**self._sender.stamp(lane), text=text))
             agent.steering.arrived()

@@ -13,8 +13,8 @@ from amplifier_tui.foundation.mentions.loading import (
     expand_mentions_in_instruction,
 )
 from amplifier_tui.host.gate.mentions import users_mentions
+from amplifier_tui.host.messages import STEER_HOOK
 from amplifier_tui.host.shell.commands import ShellCommands
-from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.host.turns.prompt.attachments import mentioned_images, read_attachments, shown

@@ -14,6 +14,7 @@ import pytest
 
 from amplifier_tui.host.cards import ExportedFile
 from amplifier_tui.host.events import Failed, HostEvent, ShellEnded, TurnEnded
+from amplifier_tui.host.messages import STEER_HOOK
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.requests import EXPORT_SUFFIXES, ExportForm, ExportRequest, form_of
 from amplifier_tui.host.store.export.conversation import StoredSession
@@ -328,3 +329,41 @@ def test_what_failed_was_stopped_or_run_by_the_user_stands_where_it_happened(
     save(session, tmp_path / "short", form=form, tools=False)
     short = (tmp_path / "short").read_text()
     assert "$ ls" in short and "printed.txt" not in short
+
+
+@pytest.mark.parametrize("form", ["markdown", "html", "json"])
+def test_what_was_said_while_the_agent_worked_stands_where_it_was_said(
+    tmp_path: Path, form: ExportForm
+) -> None:
+    steered = {"source": "hook", "hook_name": STEER_HOOK}
+    rows = [
+        {"role": "user", "content": "Begin"},
+        {"role": "assistant", "content": "first"},
+        {"role": "user", "content": "use the redkite", "metadata": steered},
+        {"role": "assistant", "content": "as you asked"},
+    ]
+    save(stored(tmp_path / "s", rows), tmp_path / "out", form=form)
+    text = (tmp_path / "out").read_text()
+    at = [text.index(each) for each in ("first", "use the redkite", "as you asked")]
+    assert at == sorted(at)
+
+
+def test_calls_results_and_reasoning_stand_below_the_heading_of_the_assistant(
+    tmp_path: Path,
+) -> None:
+    call = {"id": "c1", "name": "read_file", "arguments": {"path": "a"}}
+    thought = {"type": "thinking", "thinking": "Let me think"}
+    rows = [
+        {"role": "user", "content": "Read it"},
+        {"role": "assistant", "content": [thought], "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "found"},
+        {"role": "assistant", "content": "Done"},
+        {"role": "user", "content": "Thanks"},
+    ]
+    save(stored(tmp_path / "s", rows), tmp_path / "out.md", thinking=True)
+    lines = [line for line in (tmp_path / "out.md").read_text().splitlines() if line]
+    said = [each for each in lines if each.startswith(("## ", "Calls", "Result", "> ", "Done"))]
+    assert said == [
+        *("## You", "## Assistant", "> Let me think", "Calls `read_file`:"),
+        *("Result of `read_file`:", "Done", "## You"),
+    ]

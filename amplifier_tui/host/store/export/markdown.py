@@ -12,35 +12,46 @@ _TICKS: Final = re.compile(r"`{3,}")
 class MarkdownForm:
     """Writes a conversation as Markdown; calls and results are blocks of code."""
 
+    def __init__(self) -> None:
+        self._answering = False
+        """Whether what comes next stands below the assistant's heading."""
+
     def begin(self, title: str, facts: Mapping[str, str]) -> str:
         """Return the head: a title of one line, and what is said of the session, by name."""
         listed = "".join(f"- {name}: {value}\n" for name, value in facts.items())
         return f"# {title}\n\n{listed}"
 
     def part(self, part: ExportPart) -> str:
-        """Return one part."""
-        match part.kind:
-            case "prompt":
-                return f"\n## You\n\n{part.text}\n"
-            case "answer":
-                return f"\n## Assistant\n\n{part.text}\n"
-            case "thinking":
-                return "\n> " + part.text.replace("\n", "\n> ") + "\n"
-            case "call":
-                return f"\nCalls `{_name(part)}`:\n\n{_fenced(part.text, 'json')}\n"
-            case "note":
-                return f"\nNote:\n\n{_fenced(part.text)}\n"
-            case "notice":
-                return f"\n---\n\n{_fenced(part.text)}\n\n---\n"
-            case "command":
-                return f"\n## You\n\n{_fenced(part.text, 'console')}\n"
-            case "result":
-                of = f" of `{_name(part)}`" if part.tool else ""
-                return f"\nResult{of}:\n\n{_fenced(part.text)}\n"
+        """Return one part, below the heading of who it is of."""
+        heading = ""
+        if part.kind in ("prompt", "command"):
+            heading, self._answering = "\n## You\n", False
+        elif part.kind in ("answer", "thinking", "call") and not self._answering:
+            heading, self._answering = "\n## Assistant\n", True
+        return f"{heading}\n{_body(part)}\n"
 
     def end(self) -> str:
         """Return what comes last."""
         return ""
+
+
+def _body(part: ExportPart) -> str:
+    match part.kind:
+        case "prompt" | "answer":
+            return part.text
+        case "thinking":
+            return "> " + part.text.replace("\n", "\n> ")
+        case "call":
+            return f"Calls `{_name(part)}`:\n\n{_fenced(part.text, 'json')}"
+        case "note":
+            return f"Note:\n\n{_fenced(part.text)}"
+        case "notice":
+            return f"---\n\n{_fenced(part.text)}\n\n---"
+        case "command":
+            return _fenced(part.text, "console")
+        case "result":
+            of = f" of `{_name(part)}`" if part.tool else ""
+            return f"Result{of}:\n\n{_fenced(part.text)}"
 
 
 def _name(part: ExportPart) -> str:

@@ -11,6 +11,7 @@ from amplifier_tui.base.messages.tool_calls import answers_of, calls_of
 from amplifier_tui.host.messages import (
     is_from_hook,
     is_import_note,
+    is_steering,
     text_of,
     thinking_of,
     typed_prompt,
@@ -68,7 +69,7 @@ class PartReader:
 
     def _read(self, row: Row) -> Iterator[ExportPart]:
         match row.get("role"):
-            case "user" if not is_from_hook(row):
+            case "user" if not is_from_hook(row) or is_steering(row):
                 yield ExportPart("prompt", typed_prompt(row), images=tuple(sources_in(row)))
             case "user" if is_import_note(row):
                 yield ExportPart("note", text_of(row.get("content")))

@@ -8,7 +8,7 @@ from typing import Final
 
 from amplifier_tui.paths import amplifier_home
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the tables and of how a text is split into words; a file of another is made anew.
 
 Of `sessions`, `root` is the folder of the session a sub-agent worked for, and `lane` the id of the

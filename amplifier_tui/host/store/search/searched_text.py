@@ -7,10 +7,17 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row, decode_row
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.context_file import without_contents
 from amplifier_tui.base.messages.sub_sessions import SUB_SESSION_ID, for_people
 from amplifier_tui.base.messages.tool_calls import answers_of, calls_of
 from amplifier_tui.base.text import encodable
-from amplifier_tui.host.messages import is_from_hook, text_of, typed_prompt
+from amplifier_tui.host.messages import (
+    commands_of,
+    is_from_hook,
+    is_steering,
+    text_of,
+    typed_prompt,
+)
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.imported.origins import file_at, is_transcript
 from amplifier_tui.host.store.imported.reading import imported_card
@@ -19,9 +26,11 @@ from amplifier_tui.host.store.sessions import prompt_at_head
 from amplifier_tui.host.stored_cards import HitKind
 
 LONGEST: Final = 32 * 1024
-"""Characters of one text that can be found; what follows them can't."""
+"""Characters of one text that can be found, from its beginning and from its end."""
 LONGEST_RESULT: Final = 8 * 1024
 """The same of what a tool gave back: there is more of that than of all the rest."""
+
+_LEFT_OUT: Final = "\n…\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,12 @@ class SessionReader:
         role = message.get("role")
         if role == "user" and not is_from_hook(message):
             turn += 1
+            text = typed_prompt(message)
+            if commands_of(message):
+                # What the user's own commands printed went along.
+                text = without_contents(text_of(message.get("content")))
+            yield Said("prompt", self._text(text), row, turn)
+        elif role == "user" and is_steering(message):
             yield Said("prompt", self._text(typed_prompt(message)), row, turn)
         elif role == "assistant":
             if text := self._text(text_of(message.get("content"))):
@@ -116,8 +131,13 @@ class SessionReader:
             return ""
 
     def _text(self, text: str, longest: int = LONGEST) -> str:
-        # Cut before as well, so that a text of any length takes a bounded time.
-        return encodable(self._redactor.text(text[: 2 * longest])[:longest])
+        if len(text) <= 2 * longest:
+            return encodable(self._redactor.text(text))
+        # Cut before as well, so that a text of any length takes a bounded time; what a cut makes of
+        # a secret is in the half that is not kept.
+        begin = self._redactor.text(text[: 2 * longest])[:-longest][:longest]
+        end = self._redactor.text(text[-2 * longest :])[longest:][-longest:]
+        return encodable(f"{begin}{_LEFT_OUT}{end}")
 
 
 def _blocks_text(message: Row) -> str:

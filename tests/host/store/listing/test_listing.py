@@ -294,14 +294,18 @@ def test_the_words_of_sub_agents_and_results_lead_to_the_call_in_their_session(
         {"role": "user", "content": "Ask them"},
         {"role": "tool", "tool_call_id": "c7", "content": f"They sleep.\n{note}"},
         {"role": "user", "content": [block]},
-        {"role": "tool", "tool_call_id": "c9", "content": "early " + "y" * 9_000 + " toolate"},
+        {
+            "role": "tool",
+            "tool_call_id": "c9",
+            "content": "early " + "y" * 9_000 + " midst " + "y" * 9_000 + " late",
+        },
     )
     places = {
         word: [
             (hit.card.session_id, hit.agent, hit.kind, hit.row, hit.call_id)
             for hit in search_now(word).hits
         ]
-        for word in ("marmots", "burrow", "deepest", "sleep", "block", "early", "toolate")
+        for word in ("marmots", "burrow", "deepest", "sleep", "block", "early", "midst", "late")
     }
     assert places == {
         "marmots": [("root-1", "researcher", "prompt", 1, "c7")],
@@ -310,7 +314,8 @@ def test_the_words_of_sub_agents_and_results_lead_to_the_call_in_their_session(
         "sleep": [("root-1", "", "result", 1, "c7")],
         "block": [("root-1", "", "result", 2, "c8")],
         "early": [("root-1", "", "result", 3, "c9")],
-        "toolate": [],
+        "midst": [],
+        "late": [("root-1", "", "result", 3, "c9")],
     }
     assert CHILD not in search_now("sleep").hits[0].text
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.base.files import FileLock
+from amplifier_tui.host.messages import STEER_HOOK
 from amplifier_tui.host.store.bin import delete_session, restore_session
 from amplifier_tui.host.store.search import indexing
 from amplifier_tui.host.store.search.background import SessionSearch
@@ -170,6 +171,48 @@ def test_secrets_are_not_in_the_index(tmp_path: Path) -> None:
     assert KEY.encode() not in stored and b"hunter2" not in stored
     assert stat.S_IMODE(index_path().stat().st_mode) == 0o600
     assert stat.S_IMODE(index_path().parent.stat().st_mode) == 0o700
+
+
+def test_what_stands_at_the_end_of_a_long_output_is_found_and_no_half_of_a_secret(
+    tmp_path: Path,
+) -> None:
+    rows = [f"line {n} of the log" for n in range(3_000)]
+    # The cut goes through it, wherever in the output it is.
+    secrets = [f"{KEY} {word}" for word in rows]
+    long = "\n".join(["begin heron", *rows, "3 failed quagga"])
+    say(
+        tmp_path,
+        "aaaa-1",
+        {"role": "tool", "tool_call_id": "c0", "content": long},
+        {"role": "tool", "tool_call_id": "c1", "content": "\n".join(secrets)},
+    )
+    assert texts("heron") and texts("failed quagga") and not texts('"1500 of the log"')
+    stored = b"".join(path.read_bytes() for path in index_path().parent.iterdir())
+    assert KEY[-20:].encode() not in stored and KEY[:20].encode() not in stored
+
+
+def test_what_was_said_while_the_agent_worked_is_found_and_begins_no_turn(tmp_path: Path) -> None:
+    hook = {"source": "hook", "hook_name": STEER_HOOK}
+    say(
+        tmp_path,
+        "aaaa-1",
+        prompt("Begin"),
+        {"role": "user", "content": "use the redkite", "metadata": hook},
+        answer("Yes."),
+    )
+    assert [(hit.kind, hit.row, hit.turn) for hit in search_now("redkite").hits] == [
+        ("prompt", 1, 1)
+    ]
+    assert search_now("yes").hits[0].turn == 1
+
+
+def test_what_the_users_own_commands_printed_is_found_in_the_prompt_it_went_along_with(
+    tmp_path: Path,
+) -> None:
+    noted = {"prompt": "why?", "user_commands": ["k1"]}
+    sent = "$ make\nERROR quagga\n\nwhy?"
+    say(tmp_path, "aaaa-1", {"role": "user", "content": sent, "metadata": noted})
+    assert [hit.kind for hit in search_now("quagga").hits] == ["prompt"]
 
 
 @pytest.mark.parametrize("damage", ["rubbish", "version", "page"])
