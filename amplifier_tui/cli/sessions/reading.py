@@ -150,7 +150,7 @@ def search(words: tuple[str, ...], here: bool, most: int, cwd: str, as_json: boo
     """Find WORDS in titles, prompts, answers and tool calls of all sessions, the newest first.
 
     All of them must be there; the last may be the beginning of a word. Quote what belongs
-    together: '"like this"'.
+    together: '"like this"'. Of very long outputs the beginning and the end are searched.
     """
     from amplifier_tui.host.store.search.finding import search_now
 

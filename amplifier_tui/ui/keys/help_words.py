@@ -18,8 +18,7 @@ HELP: dict[str, str] = {
     "view.pager": "The entry with the cursor, else the last answer, as plain text.",
     "view.editor": "A copy of the entry with the cursor, else of the last answer.",
     "skills.list": "What modules offer by `/name`: skills, and prompts of servers.",
-    "session.search": "What is said, called and given back in all of them, of long outputs the "
-    "beginning and the end; opens one at the place.",
+    "session.search": "What is said, called and given back, of long output both ends; opens it.",
     "stored.preview": "What was said last in it; on a wide screen that stands beside the list.",
     "stored.pin": "It is listed before the others; again, and it is not.",
     "stored.fork": "A copy of the conversation in a new session; that one stays as it is.",
