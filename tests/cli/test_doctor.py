@@ -125,6 +125,21 @@ def test_folders_that_others_can_write_and_files_in_their_place_are_found(
     assert said["Folders: configuration"]["state"] == "error"
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("mode: pln", "'pln' is none of plan, ask, edits; did you mean 'plan'?"),
+        ("sandbox: mabye", "must be auto, required or off, not 'mabye'"),
+    ],
+)
+def test_a_setting_whose_value_means_nothing_is_found(
+    capsys: Capture, line: str, said: str
+) -> None:
+    write(amplifier_home() / "settings.yaml", f"{line}\n")
+    settings = found(capsys)["Folders: settings"]
+    assert settings["state"] == "warning" and said in settings["said"]
+
+
 def test_a_slip_in_a_file_of_rules_is_found_with_what_it_costs(
     somewhere: Path, capsys: Capture
 ) -> None:

@@ -35,13 +35,27 @@ def look_at_homes(workspace: "Workspace") -> Iterator[Diagnosis]:
     yield _size("sessions", home / "projects")
     for problem in workspace.problems:
         where = f"{problem.path}:{problem.line}" if problem.line else str(problem.path)
-        yield Diagnosis(
-            what="settings",
-            state="warning",
-            said=f"{where}: {problem.message}",
-            remedy="Correct that place; until then it does not count.",
-        )
+        yield _setting(f"{where}: {problem.message}", "until then it does not count")
+    yield from _values(workspace)
     yield from _rules()
+
+
+def _values(workspace: "Workspace") -> Iterator[Diagnosis]:
+    """Yield which settings have a value that means nothing."""
+    from amplifier_tui.host.gate.modes import first_mode
+    from amplifier_tui.host.session.gating import sandbox_terms
+
+    _, wrong = first_mode("mode", workspace.settings.get("mode"))
+    if wrong:
+        yield _setting(wrong, "until then the bundle says how a session begins")
+    _, problem = sandbox_terms(workspace)
+    if problem is not None:
+        yield _setting(f"{problem.path}: {problem.message}", "until then it counts as said here")
+
+
+def _setting(said: str, until: str) -> Diagnosis:
+    remedy = f"Correct that place; {until}."
+    return Diagnosis(what="settings", state="warning", said=said, remedy=remedy)
 
 
 def _rules() -> Iterator[Diagnosis]:
