@@ -60,6 +60,15 @@ _WORDS: Final[dict[Act, str]] = {
     ),
 }
 
+_AUTO: Final[dict[Verdict, str]] = {
+    "allow": "commands that run in the sandbox",
+    "ask": (
+        "commands that are critical or run in no sandbox, the network, keys and passwords, and "
+        "what lies outside the workspace"
+    ),
+}
+"""The same of everything else in mode auto, in which most commands go."""
+
 
 def read_mode(text: Any) -> Mode | None:
     """Return the mode of that name, or None."""
@@ -108,9 +117,11 @@ def mode_words(mode: Mode, act: Act, verdict: Verdict, doubt: str = "") -> str:
     """
     if verdict == "deny":
         return PLAN_DENIES
+    done = "asks before" if verdict == "ask" else "lets through"
+    if mode == "auto" and act == "other":
+        return f"mode auto: {done} {_AUTO[verdict]}"
     if doubt and act == "other" and verdict == "ask":
         return f"mode {mode}: asks unless a command surely only reads; not sure here: {doubt}"
-    done = "asks before" if verdict == "ask" else "lets through"
     return f"mode {mode}: {done} {_WORDS[act]}"
 
 
