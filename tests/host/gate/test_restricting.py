@@ -83,7 +83,6 @@ def test_a_command_of_very_many_options_is_looked_at_in_time(tmp_path: Path) -> 
     ("tool", "arguments", "verdict", "told"),
     [
         ("bash", {"command": "make"}, "allow", "commands that run in the sandbox"),
-        ("bash", {"command": "rm -rf /"}, "ask", "commands that are critical"),
         ("write_file", {"file_path": "../x", "content": ""}, "ask", "outside the workspace"),
         ("read_file", {"file_path": ".env"}, "ask", "keys and passwords"),
     ],
@@ -92,6 +91,6 @@ def test_mode_auto_says_of_itself_what_is_so_and_nothing_of_mode_ask(
     tmp_path: Path, tool: str, arguments: dict[str, str], verdict: str, told: str
 ) -> None:
     gate = Gate(tmp_path, RuleBook, mode="auto", sandbox=lambda: "")
-    decision = gate.decide(tool, arguments, confines=tool == "bash")
+    decision = gate.decide(tool, arguments, confines=True)
     assert decision.verdict == verdict and decision.reason.startswith("mode auto: ")
     assert told in decision.reason and "do more than read" not in decision.reason
