@@ -182,6 +182,9 @@ class SpendGuard:
 
     def _look_at_price(self, request: Any, lane: str) -> None:
         """Say where a limit in dollars meets answers whose price is not known."""
+        if is_aside():
+            # The last answer is of another model, such as the session's own beside its title's.
+            return
         last = self._usage.last.get(lane) or self._usage.last.get(MAIN_LANE)
         if last is not None and last.cost is None and self.limit.cost:
             self._say_unknown(str(getattr(request, "model", None) or self._usage.model))

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from amplifier_tui.host.client import SpendLimit
 from amplifier_tui.host.events import (
+    MAIN_LANE,
     LimitAsked,
     LimitChanged,
     LimitResolved,
@@ -16,6 +18,10 @@ from amplifier_tui.host.events import (
     TurnEnded,
     UsageChanged,
 )
+from amplifier_tui.host.events import Usage as Used
+from amplifier_tui.host.models.limits import SpendGuard
+from amplifier_tui.kernel.correlation import aside
+from amplifier_tui.kernel.message_models import ChatRequest
 from amplifier_tui.modules.provider_mock import ScriptedProvider
 from amplifier_tui.paths import amplifier_home
 from tests.host.asking import chat
@@ -167,6 +173,22 @@ def test_a_price_nobody_knows_is_said_when_the_limit_is_set(
     assert said.text == UNKNOWN
     # Of tokens there was nothing to say.
     assert [event.source for event in driver.of(Notice)].count("limit") == 1
+
+
+async def test_of_an_unknown_price_the_sessions_model_is_blamed_and_not_that_of_its_title() -> None:
+    said: list[str] = []
+    sender = SimpleNamespace(notice=lambda level, text, source: said.append(text))
+    used = Used(input_tokens=10, output_tokens=5)
+    usage = SimpleNamespace(last={MAIN_LANE: used}, session=used, average_output=5, model="opus")
+    guard = SpendGuard(cast("Any", sender), cast("Any", usage))
+    guard.limit = SpendLimit(cost="1")
+    with aside():
+        async with guard.spending(ChatRequest(messages=[], model="haiku"), None, MAIN_LANE):
+            pass
+    assert not said
+    async with guard.spending(ChatRequest(messages=[], model="opus"), None, MAIN_LANE):
+        pass
+    assert said == ["A limit in dollars does not hold opus, whose price is not known"]
 
 
 def _raise() -> None:
