@@ -125,12 +125,15 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
     ARGUMENTS are JSON, or the command, the file or the address that the call is about. Without them
     TOOL is the whole call, such as 'bash(git push)', 'write_file a.txt' or 'git push', a command.
     """
+    from amplifier_tui.base.commands.sandbox import sandbox_problem
+    from amplifier_tui.foundation.workspace import Workspace
     from amplifier_tui.host.gate import explain as explaining
     from amplifier_tui.host.gate.audit import read_audit
     from amplifier_tui.host.gate.gate import Gate
-    from amplifier_tui.host.gate.modes import MODES, read_mode
+    from amplifier_tui.host.gate.modes import COMMAND_TOOLS, MODES, read_mode
     from amplifier_tui.host.gate.rules.book import RuleBook
     from amplifier_tui.host.gate.rules.file import load_rules
+    from amplifier_tui.host.session.gating import sandbox_terms
 
     known = read_mode(mode)
     if known is None:
@@ -145,8 +148,11 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
     here = Path.cwd().resolve()
     held, problems = load_rules(here, trusted=_trusted())
     unread = next((str(problem) for problem in problems if problem.restricts), "")
-    gate = Gate(here, lambda: RuleBook(held), known, unread=unread)
-    found = explaining.explain(gate, tool, given, read_audit(here))
+    terms, _ = sandbox_terms(Workspace.open(here))
+    # As in a session of a bundle whose tool for commands is the program's own.
+    sandbox = sandbox_problem if terms.mode != "off" else lambda: "it is switched off"
+    gate = Gate(here, lambda: RuleBook(held), known, unread=unread, sandbox=sandbox)
+    found = explaining.explain(gate, tool, given, read_audit(here), COMMAND_TOOLS.__contains__)
     if as_json:
         print_json(asdict(found))
     else:

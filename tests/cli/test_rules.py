@@ -3,10 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.base.commands import sandbox
 from amplifier_tui.cli.group import run
 from amplifier_tui.host.gate.rules.file import user_rules_path
 from amplifier_tui.host.store.metadata import now
-from amplifier_tui.paths import sessions_dir
+from amplifier_tui.paths import amplifier_home, sessions_dir
 
 
 @pytest.fixture(autouse=True)
@@ -146,3 +147,15 @@ def test_what_a_projects_file_says_sends_no_control_sequence_to_the_terminal(
     assert run(["rules", "list"]) == 0
     told = capsys.readouterr().err
     assert "is unknown here" in told and "\x1b" not in told and "\a" not in told
+
+
+@pytest.mark.parametrize(("problem", "verdict"), [("", "It goes"), ("no bwrap", "It asks")])
+def test_what_mode_auto_does_with_a_command_depends_on_the_sandbox_as_in_a_session(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, problem: str, verdict: str
+) -> None:
+    monkeypatch.setattr(sandbox, "sandbox_problem", lambda: problem)
+    assert verdict in said(capsys, "explain", "--mode", "auto", "python3 foo.py")
+    settings = amplifier_home() / "settings.yaml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text("sandbox: off\n")
+    assert "It asks" in said(capsys, "explain", "--mode", "auto", "python3 foo.py")
