@@ -203,6 +203,9 @@ class ApprovalDialog(ApprovalSheet):
     def action_search(self) -> None:
         """Search the payload."""
         if not (self._confirming or self._editor.is_open):
+            # The search needs the rows, as an edit does.
+            self._explaining = False
+            self._show_state()
             super().action_search()
 
     def _confirm_first(self, ask: bool) -> None:

@@ -11,6 +11,7 @@ from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
+from tests.ui.looking import hidden
 from tests.ui.requests import DIFF, ask
 
 pytestmark = pytest.mark.usefixtures("no_grace")
@@ -327,3 +328,13 @@ async def test_on_the_whole_of_a_small_screen_payload_and_reasons_take_turns() -
         assert not dialog.reader.display and drive.text().count("long long") > 3
         await drive.press("question_mark")
         assert dialog.reader.body.size.height == most
+
+
+async def test_a_search_while_the_reasons_are_shown_leaves_the_keys_on_a_small_screen() -> None:
+    async with running(size=(40, 12)) as drive:
+        await drive.push(
+            ask(tool="edit_file", payload="", segments=(), diff=DIFF, timeout=300.0, editable=True)
+        )
+        await drive.dialog(ApprovalDialog)
+        await drive.press("question_mark", "ctrl+f")
+        assert not list(hidden(drive.app))
