@@ -99,8 +99,9 @@ class SessionClient(
         or to a `Notice` of the source `model` that says why not.
 
         Args:
-            model: Its id, or `PROVIDER/MODEL`.
+            model: Its id, a part that one listed id alone has, or `PROVIDER/MODEL`.
             provider: The name its provider is mounted under; empty for whichever has the model.
+                With it an id is taken as it stands, also one that the provider does not list.
         """
 
     def switch_model_back(self) -> None:

@@ -11,6 +11,7 @@ from amplifier_tui.base.python import awaited
 from amplifier_tui.host.client import ModelCard, ModelChoice
 from amplifier_tui.host.events import ModelChanged
 from amplifier_tui.host.models.info import info_of
+from amplifier_tui.host.models.naming import fitting_models, nearest_model, several_fit
 from amplifier_tui.host.models.routing import NO_CHOICE, ModelRoute
 from amplifier_tui.host.session.modules.facts import ProviderFacts, default_provider, described
 from amplifier_tui.host.stand_in import real
@@ -129,6 +130,8 @@ class Models:
 
         Args:
             provider: The name it is mounted under; empty for whichever offers the model.
+            model: A name that a provider lists, or a part that one name alone has. With the
+                provider, also as `PROVIDER/MODEL`, it is taken whether that one lists it or not.
             kept: It is the user's choice for later sessions too.
 
         Returns:
@@ -176,30 +179,37 @@ class Models:
             self._sender.notice("warning", f"The provider {provider} is not mounted", REFUSED)
             return None
         cards = await self.cards([provider] if provider else None)
-        same = [card for card in cards if card.model == model]
-        if len(same) > 1:
-            names = ", ".join(card.provider for card in same)
-            text = f"{names} have a model {model}: choose one of them"
-            self._sender.notice("warning", text, REFUSED)
+        fitting = fitting_models(model, cards)
+        # With its provider a name is meant as it stands: aliases are often not listed.
+        found = [card for card in fitting if card.model == model] if provider else fitting
+        if len(found) > 1:
+            self._sender.notice("warning", several_fit(model, found), REFUSED)
             return None
-        if same:
-            card = same[0]
+        if found:
+            card = found[0]
+            if card.model != model:
+                self._sender.notice("info", f"{model} is {card.key}")
             return ModelChoice(
                 provider=card.provider,
-                model=model,
+                model=card.model,
                 context_window=card.context_window,
                 max_output_tokens=card.max_output_tokens,
             )
-        provider = provider or self.facts.name
-        if provider not in mounted:
+        asked = provider or self.facts.name
+        if asked not in mounted:
             self._sender.notice("warning", "There is no provider that is ready", REFUSED)
             return None
-        # Aliases are often not listed, and names of models may hold a slash.
+        lists = any(card.model for card in cards if card.provider == asked)
+        near = nearest_model(model, fitting, cards)
+        if lists and not provider:
+            end = f"{near or '.'} To ask for it all the same, write {asked}/{model}"
+            self._sender.notice("warning", f"No provider lists {model}{end}", REFUSED)
+            return None
+        # Names of models may hold a slash.
         why = f"no provider {before} is mounted, and " if slash and before not in mounted else ""
-        self._sender.notice(
-            "warning", f"{why}{provider} does not list {model}: it is asked for all the same"
-        )
-        return ModelChoice(provider=provider, model=model)
+        text = f"{why}{asked} does not list {model}: it is asked for all the same{near}"
+        self._sender.notice("warning", text)
+        return ModelChoice(provider=asked, model=model)
 
     async def cards(self, providers: Iterable[str] | None = None) -> tuple[ModelCard, ...]:
         """Return what providers offer, all or these; of one that can't tell, why."""

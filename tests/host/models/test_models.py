@@ -175,13 +175,57 @@ def test_a_switch_counts_within_the_running_turn_and_for_sub_agents(
     assert models == [SONNET, ASTRA, ASTRA, ASTRA]
 
 
-def test_a_model_of_a_provider_that_is_not_mounted_is_said_to_be_asked_of_another(
+def test_a_name_that_no_provider_lists_is_not_taken_and_the_nearest_and_a_way_to_it_are_told(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:
     driver.open(both(project, server))
+    driver.wait(ModelChanged)
+    for wrong, near in (
+        ("claude-sonet-5-5", f"; did you mean '{SONNET}'?"),
+        ("mistral/large", "."),
+    ):
+        driver.client.switch_model(wrong)
+        notice = driver.wait(Notice)
+        assert (notice.level, notice.source) == ("warning", "model")
+        way = f"To ask for it all the same, write anthropic/{wrong}"
+        assert notice.text == f"No provider lists {wrong}{near} {way}"
+    driver.client.switch_bundle("test", carry=False)
+    assert driver.wait(SessionOpened).model == SONNET
+    driver.client.switch_model("anthropic/claude-sonet-5-5")
+    changed = driver.wait(ModelChanged, lambda e: e.chosen == "model")
+    assert (changed.provider, changed.model) == ("anthropic", "claude-sonet-5-5")
+    said = "does not list claude-sonet-5-5: it is asked for all the same; did you mean"
+    assert said in driver.of(Notice)[-1].text
+
+
+def test_a_part_of_a_name_is_the_one_model_that_has_it(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    driver.open(both(project, server))
+    driver.wait(ModelChanged)
+    for part, whole in (("haiku", HAIKU), ("Luna", "gpt-6-luna"), (SONNET.upper(), SONNET)):
+        driver.client.switch_model(part)
+        changed = driver.wait(ModelChanged, lambda e: e.chosen == "model")
+        assert changed.model == whole
+        said = driver.of(Notice)[-1]
+        assert (said.level, said.text) == ("info", f"{part} is {changed.provider}/{whole}")
+    driver.client.switch_model("gpt-6")
+    said = driver.wait(Notice, lambda e: e.source == "model")
+    assert said.text == "gpt-6 may be openai/gpt-6-astra, openai/gpt-6-luna: write one of them"
+    assert len([e for e in driver.of(ModelChanged) if e.chosen]) == 3
+
+
+def test_where_the_provider_that_answers_lists_no_models_every_name_is_taken(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    gone = chat(server, base_url="http://127.0.0.1:9/v1", connect_timeout=1)
+    driver.open(project.bundle(providers=[gone, claude(server)]))
+    driver.wait(ModelChanged)
     driver.client.switch_model("mistral/large")
-    said = "no provider mistral is mounted, and anthropic does not list mistral/large: it is asked"
-    assert driver.wait(Notice).text.startswith(said)
+    said = "no provider mistral is mounted, and openai does not list mistral/large: it is asked"
+    assert driver.wait(Notice, lambda e: "mistral" in e.text).text.startswith(said)
+    changed = driver.wait(ModelChanged, lambda e: e.chosen == "model")
+    assert (changed.provider, changed.model) == ("openai", "mistral/large")
 
 
 def test_a_model_that_fails_leaves_the_way_back_and_loses_nothing(
