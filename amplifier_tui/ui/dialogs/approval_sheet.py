@@ -227,7 +227,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         offer = min(offer, 1) if dense and self.withheld else offer
         facts = words.facts(self.request, self._changed, brief=dense)
         # What has the whole screen is there to be read.
-        kept = {"#remember": LEAST_PAYLOAD, "#facts": rows // 2 if self._full else LEAST_PAYLOAD}
+        kept = dict.fromkeys(("#remember", "#facts"), rows // 2 if self._full else LEAST_PAYLOAD)
         if self._rows_of(facts) > left - offer - kept["#facts"]:
             facts = words.facts(self.request, self._changed, brief=True)
         if self._scopes.scope != "once" and not self.withheld:
@@ -257,7 +257,8 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
             left -= long_form.show(why, self._rows_of(why), most)
         self._scopes.styles.height = max(1, needs["#remember"])
         self.reader.display = left > 0 and not (self.reader.is_empty or self._editor.is_open)
-        self.reader.fit(max(1, left), full=self._full)
+        # Beside its margin and its scrollbar.
+        self.reader.fit(max(1, left), full=self._full, width=self._width - 3)
         self._editor.fit(left)
         self.call_after_refresh(self._tell_cover)
 

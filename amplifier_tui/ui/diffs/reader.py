@@ -16,6 +16,7 @@ from amplifier_tui.ui.diffs.syntax import diff_syntax
 from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.transcript.layout.finder import pattern_of
+from amplifier_tui.ui.widgets.folded_rows import FoldedRows
 from amplifier_tui.ui.widgets.scroll_lines import Place, ScrollLines
 from amplifier_tui.ui.widgets.text_lines import LinePair, Spans, TextLine
 
@@ -54,7 +55,7 @@ class Reader(Vertical):
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
-        self._rows = DiffRows() if rows is None else rows
+        self._rows = self._all_rows = DiffRows() if rows is None else rows
         self._text = text
         self._lead = lead
         self._split: bool | None = None
@@ -120,19 +121,37 @@ class Reader(Vertical):
         wide = self._full and self.app.size.width >= SPLIT_WIDTH
         return self._rows.is_diff and (wide if self._split is None else self._split)
 
-    def fit(self, rows: int, *, full: bool) -> None:
-        """Take at most so many rows; with `full` it has the screen, and takes all of them."""
+    def fit(self, rows: int, *, full: bool, width: int = 0) -> None:
+        """Take at most so many rows; with `full` it has the screen, and takes all of them.
+
+        Where the first change would be below them, in `width` cells, what stands above it is left
+        out: nobody allows a change unseen.
+        """
         self._full = full
         self._show_place()
         below = self.is_asking + self.has_class("-placed")
         height = max(1, rows - below)
         self.body.styles.max_height = height
         self.body.styles.height = height if full else "auto"
-        if self._was_split != self.split:
+        far = not full and not self.finding and self._is_far(height, width)
+        rows_shown = self._all_rows.without_lead() if far else self._all_rows
+        if len(rows_shown) != len(self._rows):
+            self._put_rows(rows_shown)
+        elif self._was_split != self.split:
             self._arrange()
+
+    def _is_far(self, height: int, width: int) -> bool:
+        """Say whether the first change, of two lines mostly, ends below so many rows."""
+        lines = DiffLines(self._all_rows, split=self.split)
+        above = lines[: lines.changes[0] + 2] if lines.changes else []
+        return len(FoldedRows(above, width, lines.lead)) > height
 
     def show_rows(self, rows: DiffRows) -> None:
         """Show the same change with more or fewer lines around it."""
+        self._all_rows = rows
+        self._put_rows(rows)
+
+    def _put_rows(self, rows: DiffRows) -> None:
         here = max(0, self._change_here())
         self._rows = rows
         self._syntax = {}

@@ -113,6 +113,24 @@ class DiffRows(Sequence[DiffRow]):
         """Return the rows that are not of a kind."""
         return self._picked([at for at, each in enumerate(self.kinds) if each != kind])
 
+    def without_lead(self) -> "DiffRows":
+        """Return them with a count in place of the unchanged lines above the first change."""
+        changed = (at for at, kind in enumerate(self.kinds) if kind in ("added", "removed"))
+        first = next(changed, 0)
+        above = self.kinds[:first]
+        if not (count := above.count("context")):
+            return self
+        kept = [at for at, kind in enumerate(above) if kind not in ("context", "section")]
+        lead, rest = self._picked(kept), self._picked(range(first, len(self)))
+        said = f"{count} unchanged {'line' if count == 1 else 'lines'} above"
+        return DiffRows(
+            [*lead.kinds, "section", *rest.kinds],
+            [*lead.texts, said, *rest.texts],
+            [*lead._olds, 0, *rest._olds],
+            [*lead._news, 0, *rest._news],
+            [*lead._counterparts, None, *rest._counterparts],
+        )
+
     def change_runs(self) -> Iterator[tuple[int, int, int]]:
         """Yield where each change begins, where its removed lines end, and where its added ones.
 

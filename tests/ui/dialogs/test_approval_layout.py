@@ -338,3 +338,36 @@ async def test_a_search_while_the_reasons_are_shown_leaves_the_keys_on_a_small_s
         await drive.dialog(ApprovalDialog)
         await drive.press("question_mark", "ctrl+f")
         assert not list(hidden(drive.app))
+
+
+async def test_the_first_change_is_on_the_screen_when_the_dialog_opens_on_a_small_one() -> None:
+    lead = "".join(f" the_{number} = a_function(of_several, arguments)\n" for number in range(3))
+    diff = f"--- a/x.py\n+++ b/x.py\n@@ -7,5 +7,5 @@ def f():\n{lead}-old = 1\n+new = 2\n end\n"
+    async with running(size=(40, 12)) as drive:
+        await drive.push(
+            ask(tool="edit_file", payload="", segments=(), diff=diff, timeout=300.0, editable=True)
+        )
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.settle()
+        text = drive.text()
+        assert "x.py" in text and "old = 1" in text and "new = 2" in text
+        assert "⋯ 3 unchanged lines above" in text and "the_0" not in text
+        await drive.press("z")
+        await drive.settle()
+        await drive.press("home")
+        assert "the_0" in drive.text() and "unchanged" not in drive.text()
+        await drive.press("z", "ctrl+f", *"the_1")
+        await drive.settle()
+        assert "1 of 1" in drive.text() and not list(hidden(drive.app)), "a search sees all of it"
+        await drive.press("escape")
+        await drive.settle()
+        assert "⋯ 3 unchanged lines above" in drive.text()
+        assert not dialog.reader.finding
+
+
+async def test_the_lines_above_a_change_are_shown_where_there_is_room_for_both() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(ask(tool="edit_file", payload="", segments=(), diff=DIFF))
+        await drive.dialog(ApprovalDialog)
+        await drive.settle()
+        assert "import os" in drive.text() and "unchanged" not in drive.text()
