@@ -109,8 +109,9 @@ async def test_an_agent_is_stopped_alone_after_its_step_and_then_at_once() -> No
         await work(drive, "explorer", "reviewer")
         await drive.press("f7", "j", "s")
         assert drive.client.calls[-1] == ("stop_agent", "1-2_reviewer", False)
-        assert "stopping… asked again, at once" in strip(drive)[1]
+        assert "stopping… again stops it at once" in strip(drive)[1]
         await drive.press("s")
+        assert "stopping now…" in strip(drive)[1]
         assert drive.client.calls[-1] == ("stop_agent", "1-2_reviewer", True)
         await drive.press("escape")
         await drive.write("/stop-agent expl")

@@ -133,7 +133,7 @@ class LaneEntry(ConversationEntry):
     began: float = 0.0
     ended: float = 0.0
     told: tuple[str, ...] = ()
-    stopping: bool = False
+    stopping: Literal["", "after its step", "at once"] = ""
     result: str = ""
     earlier: int = 0
 

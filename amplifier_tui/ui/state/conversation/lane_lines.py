@@ -77,8 +77,8 @@ class LaneLines(Handlers):
     def stopping(self, lane: str) -> bool:
         """Note that the user stops one; returns whether that was asked for before."""
         entry = self.by_lane.get(lane)
-        before = entry is not None and entry.stopping
-        self._tell(lane, stopping=True)
+        before = entry is not None and bool(entry.stopping)
+        self._tell(lane, stopping="at once" if before else "after its step")
         return before
 
     @on(events.LaneOpened)
@@ -112,7 +112,7 @@ class LaneLines(Handlers):
         used = event.usage.input_tokens + event.usage.output_tokens
         end = {"state": event.status, "ended": event.at, "result": event.result}
         more = {"tokens": used} if used else {}
-        self._tell(event.lane, told=(), stopping=False, **end, **more)
+        self._tell(event.lane, told=(), stopping="", **end, **more)
 
     @on(events.LaneUsed)
     def _used(self, event: events.LaneUsed) -> None:

@@ -49,7 +49,8 @@ def agent_words(entry: LaneEntry) -> tuple[str, Role]:
         spans = inline_spans(one_line(entry.result, 200), {}, "muted")
         return "".join(span.text for span in spans), "muted"
     if entry.stopping:
-        return "stopping… asked again, at once", "warning"
+        at_once = entry.stopping == "at once"
+        return "stopping now…" if at_once else "stopping… again stops it at once", "warning"
     if entry.state in _ENDS:
         return _ENDS[entry.state]
     if not entry.tool:
