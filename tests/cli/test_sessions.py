@@ -36,7 +36,21 @@ def test_of_sessions_with_one_name_the_list_says_what_tells_them_apart(
     assert run(["sessions", "--cwd", str(tmp_path)]) == 0
     lines = {line[:4]: line for line in capsys.readouterr().out.splitlines()}
     assert ", coding)" in lines["aaaa"] and ", mine, from aaaa-1-a)" in lines["bbbb"]
-    assert "mine" not in lines["cccc"] and "from" not in lines["cccc"]
+    assert ", mine)" in lines["cccc"] and "from" not in lines["cccc"]
+
+
+def test_the_list_names_the_bundle_of_every_session_or_of_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("aaaa-1", "bbbb-2"):
+        store(tmp_path, name, name="Fix it", bundle="bundle:coding")
+    store(tmp_path, "cccc-3", name="Else", bundle="bundle:coding")
+    assert run(["sessions", "--cwd", str(tmp_path)]) == 0
+    assert "coding" not in capsys.readouterr().out, "it tells none from the others"
+    store(tmp_path, "dddd-4", name="More", bundle="bundle:mine")
+    assert run(["sessions", "--cwd", str(tmp_path)]) == 0
+    rows = [line for line in capsys.readouterr().out.splitlines() if "turn" in line]
+    assert [", coding)" in row or ", mine)" in row for row in rows] == [True] * 4
 
 
 def test_json_has_one_object_per_session(

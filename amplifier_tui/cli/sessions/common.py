@@ -89,8 +89,11 @@ def fields(card: SessionCard | SearchHit | SessionDetails) -> dict[str, Any]:
     return asdict(card)
 
 
-def card_line(card: SessionCard, alike: Collection[str] = ()) -> str:
-    """Return the line of a session in a list; `alike` is what several are called there."""
+def card_line(card: SessionCard, alike: Collection[str] = (), *, bundle: bool = False) -> str:
+    """Return the line of a session in a list; `alike` is what several are called there.
+
+    It names its `bundle` where those of a list differ.
+    """
     import time
 
     from amplifier_tui.base.text import one_line
@@ -101,8 +104,8 @@ def card_line(card: SessionCard, alike: Collection[str] = ()) -> str:
     tags = "".join(f"  #{one_line(each, 40)}" for each in card.tags)
     when = "open now" if card.held else ago(time.time() - card.updated)
     about = f"{plural(card.turns, 'turn')}, {when}"
+    about += f", {one_line(card.bundle, 40)}" if bundle and card.bundle else ""
     if card.called in alike:
-        about += f", {one_line(card.bundle, 40)}" if card.bundle else ""
         about += f", from {one_line(card.parent_id[:8], 8)}" if card.parent_id else ""
     return f"{one_line(card.session_id, 80)}  {pinned}{title}{tags}  ({about})"
 

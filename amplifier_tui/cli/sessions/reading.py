@@ -81,8 +81,9 @@ def list_sessions(
             say_json(fields(card))
         return
     alike = named_alike(found.cards)
+    differ = len({card.bundle for card in found.cards}) > 1
     for card in found.cards:
-        click.echo(card_line(card, alike))
+        click.echo(card_line(card, alike, bundle=differ))
     if not found.cards:
         what = "No session matches." if words else "No session was stored here."
         click.echo("The bin is empty." if deleted else what)
