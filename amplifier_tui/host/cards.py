@@ -17,6 +17,7 @@ class ModelCard:
 
     Attributes:
         context_window: Tokens; 0 when unknown.
+        answer_reserve: Tokens of the window kept for an answer: as long as one is asked for.
         input_price: US dollars per million tokens, as decimal text; None when unknown.
         output_price: The same.
         price_source: Whose prices these are, and of when; empty when unknown.
@@ -31,6 +32,7 @@ class ModelCard:
     title: str = ""
     context_window: int = 0
     max_output_tokens: int = 0
+    answer_reserve: int = 0
     input_price: str | None = None
     output_price: str | None = None
     price_source: str = ""

@@ -13,7 +13,12 @@ from amplifier_tui.host.events import ModelChanged
 from amplifier_tui.host.models.info import info_of
 from amplifier_tui.host.models.naming import fitting_models, nearest_model, several_fit
 from amplifier_tui.host.models.routing import NO_CHOICE, ModelRoute
-from amplifier_tui.host.session.modules.facts import ProviderFacts, default_provider, described
+from amplifier_tui.host.session.modules.facts import (
+    ProviderFacts,
+    answer_reserve,
+    default_provider,
+    described,
+)
 from amplifier_tui.host.stand_in import real
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel import capabilities
@@ -193,7 +198,7 @@ class Models:
                 provider=card.provider,
                 model=card.model,
                 context_window=card.context_window,
-                max_output_tokens=card.max_output_tokens,
+                max_output_tokens=card.answer_reserve,
             )
         asked = provider or self.facts.name
         if asked not in mounted:
@@ -227,17 +232,19 @@ class Models:
             logger.info("The models of %s can't be listed: %s", name, error)
             problem = self._sender.redactor.text(str(error) or type(error).__name__)
             return [ModelCard(provider=name, problem=problem)]
-        described = info_of(provider)
-        vendor = (described.id if described is not None else "") or name
+        about = info_of(provider)
+        vendor = (about.id if about is not None else "") or name
         unknown = [i for i in infos if i.pricing is None and not _is_local(i)]
         prices = await list_prices((vendor, info.id) for info in unknown)
-        efforts = _efforts(provider)
-        return [
-            self._card(name, info, prices.get((vendor, info.id), ()), efforts) for info in infos
-        ]
+        own, efforts = described(name, provider), _efforts(provider)
+        return [self._card(own, info, prices.get((vendor, info.id), ()), efforts) for info in infos]
 
-    def _card(self, name: str, info: Any, listed: Any, efforts: tuple[str, ...]) -> ModelCard:
-        facts, pricing = self.facts, info.pricing
+    def _card(
+        self, own: ProviderFacts, info: Any, listed: Any, efforts: tuple[str, ...]
+    ) -> ModelCard:
+        name, facts, pricing = own.name, self.facts, info.pricing
+        # Chosen, the model that answers where none is chosen has the limits that it has then.
+        same = own if info.id == own.model else ProviderFacts()
         able = set(info.capabilities)
         first = listed[0] if listed else None
         paid = pricing.input_per_million if pricing else first.input if first else None
@@ -247,8 +254,9 @@ class Models:
             provider=name,
             model=info.id,
             title=info.display_name,
-            context_window=info.context_window,
+            context_window=same.window or info.context_window,
             max_output_tokens=info.max_output_tokens,
+            answer_reserve=same.reserve or answer_reserve(info.defaults) or info.max_output_tokens,
             input_price=None if paid is None else str(paid),
             output_price=None if earned is None else str(earned),
             price_source=(pricing.source or "") if pricing else first.source if first else "",

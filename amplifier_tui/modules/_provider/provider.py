@@ -120,10 +120,10 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
                 self.settings.where,
                 known,
             )
-            return await self._prices.filled_in(models)
+            return self._with_limits(await self._prices.filled_in(models))
         listed = await self._prices.filled_in(listed)
         self._models = {model.id: model for model in listed}
-        return listed
+        return self._with_limits(listed)
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """Answer a request, streaming unless the configuration says otherwise.
@@ -140,6 +140,20 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
             with_overrides(request, kwargs),
             limit=self.settings.max_continuations,
         )
+
+    def _with_limits(self, models: list[ModelInfo]) -> list[ModelInfo]:
+        """Say of each model how long an answer is asked for, which may be less than it can do."""
+        return [
+            model.model_copy(
+                update={
+                    "defaults": {
+                        **model.defaults,
+                        "max_output_tokens": self._output_limit(model.id),
+                    }
+                }
+            )
+            for model in models
+        ]
 
     def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
         """Return the tool calls of a response."""

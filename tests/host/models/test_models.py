@@ -228,6 +228,21 @@ def test_where_the_provider_that_answers_lists_no_models_every_name_is_taken(
     assert (changed.provider, changed.model) == ("openai", "mistral/large")
 
 
+def test_to_another_model_and_back_leaves_as_much_room_as_before(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    narrow = claude(server, context_window=150_000)
+    driver.open(project.bundle(providers=[narrow, chat(server)]))
+    first = driver.wait(ModelChanged)
+    for name in (HAIKU, ASTRA, SONNET):
+        driver.client.switch_model(name)
+        last = driver.wait(ModelChanged, lambda e, name=name: e.model == name)
+        if name == HAIKU:
+            assert last.max_output_tokens == 32_000, "what is asked for, not what it can do"
+    assert (first.context_window, first.max_output_tokens) == (150_000, 32_000)
+    assert (last.context_window, last.max_output_tokens) == (150_000, 32_000)
+
+
 def test_a_model_that_fails_leaves_the_way_back_and_loses_nothing(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:

@@ -250,8 +250,13 @@ def described(name: str, provider: Any) -> ProviderFacts:
         name=name,
         model=model if isinstance(model, str) else "",
         window=_count(defaults.get("context_window")),
-        reserve=_count(defaults.get("max_output_tokens") or defaults.get("max_tokens")),
+        reserve=answer_reserve(defaults),
     )
+
+
+def answer_reserve(defaults: Mapping[str, Any]) -> int:
+    """Return the tokens kept for an answer, by a provider's or a model's defaults; 0 if unsaid."""
+    return _count(defaults.get("max_output_tokens") or defaults.get("max_tokens"))
 
 
 def _priorities(plan: Mapping[str, Any]) -> dict[str, float]:
