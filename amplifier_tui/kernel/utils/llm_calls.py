@@ -3,11 +3,13 @@
 What every provider owes the rest of the system is here once: `llm:request` before, `llm:response`
 after the `ChatResponse` is built, `provider:retry` in between, `llm:stream_aborted` for a stream
 that broke (PROVIDER_SPECIFICATION, and the event table of the interface). Where a step of the
-conversation fails its orchestrator emits `provider:error`; of a request on the side this does.
+conversation fails or is cancelled its orchestrator says so, by `provider:error` and the status of
+`execution:end`; of a request on the side this does, by `provider:error` and the status `cancelled`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from decimal import Decimal
@@ -80,7 +82,6 @@ class LLMCalls:
         if self._shows_raw():
             sent = arguments() if callable(arguments) else arguments
             raw = {"raw": redact_secrets(dict(sent))}
-        await emit(events.LLM_REQUEST, {**facts, **raw, "request_id": request_id})
         attempts = 0
 
         async def once() -> ChatResponse:
@@ -108,12 +109,18 @@ class LLMCalls:
             )
 
         try:
+            await emit(events.LLM_REQUEST, {**facts, **raw, "request_id": request_id})
             response = await retry_with_backoff(once, self._retry, on_retry=report)
         except Exception as error:
             if is_aside():
                 # Of a step of the conversation its orchestrator tells.
                 failed = {"request_id": request_id, "aside": True, "attempts": attempts}
                 await emit(events.PROVIDER_ERROR, {**failed, **_failure(error)})
+            raise
+        except asyncio.CancelledError:
+            if is_aside():
+                ended = {"request_id": request_id, "aside": True, "attempts": attempts}
+                await emit(events.LLM_RESPONSE, {**ended, "status": "cancelled"})
             raise
         await emit(
             events.LLM_RESPONSE,

@@ -58,6 +58,20 @@ async def test_a_request_on_the_side_that_fails_is_told_as_one_that_has_failed()
     assert (failed["provider"], failed["status_code"]) == ("anthropic", 401)
 
 
+async def test_a_request_on_the_side_that_is_cancelled_has_an_end_that_says_so() -> None:
+    async with claude(reply(Pause(60), Text("late"))) as (provider, _, heard):
+        with aside():
+            asking = asyncio.create_task(provider.complete(ask()))
+        asked = await heard.until("llm:request")
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+    (ended,) = heard.of("llm:response")
+    assert ended["request_id"] == asked["request_id"] and ended["status"] == "cancelled"
+    assert ended["aside"] is True and "usage" not in ended
+    assert heard.of("provider:error") == []
+
+
 async def test_retries_end() -> None:
     async with claude(*[Failure("overloaded")] * 3, config={"max_retries": 2}) as (
         provider,
