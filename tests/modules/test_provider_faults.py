@@ -1,5 +1,6 @@
 """Whatever a server does, a turn ends in words for the user, and the next one is accepted."""
 
+import re
 from typing import Any, get_args
 
 import pytest
@@ -85,6 +86,9 @@ async def test_a_fault_ends_in_words_and_the_next_turn_is_accepted(
             assert caught.value.model == "model-x"
             assert fault.words in str(caught.value)
             assert "\n" not in str(caught.value)
+            # Advice that is no `remedy` would be said beside that of the front end.
+            said = str(caught.value).removesuffix(caught.value.remedy)
+            assert not re.search(r"\b(Retry|Check|Raise)\b", said)
             assert len(str(caught.value)) < 600
             assert len(server.requests) == 1
         server.script.add("Still here.")

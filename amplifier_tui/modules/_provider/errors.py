@@ -99,10 +99,8 @@ class ErrorTranslator:
             return self._broken(error)
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
             # A RecursionError comes of JSON that is nested too deeply.
-            return llm_errors.StreamError(
-                f"The answer of {where} held something unreadable: {error}. Retry in a moment.",
-                **who,
-            )
+            what = f"The answer of {where} held something unreadable: {error}."
+            return self.advised(llm_errors.StreamError, what, "Retry in a moment.")
         return self.other_error(error)
 
     def status_error(self, error: Any) -> llm_errors.LLMError:
@@ -165,14 +163,21 @@ class ErrorTranslator:
         self, kind: type[llm_errors.LLMError], what: str, remedy: str, **more: Any
     ) -> llm_errors.LLMError:
         """Return an error that says what happened and what to do about it."""
-        error = kind(f"{what} {remedy}".rstrip(), **self.who, **more)
-        error.remedy = remedy
-        return error
+        return advised(kind, what, remedy, **self.who, **more)
 
     def _broken(self, error: BaseException) -> llm_errors.StreamError:
         return llm_errors.StreamError(
             f"The connection broke while {self.where} was answering: {_reason(error)}.", **self.who
         )
+
+
+def advised(
+    kind: type[llm_errors.LLMError], what: str, remedy: str, **more: Any
+) -> llm_errors.LLMError:
+    """Return an error whose words say what happened, and end with what to do, its `remedy`."""
+    error = kind(f"{what} {remedy}".rstrip(), **more)
+    error.remedy = remedy
+    return error
 
 
 def _reason(error: BaseException) -> str:

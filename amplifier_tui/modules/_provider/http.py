@@ -14,7 +14,8 @@ from typing import Any, Final
 import httpx2
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.kernel.llm_errors import ConfigurationError, StreamError
+from amplifier_tui.kernel.llm_errors import ConfigurationError, LLMError, StreamError
+from amplifier_tui.modules._provider.errors import advised
 from amplifier_tui.modules._provider.settings import ProviderSettings
 
 _MB: Final = 1_000_000
@@ -89,10 +90,11 @@ class GuardedClient(httpx2.AsyncClient):
             raise self._no_api("something else than the stream that was asked for")
         return bounded
 
-    def _no_api(self, what: str) -> StreamError:
-        return StreamError(
-            f"{self._settings.where} answered with {what}. Check `base_url` of "
-            f"{self._settings.module}: is this the address of such an API?",
+    def _no_api(self, what: str) -> LLMError:
+        return advised(
+            StreamError,
+            f"{self._settings.where} answered with {what}.",
+            f"Check `base_url` of {self._settings.module}: is this the address of such an API?",
             provider=self._settings.provider,
             retryable=False,
         )
@@ -167,9 +169,11 @@ class BoundedResponse(httpx2.Response):
     def _check(self, size: int, most: int, what: str) -> None:
         if size > most:
             settings = self._settings
-            raise StreamError(
+            raise advised(
+                StreamError,
                 f"{settings.where} sent {what} of more than {most / _MB:g} MB, and the rest was "
-                f"not read. Check `base_url` of {settings.module}, or ask for less at once.",
+                "not read.",
+                f"Check `base_url` of {settings.module}, or ask for less at once.",
                 provider=settings.provider,
                 retryable=False,
             )

@@ -8,6 +8,7 @@ from amplifier_tui.kernel.llm_errors import StreamError
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCallBlock
 from amplifier_tui.kernel.utils.retry import one_line
 from amplifier_tui.kernel.utils.stream import StreamEmitter
+from amplifier_tui.modules._provider.errors import advised
 from amplifier_tui.modules._provider.settings import ProviderSettings
 
 
@@ -47,8 +48,9 @@ async def read_answer(
         else:
             await answer.read_whole(got)
         if not answer.complete:
-            raise StreamError(
-                f"The stream of {settings.where} ended before the answer was complete. "
+            raise advised(
+                StreamError,
+                f"The stream of {settings.where} ended before the answer was complete.",
                 "Retry in a moment.",
                 provider=settings.provider,
             )
@@ -57,9 +59,10 @@ async def read_answer(
         raise
     # An SDK makes objects of whatever comes, so that only their use shows what is missing.
     except (AttributeError, TypeError, LookupError, ValueError) as error:
-        raise StreamError(
+        raise advised(
+            StreamError,
             f"{settings.where} sent an answer of a form that its API does not have "
-            f"({one_line(str(error)) or type(error).__name__}). "
+            f"({one_line(str(error)) or type(error).__name__}).",
             f"Check `base_url` of {settings.module}: is this the address of such an API?",
             provider=settings.provider,
             # The next answer would have the same form.
@@ -79,14 +82,17 @@ def refuse_emptiness(response: ChatResponse, settings: ProviderSettings) -> None
     if any(isinstance(block, TextBlock | ToolCallBlock) for block in response.content):
         return
     if response.finish_reason == "length":
-        raise StreamError(
-            f"{settings.where} used up the output limit before the first word of its answer. "
+        raise advised(
+            StreamError,
+            f"{settings.where} used up the output limit before the first word of its answer.",
             f"Raise `max_tokens` of {settings.module}, or lower the effort.",
             provider=settings.provider,
             retryable=False,
         )
     if not response.content:
-        raise StreamError(
-            f"{settings.where} sent an empty answer. Retry, or say it in other words.",
+        raise advised(
+            StreamError,
+            f"{settings.where} sent an empty answer.",
+            "Retry, or say it in other words.",
             provider=settings.provider,
         )
