@@ -149,6 +149,19 @@ def test_a_slip_in_a_file_of_rules_is_found_with_what_it_costs(
     assert rules["remedy"].endswith("until then nothing but reading goes unasked.")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("[keys\n", "All keys keep their defaults."), ('[keys]\n"pane.modlues" = "f9"\n', "modules?")],
+)
+def test_a_keymap_that_can_t_be_read_or_names_no_action_is_found(
+    capsys: Capture, text: str, said: str
+) -> None:
+    write(Path(os.environ["XDG_CONFIG_HOME"]) / "amplifier-tui" / "keymap.toml", text)
+    keys = found(capsys)["Folders: keys"]
+    assert keys["state"] == "warning" and said in keys["said"]
+    assert "keymap.toml" in keys["said"] and "amplifier-tui keys" in keys["remedy"]
+
+
 @pytest.mark.parametrize("answers", [True, False])
 def test_each_provider_is_called_on_request_alone(
     server: LoopbackServer, capsys: Capture, answers: bool

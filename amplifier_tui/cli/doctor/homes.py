@@ -21,7 +21,7 @@ _LOOK_SECONDS: Final = 1.0
 
 
 def look_at_homes(workspace: "Workspace") -> Iterator[Diagnosis]:
-    """Yield what is found out about the program's folders, settings and keys."""
+    """Yield what is found out about the program's folders, settings, rules and keymap."""
     home = amplifier_home()
     for what, place in (
         ("home", home),
@@ -38,6 +38,7 @@ def look_at_homes(workspace: "Workspace") -> Iterator[Diagnosis]:
         yield _setting(f"{where}: {problem.message}", "until then it does not count")
     yield from _values(workspace)
     yield from _rules()
+    yield from _keymap()
 
 
 def _values(workspace: "Workspace") -> Iterator[Diagnosis]:
@@ -65,6 +66,15 @@ def _rules() -> Iterator[Diagnosis]:
         lost = "; until then nothing but reading goes unasked" if problem.restricts else ""
         said, remedy = str(problem), f"Correct that place{lost}."
         yield Diagnosis(what="rules", state="warning", said=said, remedy=remedy)
+
+
+def _keymap() -> Iterator[Diagnosis]:
+    from amplifier_tui.ui.keys.keymap_file import load_keymap
+
+    file = user_config_dir() / "keymap.toml"
+    for said in load_keymap(file).errors:
+        remedy = f"Correct {file}; `amplifier-tui keys` lists what holds until then."
+        yield Diagnosis(what="keys", state="warning", said=said, remedy=remedy)
 
 
 def _folder(what: str, place: Path) -> Diagnosis:
