@@ -47,14 +47,19 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             from difflib import get_close_matches
 
-            like = get_close_matches(args[0], COMMANDS, 1)
+            flags = {option.flag.removeprefix("--"): option.flag for option in OPTIONS}
+            # As other programs call it.
+            flags["continue"] = "--resume"
+            like = get_close_matches(args[0], (*COMMANDS, *flags), 1)
             advice = ""
             if os.path.isdir(args[0]):
                 advice = "A folder is opened with --cwd."
             elif " " in args[0].strip():
                 advice = "A prompt is sent with 'amplifier-tui run', or typed on the screen."
-            elif like and "Did you mean" not in error.format_message():
+            elif like:
                 advice = f"Did you mean '{like[0]}'?"
+                if like[0] in flags and like[0] not in COMMANDS:
+                    advice = f"Did you mean 'amplifier-tui {flags[like[0]]}'?"
             if not advice:
                 raise
             raise click.UsageError(f"{error.message} {advice}", ctx) from error

@@ -93,6 +93,18 @@ def test_a_mistyped_command_is_told_the_one_like_it(capsys: pytest.CaptureFixtur
     assert "Did you mean 'sessions'?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [("resume", "resume"), ("continue", "resume"), ("resum", "resume"), ("demo", "demo")],
+)
+def test_an_option_that_is_written_as_a_command_is_told_as_the_option_it_is(
+    name: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([name]) == 2
+    said = capsys.readouterr().err
+    assert f"Did you mean 'amplifier-tui --{option}'?" in said and said.count("Did you mean") == 1
+
+
 def test_without_a_terminal_it_refuses_to_start(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--demo", "--"]) == 2
     assert "needs a terminal" in capsys.readouterr().err
