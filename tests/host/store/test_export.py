@@ -367,3 +367,23 @@ def test_calls_results_and_reasoning_stand_below_the_heading_of_the_assistant(
         *("## You", "## Assistant", "> Let me think", "Calls `read_file`:"),
         *("Result of `read_file`:", "Done", "## You"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "exported"),
+    [
+        ("# One\n\n## Two #2\nText", "### One\n\n#### Two #2\nText"),
+        ("##### Five\n###### Six", "###### Five\n###### Six"),
+        ("One\n===\n\nTwo\nand more\n---\nText", "### One\n\n#### Two and more\nText"),
+        ("```sh\n# a comment\n```\n    # code", "```sh\n# a comment\n```\n    # code"),
+        ("- ```\n  # code\n  ```\n- # In a list", "- ```\n  # code\n  ```\n- ### In a list"),
+        ("- item\ngoes on\n---\n> # Said", "- item\ngoes on\n---\n> ### Said"),
+        ("#hash #1\n\n---\n| a |\n|---|", "#hash #1\n\n---\n| a |\n|---|"),
+    ],
+)
+def test_headings_of_an_answer_stand_below_those_of_the_export(
+    tmp_path: Path, said: str, exported: str
+) -> None:
+    rows = [{"role": "user", "content": "Ask"}, {"role": "assistant", "content": said}]
+    save(stored(tmp_path / "s", rows), tmp_path / "out.md")
+    assert (tmp_path / "out.md").read_text().endswith(f"## Assistant\n\n{exported}\n")

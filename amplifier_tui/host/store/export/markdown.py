@@ -4,8 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from amplifier_tui.host.store.export.headings import lowered
 from amplifier_tui.host.store.export.parts import ExportPart
 
+_HEADINGS: Final = 2
+"""Levels of the export's own headings: the title, and who speaks."""
 _TICKS: Final = re.compile(r"`{3,}")
 
 
@@ -38,7 +41,7 @@ class MarkdownForm:
 def _body(part: ExportPart) -> str:
     match part.kind:
         case "prompt" | "answer":
-            return part.text
+            return lowered(part.text, _HEADINGS)
         case "thinking":
             return "> " + part.text.replace("\n", "\n> ")
         case "call":

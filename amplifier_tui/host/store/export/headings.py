@@ -1,0 +1,45 @@
+"""The headings of Markdown that is put below the headings of another document."""
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_DEEPEST: Final = 6
+
+
+def lowered(text: str, by: int) -> str:
+    """Return Markdown with its headings so many levels lower; whatever else is in it stays.
+
+    One that is underlined gets the marks of the others: there is no underline for lower levels.
+    """
+    if "#" not in text and "\n=" not in text and "\n-" not in text:
+        return text
+    found: list[Token] = []
+    parser = _parser()
+    parser.block.parse(text, parser, {}, found)
+    lines: list[str | None] = [*text.split("\n")]
+    for token, inside in pairwise(found):
+        if token.type == "heading_open" and token.map is not None:
+            first, end = token.map
+            line = lines[first] or ""
+            marks = "#" * min(int(token.tag[1:]) + by, _DEEPEST)
+            if token.markup.startswith("#"):
+                lines[first] = line.replace(token.markup, marks, 1)
+                continue
+            words = inside.content.split("\n")
+            # Before them may stand the mark of a list or a quotation.
+            lines[first] = f"{line[: line.find(words[0])]}{marks} {' '.join(words)}"
+            lines[first + 1 : end] = [None] * (end - first - 1)
+    return "\n".join(line for line in lines if line is not None)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> "MarkdownIt":
+    # Late: most sessions are never exported.
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark")
