@@ -246,26 +246,27 @@ class DialogQueue:
         self._consider(at_once=not answer.typing)
 
     def _place(self, request_id: str) -> QueuePlace:
-        waiting = self.waiting
-        for n, request in enumerate(waiting, start=1):
-            if request.request_id == request_id:
-                return QueuePlace(n, len(waiting), len(self._like(request)))
-        return QueuePlace()
+        request = next((r for r in self.waiting if r.request_id == request_id), None)
+        if request is None:
+            return QueuePlace()
+        mine = self._beside(request)
+        return QueuePlace(mine.index(request) + 1, len(mine), len(self._like(request)))
+
+    def _beside(self, request: ApprovalRequested) -> list[ApprovalRequested]:
+        """Return what the session of a request waits for, with its agents: that one too."""
+        owner = self._dialogs.owner(request)
+        return [r for r in self.waiting if self._dialogs.owner(r) is owner]
 
     def _like(self, request: ApprovalRequested) -> list[ApprovalRequested]:
         """Return the requests of the same session that ask for exactly the same."""
-        owner = self._dialogs.owner(request)
-        waiting = (r for r in self.waiting if self._dialogs.owner(r) is owner)
-        return [r for r in waiting if same_request(r, request)]
+        return [r for r in self._beside(request) if same_request(r, request)]
 
     def _is_early(self) -> bool:
         """Whether another request of its session is to be answered before the one that is open."""
         shown = next((r for r in self.waiting if r.request_id == self._open), None)
         if shown is None:
             return False
-        owner = self._dialogs.owner(shown)
-        mine = (r for r in self.waiting if self._dialogs.owner(r) is owner)
-        return next(filter(self._opens, mine), shown) is not shown
+        return next(filter(self._opens, self._beside(shown)), shown) is not shown
 
     def _opens(self, request: ApprovalRequested) -> bool:
         if request.request_id in self._later:

@@ -206,6 +206,19 @@ def test_the_queue_is_counted_with_its_identical_requests() -> None:
     assert dialogs.place == QueuePlace(1, 4, 3)
 
 
+def test_the_place_counts_what_the_session_and_its_agents_wait_for_and_no_other_session() -> None:
+    queue, dialogs = queue_with(ask("mine"), ask("agent's", agent="scout"))
+    dialogs.unseen = {"other"}
+    queue.sync([*queue.waiting, ask("other's", session_id="other", payload="x")])
+    assert (dialogs.place.n, dialogs.place.of) == (1, 2)
+    dialogs.shown = ""
+    queue.answered(DialogAnswer("mine", Decision(allow=True)))
+    assert (dialogs.place.n, dialogs.place.of) == (1, 1)
+    dialogs.shown = ""
+    queue.answered(DialogAnswer("agent's", Decision(allow=True)))
+    assert queue.show() and dialogs.shown == "other's" and dialogs.place.of == 1
+
+
 @given(
     st.lists(
         st.sampled_from(["new", "type", "allow", "later", "typing", "gone", "show", "wait"]),
@@ -267,7 +280,7 @@ def test_the_shown_session_asks_first_and_all_identical_are_those_of_one_session
     queue, dialogs = queue_with()
     dialogs.unseen = {"other"}
     queue.sync([ask("r1"), ask("r2"), ask("r3", session_id="other")])
-    assert dialogs.shown == "r1" and dialogs.place == QueuePlace(1, 3, 2)
+    assert dialogs.shown == "r1" and dialogs.place == QueuePlace(1, 2, 2)
     dialogs.shown = ""
     queue.answered(DialogAnswer("r1", Decision(allow=True), identical=True))
     assert [request_id for request_id, _ in dialogs.decided] == ["r1", "r2"]
