@@ -40,6 +40,7 @@ def said(found: list[Problem]) -> list[tuple[int | None, str]]:
         ("bundel: {a: 1}", 4, "'bundel' is not a section of a bundle and is ignored Did you mean"),
         ("provders: []", 4, "Did you mean 'providers'?"),
         ("spawn: {exclud_tools: [a]}", 4, "Did you mean 'exclude_tools'?"),
+        ("tools: [{module: tool-bash}]\nspawn: {exclude_tools: [x, tool-bsh]}", 5, "'tool-bash'?"),
         ("agents:\n  inclde: [a]", 5, "'inclde' is no agent, but list, and is ignored Did you"),
         ("agents:\n  a: {descripton: x, instruction: y}", 5, "Did you mean 'description'?"),
         ("tools: [{module: tool-bsh}]", 4, "did you mean 'tool-bash'?"),
@@ -75,6 +76,14 @@ async def test_the_session_section_is_checked_key_by_key(
     top = "bundle: {name: mine}\nincludes: [coding]\nsession:\n"
     found = said(await findings(tmp_path, f"{top}  {session}\n"))
     assert [line for line, text in found if words in text] == [4], found
+
+
+async def test_what_spawn_keeps_from_agents_may_be_what_an_agent_brings(tmp_path: Path) -> None:
+    agents = "agents: {a: {instruction: x, tools: [{module: tool-bash}]}}\n"
+    text = f"{TOP}tools: [{{module: tool-task}}]\n{agents}spawn: {{exclude_tools: [tool-bash]}}\n"
+    assert await findings(tmp_path, text) == []
+    (found,) = said(await findings(tmp_path, text.replace("[tool-bash]", "[tool-tsk]")))
+    assert found == (6, "spawn.exclude_tools: there is no 'tool-tsk' Did you mean 'tool-task'?")
 
 
 async def test_keys_that_are_like_none_are_left_to_others(tmp_path: Path) -> None:

@@ -15,7 +15,11 @@ from amplifier_tui.foundation.checks.bundle_file import (
     check_files_of,
     place_of,
 )
-from amplifier_tui.foundation.checks.ignored import agent_problems, unknown_names
+from amplifier_tui.foundation.checks.ignored import (
+    agent_problems,
+    unknown_in_spawn,
+    unknown_names,
+)
 from amplifier_tui.foundation.checks.module_settings import settings_problems
 from amplifier_tui.foundation.checks.opening_report import place_of_module
 from amplifier_tui.foundation.checks.preview import BundleDescription
@@ -52,7 +56,7 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     ]
     found += _missing_modules(preview, bundle)
     found += _settings(bundle, strict=strict)
-    found += [*_agents(preview, bundle), *preview.mentions]
+    found += [*_agents(preview, bundle), *unknown_in_spawn(bundle), *preview.mentions]
     found += _unresolved_context(bundle)
     remedy = "As a part of another bundle it needs none."
     found += [

@@ -4,7 +4,7 @@
 correct a stranger's.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,6 +39,7 @@ def ignored_of(bundle: BundleData) -> Iterator[Problem]:
         if _is_own(bundle.origins.get(f"agent:{name}", ())):
             yield from () if file is None else agent_problems(file, name)
             yield from unknown_names(bundle, name)
+    yield from unknown_in_spawn(bundle, own=True)
     yield from settings_problems(bundle)
 
 
@@ -67,12 +68,36 @@ def unknown_names(bundle: BundleData, name: str) -> Iterator[Problem]:
         if key not in (*POLICY, "agents") or not isinstance(values, list):
             continue
         known = bundle.agents.keys() if key == "agents" else _modules(bundle, agent, section)
-        for value in map(str, values):
-            near = None if value in known else _nearest(value, known)
-            if near is not None:
-                message = f"{key} of the agent '{name}': there is no '{value}'"
-                place = _place_in_agent(bundle, name, key)
-                yield Problem(message, "warning", *place, f"Did you mean '{near}'?")
+        for value, near in _misspelled(values, known):
+            message = f"{key} of the agent '{name}': there is no '{value}'"
+            place = _place_in_agent(bundle, name, key)
+            yield Problem(message, "warning", *place, f"Did you mean '{near}'?")
+
+
+def unknown_in_spawn(bundle: BundleData, *, own: bool = False) -> Iterator[Problem]:
+    """Yield what a bundle's `spawn` keeps from every agent, and is in none of them.
+
+    With `own` only what files of the user and the project say.
+    """
+    agents = [{}, *(each for each in bundle.agents.values() if isinstance(each, dict))]
+    for key in POLICY:
+        values, section = bundle.spawn.get(key), key.partition("_")[2]
+        strange = own and not _is_own(bundle.origins.get(f"spawn:{key}", ()))
+        if strange or not isinstance(values, list):
+            continue
+        known = set().union(*(_modules(bundle, agent, section) for agent in agents))
+        for value, near in _misspelled(values, known):
+            message = f"spawn.{key}: there is no '{value}'"
+            place = place_of(bundle, f"spawn:{key}", "spawn", key)
+            yield Problem(message, "warning", *place, f"Did you mean '{near}'?")
+
+
+def _misspelled(names: Iterable[Any], known: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names that are none of the known ones, each with the one that is meant."""
+    for name in map(str, names):
+        near = None if name in known else _nearest(name, known)
+        if near is not None:
+            yield name, near
 
 
 def _modules(bundle: BundleData, agent: dict[str, Any], section: str) -> set[str]:
