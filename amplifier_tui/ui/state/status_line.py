@@ -5,7 +5,7 @@ title; the help key at the right end. When the row is too narrow segments leave 
 `DROP_ORDER`, and the last ones are said shorter. A notice stands behind the other segments. It
 may push out everything in `DROP_ORDER`, never mode, activity, approvals or queue; so it is read
 whole when it can be, and it hides nothing that waits for the user. One that is cut names the key
-that shows it whole.
+that shows it whole; on a narrow row the context makes way for that.
 """
 
 from collections.abc import Iterator, Sequence
@@ -72,7 +72,7 @@ _LAST_ORDER: tuple[SegmentName, ...] = ("context", "queue", "mode")
 _NOTICE_WORTH = 30
 """For this many cells of a notice the other segments are said shorter."""
 
-_NOTICE_BESIDE_KEY = 20
+_NOTICE_BESIDE_KEY = 13
 """A cut notice names the key that shows it whole when this much of it is left beside it."""
 
 _NOTICE_LEAST = 8
@@ -236,9 +236,12 @@ def place(
     whole = len(DROP_ORDER) + 2
     # What is allowed stays named: the mode is said shorter only for a notice without any room.
     named = whole + _SHORTEN_ORDER.index("mode")
+    beside = cell_len(_hint(notices_key)) + _NOTICE_BESIDE_KEY if notices_key else _NOTICE_LEAST
+    without = [part for part in steps[named - 1] if part.name != "context"]
     for enough, candidates in (
         (wanted, steps[:whole]),
         (min(wanted, _NOTICE_WORTH), steps[whole - 1 : named]),
+        (min(wanted, beside), [*steps[whole - 1 : named], without]),
         (min(wanted, _NOTICE_LEAST), steps[whole - 1 : named]),
         (min(wanted, _NOTICE_LEAST), steps[named:]),
     ):
@@ -251,11 +254,15 @@ def place(
 
 def _fitted(notice: StatusSegment, room: int, key: str) -> StatusSegment:
     """Return a notice in `room` cells; one that is cut names the key that shows it whole."""
-    hint = f"  {key}" if key and notice.width > room else ""
+    hint = _hint(key) if notice.width > room else ""
     if hint and room - cell_len(hint) < _NOTICE_BESIDE_KEY:
         hint = ""
     pieces = fit_pieces(notice.pieces, room - cell_len(hint))
     return StatusSegment("notice", (*pieces, (hint, "muted")) if hint else tuple(pieces))
+
+
+def _hint(key: str) -> str:
+    return f"  {key}" if key else ""
 
 
 def _steps(kept: list[StatusSegment]) -> Iterator[list[StatusSegment]]:

@@ -146,6 +146,18 @@ def test_a_notice_that_is_cut_names_the_key_that_shows_it_whole(width: int) -> N
     assert placed[-1].at + placed[-1].segment.width <= width
 
 
+@pytest.mark.parametrize("begun", [FULL, BUSY[:-1]], ids=["idle", "busy"])
+def test_at_forty_columns_too_a_notice_that_is_cut_names_the_key(begun: list[HostEvent]) -> None:
+    state = new_state(*begun, make(Notice, level="warning", source="host", text="No such " * 9))
+    notice = notice_segment(state, NOW)
+    placed = place(status_segments(state, NOW, "◐", "/home/u"), notice, HELP, 38, "ctrl+x i")
+    names = [each.segment.name for each in placed]
+    said = "".join(part for part, _ in placed[-1].segment.pieces)
+    assert said.startswith("! No such N") and said.endswith("…  ctrl+x i")
+    assert names[0] == "mode" and ("activity" in names) is (begun is not FULL)
+    assert placed[-1].at + placed[-1].segment.width <= 38
+
+
 def test_a_notice_that_is_read_whole_names_no_key() -> None:
     state = new_state(*FULL, make(Notice, level="info", source="host", text="Saved."))
     notice = notice_segment(state, NOW)
