@@ -51,6 +51,7 @@ from amplifier_tui.host.events.session import LimitChanged as LimitChanged
 from amplifier_tui.host.events.session import LocalServersFound as LocalServersFound
 from amplifier_tui.host.events.session import ModeChanged as ModeChanged
 from amplifier_tui.host.events.session import ModelChanged as ModelChanged
+from amplifier_tui.host.events.session import ModuleChangeWaits as ModuleChangeWaits
 from amplifier_tui.host.events.session import ModuleDegraded as ModuleDegraded
 from amplifier_tui.host.events.session import ModuleFailed as ModuleFailed
 from amplifier_tui.host.events.session import ModuleLoading as ModuleLoading

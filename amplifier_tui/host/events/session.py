@@ -344,6 +344,22 @@ class ModuleDegraded(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleChangeWaits(HostEvent):
+    """A change of a module waits for the running turn, or none does any more.
+
+    Attributes:
+        change: What becomes of the module, such as `switched off`; empty when nothing waits.
+        at_rest: It waits for the end of the turn, else for its next step.
+    """
+
+    module_id: str
+    kind: ModuleKind
+    instance: str = ""
+    change: str = ""
+    at_rest: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleUnmounted(HostEvent):
     """A module was taken out of the running session; when `disabled`, it is listed all the same."""
 

@@ -226,6 +226,9 @@ def module_row(module: ModuleStatus, width: int) -> Row:
 
 def _data(module: ModuleStatus, room: int) -> Row:
     """Return the right column, least important parts left out until it fits."""
+    if module.waits:
+        words = (module.waits, module.change, "waits")
+        return [(next((each for each in words if len(each) <= room), ""), "warning")]
     if module.state in ("failed", "noted"):
         return [(fit(failure_word(module), room), "muted")] if room > 4 else []
     if module.state in ("loading", "off"):
@@ -261,6 +264,8 @@ def _latest(module: ModuleStatus) -> str:
 
 
 def _wide_data(module: ModuleStatus, width: int) -> Row:
+    if module.waits:
+        return [(module.waits, "warning"), (f"  {module.kind:<12}", "muted")]
     if module.state in ("failed", "noted"):
         # The kind's column, and at least a readable part of the name, are not given up.
         room = width - 2 - min(cell_len(one_line(module.module_id)), _WIDE_NAME) - 1 - 14
@@ -326,6 +331,7 @@ def module_details(module: ModuleStatus, width: int, share: float = 0.0) -> list
     last = f", the latest took {milliseconds(module.last_ms)}" if module.last_ms else ""
     # What is wrong comes first: the block may be longer than the pane.
     lines: list[tuple[str, str, Role]] = [
+        ("waits", module.waits, "warning"),
         ("error", module.error, "error" if module.state == "failed" or module.kept else "text"),
         ("so", "what was there before goes on; r tries again" if module.kept else "", "text"),
         ("so", "the session cannot run without it" if module.fatal else "", "error"),

@@ -15,6 +15,7 @@ from amplifier_tui.foundation.trust.items import TrustDecision
 from amplifier_tui.host.cards import ModuleSetting
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
+    ModuleChangeWaits,
     ModuleFailed,
     ModuleMounted,
     ModuleUnmounted,
@@ -214,6 +215,41 @@ def test_a_value_that_was_shown_without_its_secret_is_not_taken_for_the_value(
     driver.client.configure(key, "servers", shown.value.replace('"a"', '"b"'))
     assert "holds a secret, which is shown as [REDACTED]" in said(driver)
     assert held() == shown
+
+
+def test_a_change_that_waits_is_told_made_once_and_taken_back_by_its_opposite(
+    project: Project, driver: Driver
+) -> None:
+    begun, go = project.folder / "begun", project.folder / "go"
+    name = project.bundle(
+        script=calling({"wait": {"started": str(begun), "until": str(go)}}),
+        tools=("tool-test", "tool-todo"),
+        hooks=(("hooks-todo-reminder", {}),),
+    )
+    project.allow(TOOLS)
+    driver.open(name)
+    driver.client.submit("Hello")
+    driver.wait(ToolStarted, lambda event: event.tool == "wait")
+    for _ in range(2):
+        driver.client.switch_module("hooks-todo-reminder", on=False)
+        assert said(driver) == "hooks-todo-reminder is switched off at the next step of this turn"
+        driver.client.unmount("tool-todo")
+        assert said(driver) == "tool-todo is taken out at the next step of this turn"
+    told = driver.of(ModuleChangeWaits)
+    assert [(e.module_id, e.change, e.at_rest) for e in told] == [
+        ("hooks-todo-reminder", "switched off", False),
+        ("tool-todo", "taken out", False),
+    ]
+    driver.client.switch_module("hooks-todo-reminder", on=True)
+    assert said(driver) == "hooks-todo-reminder stays switched on"
+    go.touch()
+    driver.wait(TurnEnded)
+    assert [event.module_id for event in driver.of(ModuleUnmounted)] == ["tool-todo"]
+    told = driver.of(ModuleChangeWaits)[2:]
+    assert [(e.module_id, e.change) for e in told] == [
+        ("hooks-todo-reminder", ""),
+        ("tool-todo", ""),
+    ]
 
 
 def test_changes_that_wait_for_the_same_module_all_hold(project: Project, driver: Driver) -> None:

@@ -8,6 +8,7 @@ from amplifier_tui.host.client import ModuleDetails, ModuleSetting, ToolCard
 from amplifier_tui.host.events import (
     Failed,
     HostEvent,
+    ModuleChangeWaits,
     ModuleDegraded,
     ModuleFailed,
     ModuleLoading,
@@ -407,6 +408,30 @@ async def test_a_module_is_changed_from_where_it_is_shown(size: tuple[int, int])
         await driver.closed()
         assert driver.client.named("reload")[-1] == ("tool-web",)
         assert driver.client.named("switch_module")[-1] == ("tool-filesystem", True)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 36)])
+async def test_a_change_that_waits_for_the_turn_stands_in_the_row_and_the_key_takes_it_back(
+    size: tuple[int, int],
+) -> None:
+    async with running(size=size) as driver:
+        await driver.push(*MODULES)
+        await driver.press("f2", "j", "j", "d")
+        waits = make(
+            ModuleChangeWaits,
+            module_id="tool-bash",
+            kind="tool",
+            change="switched off",
+            at_rest=True,
+        )
+        await driver.push(waits)
+        assert "switched off" in driver.text()
+        await driver.press("enter")
+        assert "waits     switched off when" in driver.text()
+        await driver.press("d")
+        assert driver.client.named("switch_module") == [("tool-bash", False), ("tool-bash", True)]
+        await driver.push(make(ModuleChangeWaits, module_id="tool-bash", kind="tool"))
+        assert "switched off" not in driver.text()
 
 
 async def test_a_setting_of_which_a_part_is_not_shown_is_asked_for_anew() -> None:

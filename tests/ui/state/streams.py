@@ -129,6 +129,12 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "failed": st.sampled_from([(), ("a: it ended",)]),
         "of": st.integers(1, 3),
     },
+    host.ModuleChangeWaits: {
+        "module_id": _MODULES,
+        "kind": _MODULE_KINDS,
+        "change": st.sampled_from(["", "switched off"]),
+        "at_rest": st.booleans(),
+    },
     host.ModuleUnmounted: {"module_id": _MODULES, "kind": _MODULE_KINDS},
     host.TurnStarted: {"turn": st.sampled_from([1, 2]), "prompt": _TEXT},
     host.TurnEnded: {"turn": st.sampled_from([1, 2]), "status": _TURN_STATUS},

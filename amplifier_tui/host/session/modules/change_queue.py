@@ -6,7 +6,9 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.events import ModuleChangeWaits
 from amplifier_tui.host.session.modules.facts import Planned
+from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.hooks.registry import HookRegistry
 
 _FIRST: Final = -1_000
@@ -34,6 +36,7 @@ class ChangeQueue:
         make: Makes a change; a failure is its own to tell.
         running: Whether a turn runs.
         paused: Has prompts wait while something is changed.
+        sender: Tells which modules have a change that waits.
     """
 
     def __init__(
@@ -42,11 +45,13 @@ class ChangeQueue:
         make: Callable[[ModuleChange], Coroutine[Any, Any, None]],
         running: Callable[[], bool],
         paused: Callable[[], AbstractContextManager[None]],
+        sender: Sender,
     ) -> None:
         self._hooks = hooks
         self._make = make
         self._running = running
         self._paused = paused
+        self._sender = sender
         self._waiting: list[ModuleChange] = []
         self._making: set[asyncio.Task[None]] = set()
         self._stopped = False
@@ -58,11 +63,39 @@ class ChangeQueue:
             with self._paused():
                 await self._make_apart(change)
             return True
+        if any(_same(each, change) for each in self._waiting):
+            return False
         self._waiting.append(change)
+        self._tell(change.planned)
         if self._listening is None:
             # Only while something waits: it would be in the trace of every request.
             self._listening = self._hooks.register("provider:request", self._step, _FIRST, _HANDLER)
         return False
+
+    def take_back(self, key: str, what: str) -> bool:
+        """Drop a change that waits; say whether there was one."""
+        found = [each for each in self._waiting if (each.planned.key, each.what) == (key, what)]
+        for change in found:
+            self._drop(change)
+        return bool(found)
+
+    def _drop(self, change: ModuleChange) -> None:
+        self._waiting = [each for each in self._waiting if each is not change]
+        self._tell(change.planned)
+
+    def _tell(self, planned: Planned) -> None:
+        """Say what waits for a module: the latest of it, if anything."""
+        waiting = [each for each in self._waiting if each.planned.key == planned.key]
+        self._sender.send(
+            ModuleChangeWaits(
+                **self._sender.stamp(),
+                module_id=planned.module_id,
+                kind=planned.kind,
+                instance=planned.instance,
+                change=waiting[-1].what if waiting else "",
+                at_rest=bool(waiting) and waiting[-1].at_rest,
+            )
+        )
 
     async def _step(self, event: str, data: dict[str, Any]) -> None:
         await self._make_those_due(at_rest=False)
@@ -77,8 +110,9 @@ class ChangeQueue:
             self._listening = None
         for change in [each for each in self._waiting if at_rest or not each.at_rest]:
             # What comes after a turn that is stopped here waits for the end of the turn.
-            self._waiting = [each for each in self._waiting if each is not change]
-            await self._make_apart(change)
+            if any(each is change for each in self._waiting):
+                self._drop(change)
+                await self._make_apart(change)
 
     async def stop(self, timeout: float) -> None:
         """End what is being changed, and change nothing from here on."""
@@ -97,3 +131,8 @@ class ChangeQueue:
         self._making.add(task)
         task.add_done_callback(self._making.discard)
         await asyncio.wait({task})
+
+
+def _same(one: ModuleChange, other: ModuleChange) -> bool:
+    """Say whether two changes do one thing to one module; each value of a setting is another."""
+    return (one.planned.key, one.apply) == (other.planned.key, other.apply)

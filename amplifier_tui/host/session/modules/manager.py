@@ -70,7 +70,7 @@ class ModuleManager:
         self.sources = sources
         self._sender = sender
         self._changed = changed
-        self._queue = ChangeQueue(session.coordinator.hooks, self._make, running, paused)
+        self._queue = ChangeQueue(session.coordinator.hooks, self._make, running, paused, sender)
         self._lock = asyncio.Lock()
 
     async def mount(self, wanted: str) -> None:
@@ -100,8 +100,10 @@ class ModuleManager:
         await self._do_to(key, self._reload, "reloaded")
 
     async def switch(self, key: str, *, on: bool) -> None:
-        """Switch a module on, or off for this session."""
-        if on:
+        """Switch a module on, or off for this session; the one takes back the other that waits."""
+        if self._queue.take_back(key, "switched off" if on else "switched on"):
+            self._say("info", f"{key} stays switched {'on' if on else 'off'}")
+        elif on:
             await self._do_to(key, self._mount, "switched on")
         else:
             await self._do_to(key, self._disable, "switched off", self._needed)

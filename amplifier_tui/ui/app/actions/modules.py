@@ -42,11 +42,14 @@ def unmount(app: SessionApp, client: SessionClient, state: SessionState, key: st
 
 @in_open_session
 def switch(app: SessionApp, client: SessionClient, state: SessionState, key: str = "") -> None:
-    """Switch a module off, or on again."""
+    """Switch a module off, or on again; what waits for the turn to end is taken back."""
 
     def chosen(found: str) -> None:
         info = state.modules.by_key.get(found)
-        client.switch_module(found, on=info is not None and info.state == "off")
+        will_be_off = info is not None and (
+            info.change == "switched off" or (info.state == "off" and not info.change)
+        )
+        client.switch_module(found, on=will_be_off)
 
     _with_module(app, state, key, "Switch", chosen)
 

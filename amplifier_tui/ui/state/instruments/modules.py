@@ -41,7 +41,8 @@ class ModuleStatus:
     `last_ms`; `trouble` is its latest error, of a turn or of one of its hook handlers, `problems`
     what is wrong with its tools, `failed_parts` which of its `parts` have failed, each with why;
     `in_place_of` is the source in whose place it is used; `where` is the file and line that ask for
-    it; `since` is Unix time.
+    it; `since` is Unix time; `change` is what becomes of it at the next step
+    of the turn, or (`at_rest`) when that has ended.
     """
 
     module_id: str
@@ -76,6 +77,14 @@ class ModuleStatus:
     total_ms: float = 0.0
     uses: dict[str, int] = field(default_factory=dict)
     details: ModuleDetails | None = None
+    change: str = ""
+    at_rest: bool = False
+
+    @property
+    def waits(self) -> str:
+        """What becomes of it, and when; empty where no change waits."""
+        when = "when this turn ends" if self.at_rest else "at the next step"
+        return f"{self.change} {when}" if self.change else ""
 
     @property
     def key(self) -> str:
@@ -213,6 +222,12 @@ class Modules(Section):
     def _degraded(self, event: events.ModuleDegraded) -> None:
         info = self.by_key.get(module_key(event.module_id, event.instance))
         if info is not None and assign(info, failed_parts=event.failed, parts=event.of):
+            self.touch()
+
+    @on(events.ModuleChangeWaits, live=True)
+    def _change_waits(self, event: events.ModuleChangeWaits) -> None:
+        info = self.by_key.get(module_key(event.module_id, event.instance))
+        if info is not None and assign(info, **told(event, "change", "at_rest")):
             self.touch()
 
     @on(events.ModuleUnmounted)
