@@ -207,7 +207,7 @@ class Models:
         lists = any(card.model for card in cards if card.provider == asked)
         near = nearest_model(model, fitting, cards)
         if lists and not provider:
-            end = f"{near or '.'} To ask for it all the same, write {asked}/{model}"
+            end = f"{near or '.'} Write {asked}/{model} to ask for it all the same"
             self._sender.notice("warning", f"No provider lists {model}{end}", REFUSED)
             return None
         # Names of models may hold a slash.

@@ -187,7 +187,7 @@ def test_a_name_that_no_provider_lists_is_not_taken_and_the_nearest_and_a_way_to
         driver.client.switch_model(wrong)
         notice = driver.wait(Notice)
         assert (notice.level, notice.source) == ("warning", "model")
-        way = f"To ask for it all the same, write anthropic/{wrong}"
+        way = f"Write anthropic/{wrong} to ask for it all the same"
         assert notice.text == f"No provider lists {wrong}{near} {way}"
     driver.client.switch_bundle("test", carry=False)
     assert driver.wait(SessionOpened).model == SONNET
