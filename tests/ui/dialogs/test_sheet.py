@@ -72,8 +72,8 @@ async def test_a_dialog_that_is_answered_under_a_later_one_closes_when_that_has_
         assert results == ["yes"]
 
 
-@pytest.mark.parametrize(("width", "rows", "most"), [(56, 14, 2), (116, 26, 3), (196, 40, 2)])
-def test_chords_stand_in_as_few_columns_as_hold_them_and_say_what_lists_the_others(
+@pytest.mark.parametrize(("width", "rows", "most"), [(56, 14, 2), (116, 26, 3), (196, 40, 3)])
+def test_chords_stand_in_few_columns_and_say_what_lists_the_others(
     width: int, rows: int, most: int
 ) -> None:
     chords = {f"f{at}": BY_ID["session.bundles"] for at in range(67)}
@@ -83,6 +83,15 @@ def test_chords_stand_in_as_few_columns_as_hold_them_and_say_what_lists_the_othe
     assert max(line.count("Switch bundle") for line in lines) == most
     assert ("42 more: space lists them all" in head) is (width == 56)
     assert ("more" in head) is (width == 56)
+
+
+def test_the_titles_of_chords_are_in_line_however_long_their_keys() -> None:
+    keys = ("a", "space", "digits", "b", "f10", "c")
+    chords = dict.fromkeys(keys, BY_ID["session.bundles"])
+    _, _, *rows = chord_columns(chords, "ctrl+x", 70, 5).plain.splitlines()
+    assert len(rows) == 3 and rows[0].startswith(" a ")
+    for first in (0, 24):
+        assert len({row.index("Switch bundle", first) for row in rows}) == 1
 
 
 @pytest.mark.parametrize(("size", "cut"), [((40, 12), True), ((80, 24), True), ((160, 60), False)])

@@ -24,6 +24,8 @@ from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
 _COLUMN = 26
 """The fewest cells of a column of chords."""
+_ROOMY = 3
+"""Columns of chords that there are where they have room, though fewer would hold them."""
 _ROWS = ((90, 1), (50, 2), (0, 3))
 """Columns from which what a command does takes so many rows."""
 _SLASH = 1 + max(len(each.commands[0]) for each in ACTIONS if each.slash)
@@ -222,17 +224,30 @@ def action_row(
 
 
 def chord_columns(chords: dict[str, Action], leader: str, width: int, rows: int) -> Content:
-    """Lay out chords, by their key, in as few columns as hold them; what has no room is counted."""
+    """Lay out chords, by their key, in columns; what has no room is counted.
+
+    There are as few as hold them, and up to three where these have room for every title.
+    """
+    keys = [Content.styled(f" {show_key(chord)} ", "bold on $background") for chord in chords]
+    titles = [action.title for action in chords.values()]
+    longest = max(map(len, titles), default=0) + 3
+    longest += max((key.cell_length for key in keys), default=0)
     needed = -(-len(chords) // max(1, rows - 2))
-    columns = max(1, min(needed, width // _COLUMN))
-    whole = [
-        Content.assemble((f" {show_key(chord)} ", "bold on $background"), " ", action.title)
-        for chord, action in chords.items()
-    ]
-    size = min(width // columns, max((cell.cell_length for cell in whole), default=0) + 2)
-    cells = [cell.truncate(size - 2, ellipsis=True) for cell in whole]
-    height = -(-len(cells) // columns)
+    roomy = min(_ROOMY, width // longest)
+    columns = max(1, min(max(needed, roomy), width // _COLUMN))
+    size = min(width // columns, longest)
+    height = max(1, -(-len(keys) // columns))
     room = max(1, rows - 1)
+    cells: list[Content] = []
+    for first in range(0, len(keys), height):
+        column = keys[first : first + height]
+        lead = max(key.cell_length for key in column[:room])
+        cells += [
+            Content.assemble(key, " " * (max(0, lead - key.cell_length) + 1), title).truncate(
+                size - 2, ellipsis=True
+            )
+            for key, title in zip(column, titles[first : first + height], strict=True)
+        ]
     left_out = sum(at % height >= room for at in range(len(cells)))
     palette = [show_key(key) for key, action in chords.items() if action.id == "app.palette"]
     way = f": {palette[0]} lists them all" if palette else ""
