@@ -167,8 +167,7 @@ class ScrollLines(LineView[ShownRow]):
 
     def lay_out(self) -> None:
         """Fold the lines to another width."""
-        if self.content_width() != self._made_for:
-            super().lay_out()
+        super().lay_out()
         if self._at_end and self.scroll_offset.y:
             self.scroll_to(y=self.max_scroll_y, animate=False)
         self._note_reading()

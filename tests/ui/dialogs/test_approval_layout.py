@@ -125,6 +125,34 @@ async def test_a_resize_while_the_dialog_is_open_loses_nothing() -> None:
             assert "cannot be undone" in text or size == (40, 12)
 
 
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize(
+    "sizes", [((140, 36), (80, 24)), ((80, 24), (60, 24)), ((80, 24), (40, 12))]
+)
+async def test_all_of_a_call_can_be_reached_on_a_terminal_that_was_made_narrower(
+    sizes: tuple[tuple[int, int], ...], full: bool
+) -> None:
+    commands = [
+        f"tar czf backup-of-folder-number-{n}.tar.gz calc tests README.md --exclude=*.pyc "
+        "--mode=644 --owner=root --sort=name"
+        for n in range(1, 9)
+    ]
+    commands.append("rm -rf .git")
+    segments = tuple(Segment(text=text, note="no rule") for text in commands)
+    async with running(size=sizes[0]) as drive:
+        await drive.push(ask(payload=" && ".join(commands), segments=segments, risk="critical"))
+        dialog = await drive.dialog(ApprovalDialog)
+        if full:
+            await drive.press("z")
+        for size in sizes[1:]:
+            await drive.pilot.resize_terminal(*size)
+            await drive.until(lambda size=size: dialog.region.size == size)
+        await drive.press("end")
+        await drive.until(lambda: "9  rm -rf .git" in drive.text())
+        body = dialog.query_one(ScrollLines)
+        assert body.scroll_offset.y + body.scrollable_content_region.height == len(body.rows)
+
+
 async def test_the_prompt_has_no_cursor_and_names_no_keys_behind_a_dialog() -> None:
     async with running() as drive:
         prompt = drive.app.main.prompt.input
