@@ -32,6 +32,7 @@ class RewindFile:
         conflict: Why it stays as it is unless it is named in `overwrite`; empty where it does not.
         problem: Why it can't be put back; empty where it can.
         command: The command that changed it; empty where a tool named the file.
+        note: What it becomes again beside its content: `mode 755`, `link to a.py`; empty for none.
     """
 
     path: str
@@ -41,6 +42,7 @@ class RewindFile:
     conflict: str = ""
     problem: str = ""
     command: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

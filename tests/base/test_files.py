@@ -20,6 +20,7 @@ from amplifier_tui.base.files import (
     move_aside,
     open_regular,
     write_atomic,
+    write_link,
     write_together,
 )
 
@@ -279,3 +280,15 @@ def test_whether_a_lock_is_held_is_seen_without_taking_it(
 
     monkeypatch.setattr("amplifier_tui.base.files.locking._flock", none)
     assert other.is_free(), "where there are no locks nothing is guarded"
+
+
+def test_a_link_takes_the_place_of_a_link_and_what_that_leads_to_stays(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept")
+    link = tmp_path / "new" / "link"
+    write_link(link, b"../file")
+    write_link(link, b"../other")
+    assert os.readlink(link) == "../other" and (tmp_path / "file").read_text() == "kept"
+    with pytest.raises(OSError):
+        write_link(tmp_path / "new", b"file")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["link"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "new"]

@@ -21,7 +21,13 @@ from amplifier_tui.base.files.reading import (
     read_regular,
     require_regular,
 )
-from amplifier_tui.base.files.replacing import free_name, move_aside, replacing, write_atomic
+from amplifier_tui.base.files.replacing import (
+    free_name,
+    move_aside,
+    replacing,
+    write_atomic,
+    write_link,
+)
 from amplifier_tui.base.files.together import write_together
 
 __all__ = [
@@ -41,5 +47,6 @@ __all__ = [
     "replacing",
     "require_regular",
     "write_atomic",
+    "write_link",
     "write_together",
 ]

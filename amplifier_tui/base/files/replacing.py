@@ -94,13 +94,36 @@ def stage(
     return temporary
 
 
+def write_link(path: Path, target: bytes) -> None:
+    """Put a symbolic link in place of a file or link in one step; folders on the way are made.
+
+    Args:
+        target: Where it leads, as it is to be written in it.
+
+    Raises:
+        OSError: It can't be made; what was there is as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _temporary(path)
+    os.symlink(os.fsdecode(target), temporary)
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name[:80]}.{os.urandom(8).hex()}.tmp")
+
+
 @contextlib.contextmanager
 def _staging(path: Path, *, mode: int | None, links: Links) -> Iterator[tuple[BinaryIO, Path]]:
     """Make a file beside another one, which goes again where the block raises."""
     found = _existing_mode(path, links)
     mode = found if mode is None else mode
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name[:80]}.{os.urandom(8).hex()}.tmp")
+    temporary = _temporary(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | FLAGS
     handle = os.open(temporary, flags, 0o666 if mode is None else 0o600)
     try:

@@ -3,8 +3,9 @@
 Before a file of the workspace is written, edited, patched or deleted by a file tool, its content is
 copied once per turn into the folder ``checkpoints`` of the session. Around a command that may
 change files the workspace is compared: with git's index where there is one, else file by file as
-long as there are not too many. What is ignored, or outside of the workspace, is left alone. Links
-are followed to see where a file is.
+long as there are not too many. What is ignored, or outside of the workspace, is left alone. Of a
+path that a tool names, links are followed to see where the file is. A link itself is kept like a
+file, as where it leads, when a command makes, changes or removes it, and so are permissions.
 
 Capabilities:
     ``checkpoint.list``: async function without arguments; returns a list of dicts, oldest first,
@@ -17,9 +18,10 @@ Capabilities:
     ``checkpoint.preview``: async function ``(id)``; returns a dict: ``damaged`` (the record is not
         whole, and files may be missing), ``unseen``, and ``files``: dicts with ``path``, ``action``
         (``restored``, ``removed`` or ``unchanged``), ``conflict`` (why it is not done unless
-        forced), ``problem`` (why it can't be done) and ``command``.
+        forced), ``problem`` (why it can't be done), ``command`` and ``note`` (what it becomes again
+        beside its content: ``mode 755``, ``link to a.py``).
     ``checkpoint.content``: async function ``(id, path)``; returns the bytes a file is put back to,
-        None where it did not exist.
+        of a link where it leads; None where it did not exist.
     ``checkpoint.restore``: async function ``(id, paths=None, force=False)``; puts files back to
         what they were when that turn began, undoing later turns too. Returns a dict of lists of
         paths: ``restored``, ``removed`` (they did not exist), ``unchanged``, ``conflicts`` (they

@@ -26,7 +26,8 @@ from amplifier_tui.modules.hooks_checkpoint.going_back import (
     returns,
     standing,
 )
-from amplifier_tui.modules.hooks_checkpoint.store import ChangedTurn, CopyStore, digest, inside
+from amplifier_tui.modules.hooks_checkpoint.states import same, state
+from amplifier_tui.modules.hooks_checkpoint.store import ChangedTurn, CopyStore, inside
 
 logger = logging.getLogger(__name__)
 
@@ -188,9 +189,9 @@ class Checkpoints:
             return
         elif known.after == "":
             # No tool has changed it yet, but the user may have while they were asked.
-            if unsaved is not None or digest(file) != known.copy:
+            if unsaved is not None or not same(state(file), known.before):
                 store.add(turn, file, self._settings.limits, unsaved)
-        elif not known.by_hand and (unsaved is not None or digest(file) != known.after):
+        elif not known.by_hand and (unsaved is not None or known.is_other_than(state(file))):
             store.note_by_hand(turn, file)
 
     async def _note(self, files: list[Path], *, ran: bool = True) -> None:
@@ -247,7 +248,7 @@ class Checkpoints:
                     known = turn.files.get(str(entry.path))
                     if known is None:
                         await asyncio.to_thread(store.enter, turn, entry)
-                    elif entry.copy is not None and known.after not in ("", entry.copy):
+                    elif entry.copy is not None and known.is_other_than(entry.before):
                         await asyncio.to_thread(store.note_by_hand, turn, entry.path)
                     await asyncio.to_thread(store.note_after, turn, entry.path)
                 problem = look.problem or ("it ran in the background" if look.goes_on else "")
@@ -352,9 +353,10 @@ class Checkpoints:
 
     async def _is_held(self, file: FileReturn) -> bool:
         """Whether an editor has, or may have, what is not saved of a file that would change."""
-        if file.action == "unchanged":
-            return False
         client, path = self._coordinator.get_capability(CLIENT_FILES), file.entry.path
+        # Of a link, what it leads to stays as it is.
+        if file.action == "unchanged" or path.is_symlink():
+            return False
         try:
             return await load_unsaved(client, path) is not None
         except ToolProblem as problem:

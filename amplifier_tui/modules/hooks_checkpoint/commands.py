@@ -16,6 +16,7 @@ from amplifier_tui.base.git import git_blobs_now, git_output_now
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.protected import holds_secrets
+from amplifier_tui.modules.hooks_checkpoint.states import PERMISSIONS
 from amplifier_tui.modules.hooks_checkpoint.store import CopyLimits, CopyStore, FileEntry
 
 _MOST_LISTED: Final = 20_000
@@ -41,19 +42,33 @@ _INDEXED: Final = lazy_pattern(
     r"\s+dev: \d+\s+ino: \d+\s+uid: \d+\s+gid: \d+\s+size: (?P<size>\d+)\s+flags: \w+\n?"
 )
 
+_KIND: Final = stat.S_IFMT(0o777777) | PERMISSIONS
 _Sign = tuple[int, int, int]
 """Changes when a file does: modification time in ns, size, inode."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A file before a command: `blob` is the git object it equals, `copy` the SHA-256 of a copy."""
+    """A file before a command: `blob` is the git object it equals, `copy` the SHA-256 of a copy.
+
+    `kind` is whether it is a link, and its permissions, as `_kind` has them.
+    """
 
     sign: _Sign
-    mode: int
+    kind: int
     blob: str = ""
     copy: str = ""
     skipped: str = ""
+
+    @property
+    def mode(self) -> int:
+        """Its permissions."""
+        return self.kind & PERMISSIONS
+
+    @property
+    def link(self) -> bool:
+        """Whether it is a symbolic link."""
+        return stat.S_ISLNK(self.kind)
 
 
 @dataclass(slots=True)
@@ -88,24 +103,24 @@ class WorkspaceFiles:
             return look
         room = _MOST_COPIED
         for name, (indexed, found) in listed.items():
-            sign, mode = _sign(found), stat.S_IMODE(found.st_mode)
+            sign, kind = _sign(found), _kind(found)
             blob, size, changed = indexed
             if blob and (size, changed) == (found.st_size, found.st_mtime_ns):
-                look.files[name] = _Seen(sign, mode, blob=blob)
+                look.files[name] = _Seen(sign, kind, blob=blob)
                 continue
             known = self._copied.get(name)
             if known is not None and known[0] == sign:
-                look.files[name] = _Seen(sign, mode, copy=known[1])
+                look.files[name] = _Seen(sign, kind, copy=known[1])
                 continue
             room -= found.st_size
             if room < 0:
                 why = f"more than {_MOST_COPIED:,} bytes are not in git"
-                look.files[name] = _Seen(sign, mode, skipped=why)
+                look.files[name] = _Seen(sign, kind, skipped=why)
                 continue
             copy, skipped = self._copy(name, store, most)
             if copy:
                 self._copied[name] = sign, copy
-            look.files[name] = _Seen(sign, mode, copy=copy, skipped=skipped)
+            look.files[name] = _Seen(sign, kind, copy=copy, skipped=skipped)
         look.began = time.time_ns()
         return look
 
@@ -129,8 +144,8 @@ class WorkspaceFiles:
         changed: dict[str, _Seen] = {}
         for name, seen in look.files.items():
             there = listed.get(name)
-            present = there[1] if there is not None else _stat(self._root / name)
-            if present is None or _sign(present) != seen.sign:
+            present = there[1] if there is not None else self._present(name)
+            if present is None or (_sign(present), _kind(present)) != (seen.sign, seen.kind):
                 changed[name] = seen
         found = [*self._before(changed, store, most, look.command)]
         for name, (_, present) in listed.items():
@@ -138,6 +153,11 @@ class WorkspaceFiles:
             if name not in look.files and present.st_ctime_ns >= look.began - _CLOCK_NS:
                 found.append(FileEntry(self._root / name, command=look.command))
         return found
+
+    def _present(self, name: str) -> os.stat_result | None:
+        """Return what is known of a file that git may have come to ignore."""
+        is_there = self._is_plain(os.path.dirname(name), {"": True})
+        return _stat(self._root / name) if is_there else None
 
     def _before(
         self, files: Mapping[str, _Seen], store: CopyStore, most: CopyLimits, command: str
@@ -155,7 +175,9 @@ class WorkspaceFiles:
             if not seen.blob:
                 path, size = self._root / name, seen.sign[1]
                 copy, skipped = seen.copy or None, seen.skipped
-                yield FileEntry(path, copy, True, size, seen.mode, skipped, command=command)
+                yield FileEntry(
+                    path, copy, True, size, seen.mode, skipped, command=command, link=seen.link
+                )
 
     def _as_in_git(
         self,
@@ -168,7 +190,7 @@ class WorkspaceFiles:
     ) -> FileEntry:
         path, size, data = self._root / name, seen.sign[1], contents.get(seen.blob)
         if data is not None and len(data) == size:
-            entry = store.keep(path, data, seen.mode, most)
+            entry = store.keep(path, data, seen.mode, most, link=seen.link)
             entry.command = command
             return entry
         why = "git has it in another form"
@@ -204,16 +226,28 @@ class WorkspaceFiles:
             files |= {name: ("", 0, 0) for name in others.split("\0") if name}
             if len(files) > _MOST_LISTED or len(indexed) >= _LIST_BYTES:
                 return f"the workspace has over {_MOST_LISTED:,} files"
+        known = {"": True}
         return {
             name: (about, found)
             for name, about in files.items()
-            if (found := _stat(self._root / name)) is not None
+            # What is behind a link by now is another file.
+            if self._is_plain(name.rpartition("/")[0], known)
+            and (found := _stat(self._root / name)) is not None
         }
+
+    def _is_plain(self, folder: str, known: dict[str, bool]) -> bool:
+        """Whether no link is on the way to a folder; `known` is what was found of others."""
+        if folder not in known:
+            is_link = os.path.islink(os.path.join(self._root, folder))
+            known[folder] = not is_link and self._is_plain(os.path.dirname(folder), known)
+        return known[folder]
 
     def _walked(self) -> Iterator[str]:
         for folder, folders, names in os.walk(self._root):
             folders[:] = [name for name in folders if name not in _LEFT_OUT]
-            for name in names:
+            # `walk` has a link to a folder among the folders, and does not go there.
+            links = (each for each in folders if os.path.islink(os.path.join(folder, each)))
+            for name in (*names, *links):
                 yield os.path.relpath(os.path.join(folder, name), self._root)
 
     def _index_time(self) -> int:
@@ -242,10 +276,14 @@ def _sign(found: os.stat_result) -> _Sign:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
+def _kind(found: os.stat_result) -> int:
+    return found.st_mode & _KIND
+
+
 def _stat(path: Path) -> os.stat_result | None:
-    """Return what is known of a regular file; None for anything else."""
+    """Return what is known of a regular file or a link; None for anything else."""
     try:
         found = path.lstat()
     except (OSError, ValueError):
         return None
-    return found if stat.S_ISREG(found.st_mode) else None
+    return found if stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode) else None

@@ -4,27 +4,36 @@ What was put back is itself noted as a turn, so that it can be undone, and so th
 back count no more.
 """
 
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.files import write_atomic, write_link
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.modules._shared.places import shown_path
+from amplifier_tui.modules.hooks_checkpoint.states import (
+    clear_folder,
+    is_blocked,
+    is_placed,
+    mode_of,
+    put_mode,
+    same,
+    state,
+)
 from amplifier_tui.modules.hooks_checkpoint.store import (
     ChangedTurn,
     CopyLimits,
     CopyStore,
     FileEntry,
-    digest,
-    inside,
 )
 
 _SINCE: Final = "it was changed since by you or another program"
 _BETWEEN: Final = "it was changed in between by you or another program"
 _UNKNOWN: Final = "it is not known who changed it last"
+_ELSEWHERE: Final = "it is not in the workspace, or behind a link by now"
 _UNSAVED: Final = "it has changes in the editor that are not saved"
 
 
@@ -38,6 +47,7 @@ class FileReturn:
         conflict: Why it is not done without a question; empty where it is.
         problem: Why it can't be done; empty where it can.
         command: The command that changed it; empty for a tool that named it.
+        note: What it becomes again beside its content: `mode 755`, `link to a.py`; empty for none.
     """
 
     entry: FileEntry
@@ -45,6 +55,7 @@ class FileReturn:
     conflict: str = ""
     problem: str = ""
     command: str = ""
+    note: str = ""
 
 
 def standing(turns: list[ChangedTurn]) -> dict[str, list[ChangedTurn]]:
@@ -57,7 +68,7 @@ def standing(turns: list[ChangedTurn]) -> dict[str, list[ChangedTurn]]:
             stood = before[turn.id, path] = found.get(path, [])
             if not turn.back_to:
                 found[path] = [*stood, turn]
-            elif entry.after in ("", entry.copy):
+            elif not entry.is_other_than(entry.before):
                 continue  # It was not put back after all.
             elif (turn.back_to, path) in before and turns[order[turn.back_to]].back_to:
                 found[path] = before[turn.back_to, path]
@@ -79,7 +90,7 @@ def chains(store: CopyStore, turn_id: str) -> dict[str, list[FileEntry]]:
     undone = store.turns[place]
     if undone.back_to:
         done = undone.files.items()
-        return {path: [entry] for path, entry in done if entry.after not in ("", entry.copy)}
+        return {path: [entry] for path, entry in done if entry.is_other_than(entry.before)}
     later = {turn.id for turn in store.turns[place:]}
     found = {
         path: [turn.files[path] for turn in turns if turn.id in later]
@@ -99,7 +110,9 @@ def returns(
     Raises:
         KeyError: There is no such turn.
     """
-    found = [_return(store, root, chain) for chain in chains(store, turn_id).values()]
+    undone = chains(store, turn_id).values()
+    going = {chain[0].path for chain in undone if not (chain[0].existed or chain[0].skipped)}
+    found = [_return(store, root, chain, going) for chain in undone]
     return [
         replace(file, conflict=_UNSAVED)
         if file.action != "unchanged" and file.entry.path in unsaved
@@ -108,37 +121,57 @@ def returns(
     ]
 
 
-def _return(store: CopyStore, root: Path, chain: list[FileEntry]) -> FileReturn:
-    """Look at one file: `chain` are its changes, the one to go back before first."""
+def _return(
+    store: CopyStore, root: Path, chain: list[FileEntry], going: Collection[Path]
+) -> FileReturn:
+    """Look at one file.
+
+    Args:
+        chain: Its changes, the one to go back before first.
+        going: The files and links that are removed, before others are put back.
+    """
     entry, last = chain[0], chain[-1]
     command = next((each.command for each in chain if each.command), "")
-    # The way to it may have become a link in the meantime, or the workspace another one.
-    if inside(str(entry.path), root) != entry.path:
-        problem = "it is not in the workspace, or a link by now"
-        return FileReturn(entry, "unchanged", problem=problem, command=command)
-    if entry.skipped:
-        problem = f"there is no copy: {entry.skipped}"
-        return FileReturn(entry, "unchanged", problem=problem, command=command)
     try:
-        now = digest(entry.path)
-        if now == entry.copy:
-            return FileReturn(entry, "unchanged", command=command)
-        if entry.copy is not None:
-            store.read(entry.copy)
+        problem, now, note = _problem(entry, root, going), state(entry.path), ""
+        if not problem and entry.copy is not None and not same(now, entry.before):
+            data = store.read(entry.copy)
+            note = f"link to {os.fsdecode(data)}" if entry.link else _mode_note(now, entry)
     except OSError as error:
         problem = error.strerror or str(error)
+    if problem:
         return FileReturn(entry, "unchanged", problem=problem, command=command)
+    if same(now, entry.before):
+        return FileReturn(entry, "unchanged", command=command)
     conflict = ""
     if last.after == "":
         conflict = _UNKNOWN
-    elif now != last.after:
+    elif not same(now, last.after):
         conflict = _SINCE
     elif any(each.by_hand for each in chain) or any(
-        one.after != other.copy for one, other in pairwise(chain)
+        not same(one.after, other.before) for one, other in pairwise(chain)
     ):
         conflict = _BETWEEN
     action = "removed" if entry.copy is None else "restored"
-    return FileReturn(entry, action, conflict, command=command)
+    return FileReturn(entry, action, conflict, command=command, note=note)
+
+
+def _problem(entry: FileEntry, root: Path, going: Collection[Path]) -> str:
+    """Return why a file can't be put back, as far as what stands at its path tells."""
+    # The way to it may have become a link in the meantime, or the workspace another one.
+    freed = any(parent in going for parent in entry.path.parents)
+    if not is_placed(entry.path, root) and not freed:
+        return _ELSEWHERE
+    if entry.skipped:
+        return f"there is no copy: {entry.skipped}"
+    if entry.copy is not None and is_blocked(entry.path, going):
+        return "what is in its place is no file"
+    return ""
+
+
+def _mode_note(now: str | None, entry: FileEntry) -> str:
+    mode = mode_of(entry.before)
+    return f"mode {mode}" if now is not None and mode_of(now) != mode else ""
 
 
 def restore(
@@ -162,7 +195,9 @@ def restore(
         "id": "",
     }
     noted: ChangedTurn | None = None
-    for file in returns(store, root, turn_id, unsaved):
+    found = returns(store, root, turn_id, unsaved)
+    # What was made stands in the way of what was there.
+    for file in sorted(found, key=lambda file: file.action != "removed"):
         shown = shown_path(file.entry.path, root)
         forced = force if isinstance(force, bool) else shown in force
         if paths is not None and shown not in paths:
@@ -178,26 +213,36 @@ def restore(
                 if noted is None:
                     noted = store.begin(0, "", turn_id)
                     report["id"] = noted.id
-                _put_back(file.entry, store, noted)
+                _put_back(file.entry, store, noted, root)
             except OSError as error:
                 report["failed"][shown] = error.strerror or str(error)
             else:
                 report[file.action].append(shown)
+    for name in ("restored", "removed", "unchanged", "conflicts"):
+        report[name].sort()
     return report
 
 
-def _put_back(entry: FileEntry, store: CopyStore, noted: ChangedTurn) -> None:
-    kept = store.add(noted, entry.path, CopyLimits())
+def _put_back(entry: FileEntry, store: CopyStore, noted: ChangedTurn, root: Path) -> None:
+    path = entry.path
+    if not is_placed(path, root):
+        raise OSError(_ELSEWHERE)
+    if entry.copy is not None:
+        clear_folder(path)
+    kept = store.add(noted, path, CopyLimits())
     if kept.skipped:
         raise OSError(f"what is there now can't be kept: {kept.skipped}")
     try:
         if entry.copy is None:
-            entry.path.unlink()
+            path.unlink()
+        elif entry.link:
+            write_link(path, store.read(entry.copy))
+        elif (kept.copy, kept.link) == (entry.copy, False):
+            put_mode(path, entry.mode)
         else:
-            data = store.read(entry.copy)
-            write_atomic(entry.path, data, mode=entry.mode, durable=True)
+            write_atomic(path, store.read(entry.copy), mode=entry.mode, durable=True)
     finally:
-        store.note_after(noted, entry.path)
+        store.note_after(noted, path)
 
 
 def described(file: FileReturn, root: Path) -> Mapping[str, Any]:
@@ -208,4 +253,5 @@ def described(file: FileReturn, root: Path) -> Mapping[str, Any]:
         "conflict": file.conflict,
         "problem": file.problem,
         "command": file.command,
+        "note": file.note,
     }

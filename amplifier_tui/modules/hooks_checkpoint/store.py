@@ -24,12 +24,23 @@ from typing import Any, Final
 from amplifier_tui.base.files import MOST_BYTES, open_regular, write_atomic
 from amplifier_tui.base.jsonl import Row, StoredRows, append_rows, decode_row, mend
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.modules.hooks_checkpoint.states import (
+    PERMISSIONS,
+    file_state,
+    link_state,
+    link_target,
+    same,
+    stat_of,
+    state,
+)
 
 logger = logging.getLogger(__name__)
 
 INDEX: Final = "index.jsonl"
 OBJECTS: Final = "objects"
 _HEAD: Final = 8_192
+_COPY: Final = "[0-9a-f]{64}"
+_STATE: Final = f"{_COPY}(:link|:[0-7]{{1,3}})?"
 
 
 @dataclass(frozen=True)
@@ -43,18 +54,20 @@ class CopyLimits:
 
 @dataclass
 class FileEntry:
-    """A file before a turn changed it.
+    """A file, or a link, before a turn changed it.
 
     Attributes:
         path: Absolute, without links.
-        copy: SHA-256 of its content; None when it did not exist, or was not copied.
+        copy: SHA-256 of its content, for a link of where it leads; None when it did not exist, or
+            was not copied.
         existed: Whether it existed.
         size: Bytes of its content.
         mode: Its permissions.
         skipped: Why it was not copied; empty when it was.
-        after: SHA-256 of what the last tool left, None where it left nothing; empty while unknown.
+        after: The state the last tool left (see `states`), None for nothing; empty while unknown.
         command: The command during which it was seen to change; empty for a tool that named it.
         by_hand: Whether somebody else changed it between two calls of the turn.
+        link: Whether it was a symbolic link.
     """
 
     path: Path
@@ -66,11 +79,23 @@ class FileEntry:
     after: str | None = ""
     command: str = ""
     by_hand: bool = False
+    link: bool = False
+
+    @property
+    def before(self) -> str | None:
+        """The state it had; None when it did not exist, or was not copied."""
+        if self.copy is None:
+            return None
+        return link_state(self.copy) if self.link else file_state(self.copy, self.mode)
+
+    def is_other_than(self, state: str | None) -> bool:
+        """Whether what the last tool left is known, and is not this state."""
+        return self.after != "" and not same(self.after, state)
 
     @property
     def differs(self) -> bool:
         """Whether the file is another one since: the call was not denied, nor its work undone."""
-        return bool(self.skipped) or self.after != self.copy
+        return bool(self.skipped) or not same(self.after, self.before)
 
 
 @dataclass
@@ -143,7 +168,7 @@ class CopyStore:
         if unsaved is None:
             entry = self.copied(path, most)
         else:
-            found = _stat(path)
+            found = stat_of(path)
             mode = stat.S_IMODE(found.st_mode) if found is not None else FileEntry.mode
             entry = self.keep(path, unsaved, mode, most)
         self.enter(turn, entry)
@@ -152,11 +177,14 @@ class CopyStore:
     def copied(self, path: Path, most: CopyLimits) -> FileEntry:
         """Copy a file; `enter` puts it into a turn."""
         entry = FileEntry(path)
-        found = _stat(path)
+        found = stat_of(path)
         if found is not None:
             entry.existed, entry.size = True, found.st_size
             entry.mode = stat.S_IMODE(found.st_mode)
-            if not stat.S_ISREG(found.st_mode):
+            entry.link = stat.S_ISLNK(found.st_mode)
+            if entry.link:
+                self._keep_within(entry, link_target(path), most)
+            elif not stat.S_ISREG(found.st_mode):
                 entry.skipped = "it is no file"
             elif found.st_size > most.text:
                 entry.skipped = f"it is larger than {most.text} bytes"
@@ -164,9 +192,11 @@ class CopyStore:
                 self._keep_within(entry, _content(path), most)
         return entry
 
-    def keep(self, path: Path, data: bytes, mode: int, most: CopyLimits) -> FileEntry:
+    def keep(
+        self, path: Path, data: bytes, mode: int, most: CopyLimits, *, link: bool = False
+    ) -> FileEntry:
         """Keep what a file held before it changed; `enter` puts it into a turn."""
-        entry = FileEntry(path, existed=True, mode=mode)
+        entry = FileEntry(path, existed=True, mode=mode, link=link)
         self._keep_within(entry, data, most)
         return entry
 
@@ -215,13 +245,19 @@ class CopyStore:
         """Note what a tool made of a file, so that a later change by another program is seen."""
         entry = turn.files.get(str(path))
         if entry is not None and not entry.skipped:
-            self._note_state(turn, entry, digest(path))
+            try:
+                after = state(path)
+            except OSError as error:
+                # It is no reason to note nothing of the files behind it.
+                logger.warning("What became of %s is not known: %s", path, error)
+                after = ""
+            self._note_state(turn, entry, after)
 
     def note_untouched(self, turn: ChangedTurn, path: Path) -> None:
         """Note that no tool has changed a file yet, whatever it is by now."""
         entry = turn.files.get(str(path))
         if entry is not None and not entry.skipped and entry.after == "":
-            self._note_state(turn, entry, entry.copy)
+            self._note_state(turn, entry, entry.before)
 
     def _note_state(self, turn: ChangedTurn, entry: FileEntry, after: str | None) -> None:
         entry.after = after
@@ -287,14 +323,15 @@ class CopyStore:
                     copy=None if copy is None else _checked(copy),
                     existed=bool(line["existed"]),
                     size=int(line["size"]),
-                    mode=int(line["mode"]) & 0o777,
+                    mode=int(line["mode"]) & PERMISSIONS,
                     skipped=str(line["skipped"]),
                     command=str(line.get("command") or ""),
+                    link=bool(line.get("link")),
                 )
             case "after":
                 after = line["after"]
                 found = turns[line["id"]].files[str(line["path"])]
-                found.after = None if after is None else _checked(after)
+                found.after = after if after in (None, "") else _checked(after, _STATE)
             case "hand":
                 turns[line["id"]].files[str(line["path"])].by_hand = True
             case "unseen":
@@ -305,32 +342,16 @@ class CopyStore:
                 turns[line["id"]].open.pop(str(line["call"]), None)
 
 
-def digest(path: Path) -> str | None:
-    """Return the SHA-256 of a file's content, None for no file; an `OSError` if unreadable."""
-    try:
-        return hashlib.sha256(_content(path)).hexdigest()
-    except FileNotFoundError:
-        return None
-
-
-def _stat(path: Path) -> os.stat_result | None:
-    try:
-        return path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
 def _content(path: Path) -> bytes:
     # A link put there since it was looked at is not followed.
     with open_regular(path, follow_links=False) as file:
         return file.read()
 
 
-def _checked(copy: Any) -> str:
-    text = str(copy)
-    if re.fullmatch("[0-9a-f]{64}", text) is None:
+def _checked(text: Any, pattern: str = _COPY) -> str:
+    if re.fullmatch(pattern, str(text)) is None:
         raise ValueError("a copy is named by a SHA-256")
-    return text
+    return str(text)
 
 
 def inside(path: str, root: Path) -> Path | None:

@@ -193,6 +193,31 @@ def test_a_command_of_the_agent_is_taken_back_too(
     assert not (project.folder / "made").exists()
 
 
+def test_modes_and_links_are_taken_back_too_and_a_link_is_shown_as_where_it_leads(
+    project: Project, driver: Driver, server: LoopbackServer, opened: SessionOpened
+) -> None:
+    (project.folder / "run.sh").write_text("#!/bin/sh\n")
+    (project.folder / "run.sh").chmod(0o755)
+    (project.folder / "link").symlink_to("run.sh")
+    command = "chmod 644 run.sh; ln -sf other link; echo words > other"
+    server.script.add(reply(ToolUse("bash", {"command": command})))
+    turn(driver, server, "run it")
+    assert driver.client.rewind_points().result(5)[0].files == 3
+    preview = driver.client.preview_rewind(1).result(5)
+    assert {file.path: (file.note, file.added, file.removed) for file in preview.files} == {
+        "run.sh": ("mode 755", 0, 0),
+        "link": ("link to run.sh", 1, 1),
+        "other": ("", 0, 1),
+    }
+    assert "+run.sh" in driver.client.rewind_diff(1, "link").result(5)
+    rewind(driver, 1)
+    assert (project.folder / "run.sh").stat().st_mode & 0o777 == 0o755
+    assert (project.folder / "link").readlink().name == "run.sh"
+    undo(driver)
+    assert (project.folder / "run.sh").stat().st_mode & 0o777 == 0o644
+    assert (project.folder / "link").readlink().name == "other"
+
+
 def test_the_points_are_the_prompts_with_what_changed_after_each(
     driver: Driver, server: LoopbackServer, opened: SessionOpened
 ) -> None:

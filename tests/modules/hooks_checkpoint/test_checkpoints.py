@@ -166,8 +166,11 @@ async def test_a_restore_does_not_follow_a_link_that_was_put_in_the_way(
     (session.root / "b.txt").unlink()
     (session.root / "b.txt").symlink_to(outside / "a.txt")
     (checkpoint,) = await session.listed()
+    outcome = await session.restore(checkpoint["id"])
+    assert outcome["conflicts"] == ["b.txt"] and (session.root / "b.txt").is_symlink()
     outcome = await session.restore(checkpoint["id"], force=True)
-    assert set(outcome["failed"]) == {"sub/a.txt", "b.txt"}
+    assert set(outcome["failed"]) == {"sub/a.txt"} and outcome["restored"] == ["b.txt"]
+    assert not (session.root / "b.txt").is_symlink() and session.read("b.txt") == "one"
     assert (outside / "a.txt").read_text() == "precious"
 
 

@@ -1,6 +1,7 @@
 """The files of a session's turns, as the checkpoints of hooks-checkpoint have them."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -57,7 +58,8 @@ class FileHistory:
         listed = await self._call("list")
         paths = [file["path"] for each in listed for file in each["files"]]
         paths += [path for each in listed for path in each["taken_back"]]
-        return {(self._workspace / path).resolve() for path in paths}
+        # One that is a link is not what it leads to.
+        return {self._workspace.resolve() / path for path in paths}
 
     async def preview(self, change: str) -> tuple[list[RewindFile], list[str]]:
         """Return what going back before a change does to files, and what was not seen.
@@ -81,6 +83,7 @@ class FileHistory:
                 conflict=each["conflict"],
                 problem=each["problem"],
                 command=each["command"],
+                note=each["note"],
             )
             counted = not file.problem and len(files) < _MOST_COUNTED
             files.append(await self._counted(change, file) if counted else file)
@@ -115,13 +118,18 @@ class FileHistory:
 
     async def _states(self, change: str, path: str) -> tuple[Snapshot, Snapshot]:
         then = snapshot_of(await self._call("content", change, path))
-        return await asyncio.to_thread(snapshot, self._workspace / path), then
+        return await asyncio.to_thread(_now, self._workspace / path), then
 
     async def _call(self, name: str, *arguments: Any, **named: Any) -> Any:
         call: Call | None = self._coordinator.get_capability(f"checkpoint.{name}")
         if call is None:
             raise FilesError(NONE_KEPT)
         return await call(*arguments, **named)
+
+
+def _now(path: Path) -> Snapshot:
+    # Of a link, as in git: where it leads, not what is there.
+    return snapshot_of(os.fsencode(os.readlink(path))) if path.is_symlink() else snapshot(path)
 
 
 def _when(change: dict[str, Any]) -> float:

@@ -21,8 +21,9 @@ def file_row(file: RewindFile, overwrite: bool) -> PickRow:
         note = f"{'overwritten' if overwrite else 'stays'}: {one_line(file.conflict, 200)}"
     elif file.action == "removed":
         glyph, style, note = "−", "$text-error", "is deleted"
-    if file.command and not note:
-        note = f"by `{one_line(file.command, 60)}`"
+    if not note:
+        by = f"by `{one_line(file.command, 60)}`" if file.command else ""
+        note = " · ".join(filter(None, (one_line(file.note, 100), by)))
     left = Content.assemble(
         (f"{glyph} ", style), one_line(file.path, 200), (f"  {note}" if note else "", "$text-muted")
     )
@@ -51,8 +52,8 @@ def facts(preview: RewindPreview | None, problem: str, *, busy: bool) -> Content
         ]
         rows.append(
             Content.styled(
-                "Files outside the workspace and ignored ones stay as they are. /redo brings "
-                "everything back.",
+                "Files outside the workspace, ignored ones and empty folders stay as they are. "
+                "/redo brings everything back.",
                 "$text-muted",
             )
         )
