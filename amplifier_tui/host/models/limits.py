@@ -12,7 +12,7 @@ from amplifier_tui.base.tokens import schema_tokens, text_tokens
 from amplifier_tui.foundation.settings.settings import Settings
 from amplifier_tui.host.client import OpenRequest, SpendLimit
 from amplifier_tui.host.events import MAIN_LANE, LimitAsked, LimitChanged, LimitResolved
-from amplifier_tui.host.models.info import info_of
+from amplifier_tui.host.models.info import info_of, model_info
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.usage import UsageMeter
 from amplifier_tui.kernel import capabilities
@@ -178,7 +178,12 @@ class SpendGuard:
             rate = last.cost / max(1, last.input_tokens + last.output_tokens)
             return Spent(size + answer, rate * (size + answer))
         self._look_at_price(request, lane)
-        return Spent(size + answer, await self._listed(request, provider, size, answer))
+        model = str(getattr(request, "model", None) or "")
+        if last is not None and model in ("", self._usage.model):
+            # Its answers come without a price: what a list says would stop at a limit that what
+            # was used never reaches.
+            return Spent(size + answer, None)
+        return Spent(size + answer, await self._listed(model, provider, size, answer))
 
     def _look_at_price(self, request: Any, lane: str) -> None:
         """Say where a limit in dollars meets answers whose price is not known."""
@@ -196,21 +201,28 @@ class SpendGuard:
             text = f"A limit in dollars does not hold {model}, whose price is not known"
             self._sender.notice("warning", text, "limit")
 
-    async def _listed(self, request: Any, provider: Any, size: int, answer: int) -> Decimal | None:
+    async def _listed(self, model: str, provider: Any, size: int, answer: int) -> Decimal | None:
         info = info_of(provider)
         if info is None or capabilities.LOCAL in info.capabilities:
             return None
-        model = str(getattr(request, "model", None) or info.defaults.get("model") or "")
+        model = model or str(info.defaults.get("model") or "")
         try:
             async with asyncio.timeout(_PATIENCE):
+                own = await model_info(provider, model)
+                if own is not None and capabilities.LOCAL in own.capabilities:
+                    return None
                 found = await list_prices([(info.id, model)])
         except TimeoutError:
-            found = {}
-        price = price_at(next(iter(found.values()), ()), size)
-        if price is not None:
-            paid = Decimal(price.input) * size + Decimal(price.output) * answer
-            return paid / _MILLION
-        return None
+            return None
+        if own is not None and own.pricing is not None:
+            price = own.pricing
+            return _paid(price.input_per_million, price.output_per_million, size, answer)
+        listed = price_at(next(iter(found.values()), ()), size)
+        return None if listed is None else _paid(listed.input, listed.output, size, answer)
+
+
+def _paid(read: float | str, written: float | str, size: int, answer: int) -> Decimal:
+    return (Decimal(str(read)) * size + Decimal(str(written)) * answer) / _MILLION
 
 
 def _size(request: Any) -> int:

@@ -1,5 +1,6 @@
 """What a session may use: asked before it is passed, and what the answers do."""
 
+import asyncio
 from collections.abc import Callable
 from importlib import import_module
 from types import SimpleNamespace
@@ -7,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from amplifier_tui.base.prices import ListPrice
 from amplifier_tui.host.client import SpendLimit
 from amplifier_tui.host.events import (
     MAIN_LANE,
@@ -20,8 +22,10 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.events import Usage as Used
 from amplifier_tui.host.models.limits import SpendGuard
+from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.correlation import aside
 from amplifier_tui.kernel.message_models import ChatRequest
+from amplifier_tui.kernel.models import ModelInfo, ProviderInfo
 from amplifier_tui.modules.provider_mock import ScriptedProvider
 from amplifier_tui.paths import amplifier_home
 from tests.host.asking import chat
@@ -189,6 +193,40 @@ async def test_of_an_unknown_price_the_sessions_model_is_blamed_and_not_that_of_
     async with guard.spending(ChatRequest(messages=[], model="opus"), None, MAIN_LANE):
         pass
     assert said == ["A limit in dollars does not hold opus, whose price is not known"]
+
+
+@pytest.mark.parametrize("answered", [False, True])
+async def test_no_list_of_prices_stops_what_its_provider_gives_no_price(
+    monkeypatch: pytest.MonkeyPatch, answered: bool
+) -> None:
+    async def listed(asked: Any) -> Any:
+        return {pair: (ListPrice(0, "100", "100"),) for pair in asked}
+
+    monkeypatch.setattr("amplifier_tui.host.models.limits.list_prices", listed)
+    sent: list[Any] = []
+    sender = SimpleNamespace(
+        send=sent.append, notice=lambda *_: None, stamp=lambda _: {"session_id": "s", "at": 0.0}
+    )
+    model = ModelInfo(
+        id="opus",
+        display_name="Opus",
+        context_window=1_000,
+        max_output_tokens=100,
+        capabilities=[] if answered else [capabilities.LOCAL],
+    )
+    provider = SimpleNamespace(
+        get_info=lambda: ProviderInfo(id="vendor", display_name="Vendor"),
+        list_models=lambda: [model],
+    )
+    used = Used(input_tokens=10, output_tokens=5)
+    usage = SimpleNamespace(
+        last={MAIN_LANE: used} if answered else {}, session=used, average_output=5, model="opus"
+    )
+    guard = SpendGuard(cast("Any", sender), cast("Any", usage))
+    guard.limit = SpendLimit(cost="0.0001")
+    request = ChatRequest(messages=[], model="opus")
+    async with asyncio.timeout(10), guard.spending(request, provider, MAIN_LANE):
+        assert not sent
 
 
 def _raise() -> None:
