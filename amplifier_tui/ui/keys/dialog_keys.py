@@ -50,7 +50,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         Action("ask.down", "Down", "move(1)", "down,j"),
         Action("ask.page_up", "Page up", "page(-1)", "pageup"),
         Action("ask.page_down", "Page down", "page(1)", "pagedown"),
-        Action("ask.decline", "Decline to answer", "decline", "x"),
+        Action("ask.decline", "Decline to answer", "decline", "x,ctrl+d"),
         Action("ask.later", "Later", "later", "escape"),
         scope="ask",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
 
 from amplifier_tui.ui.app.screens.letters import Letters
 from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
@@ -70,7 +70,7 @@ class Keyboard:
 
     def _leaves(self, question: QuestionSheet[object], event: events.Key | events.Paste) -> bool:
         """Leave a question that is open for a chord, or for what is looked at before it."""
-        if self._begins_chord(event):
+        if self._is_free(question) and self._runs(event, LEADER):
             self._screen.set_focus(self._screen.prompt.input)
             question.give_way()
             self._screen.app.call_next(self._screen.prompt.input.action_begin_chord)
@@ -95,15 +95,11 @@ class Keyboard:
         first, self._refocused = self._refocused, False
         return first
 
-    def _begins_chord(self, event: events.Key | events.Paste) -> bool:
-        """Whether a key is the leader, over a question on the main screen in which none writes."""
-        return self._is_free() and self._runs(event, LEADER)
-
     def _leads_elsewhere(
         self, question: QuestionSheet[object], event: events.Key | events.Paste
     ) -> str:
         """Return the action of a key that shows something else while the question waits."""
-        if not question.MAY_WAIT or not self._is_free() or not question.armed:
+        if not question.MAY_WAIT or not self._is_free(question) or not question.armed:
             return ""
         return next((action for action in _ELSEWHERE if self._runs(event, action)), "")
 
@@ -124,11 +120,9 @@ class Keyboard:
             self._screen.app.bell()
         return True
 
-    def _is_free(self) -> bool:
+    def _is_free(self, question: QuestionSheet[object]) -> bool:
         """Whether the question is on the main screen, and nobody writes in it."""
-        app = self._screen.app
-        writes = isinstance(app.focused, Input | TextArea)
-        return app.screen_stack[-2] is self._screen and not writes
+        return self._screen.app.screen_stack[-2] is self._screen and not question.writes
 
     def _runs(self, event: events.Key | events.Paste, action: str) -> bool:
         keys = self._screen.keymap.keys_of(BY_ID[action]).split(",")

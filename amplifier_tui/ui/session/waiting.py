@@ -53,7 +53,7 @@ class WaitingDialog(ABC, Generic[AskedT]):
         """Show the question now; False when there is none."""
         if self._waits and self._dialog is None and self._asked is not None:
             self._later = False
-            self._open(self._asked)
+            self._open(self._asked, asked_for=True)
         return self._waits
 
     def shown(self) -> None:
@@ -90,9 +90,10 @@ class WaitingDialog(ABC, Generic[AskedT]):
                 self._count,
             )
 
-    def _open(self, asked: AskedT) -> None:
+    def _open(self, asked: AskedT, asked_for: bool = False) -> None:
         self._show_waiting(None)
         self._dialog = self._make(asked)
+        self._dialog.asked_for = asked_for
         self._screen.app.push_screen(self._dialog, partial(self._closed, asked))
 
     def _closed(self, asked: AskedT, answer: Any) -> None:

@@ -75,6 +75,16 @@ class AnswerKeys:
         """Return whether an answer counts already."""
         return now >= self._decides_from
 
+    def is_for_field(self, at: float) -> bool:
+        """Return whether a key is for a field that was open when the question was.
+
+        One that comes before an answer counts, or goes on with what began then, is not.
+        """
+        if not self.ready(at) or self._held or (self.text and at - self._last < self._alone):
+            return False
+        self.text = self._word = ""
+        return True
+
     def gap(self, at: float) -> float:
         """Note a key, and return the seconds since the one before."""
         gap, self._last = at - self._last, at

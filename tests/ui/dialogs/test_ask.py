@@ -151,7 +151,7 @@ async def test_three_questions_are_answered_in_one_dialog(size: tuple[int, int])
         assert "Leave unanswered" not in drive.text()
         await drive.press("shift+tab")
         assert "2  (●) Postgres" in drive.text()
-        await drive.press("tab", "tab", "enter")
+        await drive.press("tab", "tab")
         await drive.write("parcels 2")
         await drive.press("enter")
         await drive.closed()
@@ -216,6 +216,101 @@ async def test_what_is_typed_goes_to_the_prompt_and_answers_nothing() -> None:
         assert drive.app.main.prompt.input.text == "we go on with this"
         assert not replies(drive)
         assert "? The agent asks: What is it called?" in drive.text()
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_the_field_is_open_where_only_words_can_be_the_answer() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(questions(NAME))
+        await drive.dialog(AskDialog)
+        await drive.write("xenon jukebox")
+        await drive.press("enter")
+        await drive.closed()
+        assert replies(drive) == [
+            QuestionsReply("answered", (QuestionAnswer(text="xenon jukebox"),))
+        ]
+        assert not drive.draft
+
+
+@pytest.mark.parametrize("at", [1, 2])
+@pytest.mark.usefixtures("at_once")
+async def test_the_field_is_open_in_a_later_question_and_on_the_way_back(at: int) -> None:
+    asked = [STORE, STORE, STORE]
+    asked[at] = NAME
+    async with running(size=(80, 24)) as drive:
+        await drive.push(questions(*asked))
+        await drive.dialog(AskDialog)
+        await drive.press(*["2", "enter"] * at)
+        await drive.write("x3")
+        await drive.press("shift+tab")
+        assert "2  (●) Postgres" in drive.text()
+        await drive.press("tab")
+        await drive.write(" and w")
+        assert "x3 and w" in drive.text()
+        await drive.press("enter")
+        if at == 1:
+            assert "1  ( ) SQLite" in drive.text()
+            await drive.press("1", "enter")
+        await drive.closed()
+        [reply] = replies(drive)
+        assert reply.answers[at] == QuestionAnswer(text="x3 and w")
+        assert not drive.draft
+
+
+async def test_a_question_that_was_put_off_takes_words_at_once_when_the_user_opens_it() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(questions(NAME))
+        await drive.dialog(AskDialog)
+        await drive.press("escape")
+        await drive.closed()
+        assert not replies(drive)
+        await drive.press("f8")
+        await drive.dialog(AskDialog)
+        await drive.write("xenon")
+        await drive.press("escape")
+        await drive.closed()
+        await drive.press("f8")
+        await drive.dialog(AskDialog)
+        assert "xenon" in drive.text()
+        await drive.write(" 2")
+        await drive.until(lambda: "xenon 2" in drive.text())
+        assert not drive.draft and not replies(drive)
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_a_question_for_words_is_declined_by_a_key_that_types_nothing() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(questions(NAME))
+        await drive.dialog(AskDialog)
+        assert "ctrl+d  Decline" in drive.text() and "esc  Later" in drive.text()
+        await drive.write("x")
+        await drive.press("left", "ctrl+d")
+        assert not replies(drive), "it deletes what was written"
+        await drive.press("ctrl+d")
+        await drive.closed()
+        assert replies(drive) == [QuestionsReply("declined")]
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_a_pane_is_looked_at_from_an_open_field_that_is_empty() -> None:
+    async with running() as drive:
+        await drive.push(questions(NAME))
+        await drive.dialog(AskDialog)
+        await drive.press("f4")
+        await drive.closed()
+        await drive.until(lambda: drive.app.main.focused_pane() == "context")
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_a_long_question_for_words_can_be_read_to_its_end() -> None:
+    async with running(size=(40, 12)) as drive:
+        await drive.push(questions(Question("What is it called? " * 25 + "END")))
+        await drive.dialog(AskDialog)
+        assert "END" not in drive.text() and "Your answer" in drive.text()
+        await drive.press(*["pagedown"] * 3)
+        assert "END" in drive.text()
+        await drive.press("up", "up")
+        assert "END" not in drive.text()
 
 
 async def test_no_key_answers_before_the_questions_could_be_read() -> None:

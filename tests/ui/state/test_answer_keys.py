@@ -115,3 +115,19 @@ def test_a_key_that_waits_is_taken_at_once_when_no_word_can_follow() -> None:
     found.press(5.0, "decides", "x", "drop")
     assert found.take_held() == "drop"
     assert found.take_held() == "" and found.settle(60.0) == ""
+
+
+def test_a_field_that_opens_with_its_question_takes_no_word_that_was_begun_before() -> None:
+    slow = ALONE - 0.1
+    for role, letter in (("decides", "x"), ("acts", "j")):
+        found = keys()
+        assert not found.is_for_field(GRACE - 0.05)
+        found.press(GRACE - 0.05, role, letter)  # type: ignore[arg-type]
+        assert not found.is_for_field(GRACE - 0.05 + slow)
+        assert found.press(GRACE - 0.05 + slow, "text", "e") is Heard.BACK
+        assert found.text == f"{letter}e"
+    found = keys()
+    found.press(0.1, "acts", "j")
+    assert found.is_for_field(0.1 + ALONE + 0.01)
+    found.gap(0.1 + ALONE + 0.01)
+    assert found.is_for_field(0.1 + ALONE + 0.2), "a word of its own is not broken off"

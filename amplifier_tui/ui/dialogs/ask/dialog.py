@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Literal
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.keys import key_to_character
 from textual.widgets import Input, Static
 
 from amplifier_tui.base.capabilities.questions import LONGEST_ANSWER
@@ -14,8 +15,8 @@ from amplifier_tui.ui.dialogs.ask.form import WORDS, AskForm, ask_rows, tabs
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fields.text_field import TextField
-from amplifier_tui.ui.keys.actions import bindings
-from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.keys.actions import BY_ID, bindings
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 from amplifier_tui.ui.widgets.pick_list import PickList
 
 MEASURE = 100
@@ -67,12 +68,13 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
             yield Static(id="ask-tabs")
             yield Static(f"  {self._who}", id="ask-who", markup=False)
         yield PickList(id="ask-list")
-        yield TextField(placeholder="Your answer", max_length=LONGEST_ANSWER)
+        # What is written is gone on with when one comes back to it.
+        yield TextField(placeholder="Your answer", max_length=LONGEST_ANSWER, select_on_focus=False)
         yield KeyRow()
 
     def on_mount(self) -> None:
         """Show the question."""
-        self._show()
+        self._write(self.form.is_open)
 
     @property
     def _list(self) -> PickList:
@@ -83,26 +85,57 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         """Whether the user writes their own words."""
         return self.has_class("-writing")
 
+    @property
+    def writes(self) -> bool:
+        """Whether the user writes in it; not yet where the field is open and empty."""
+        return super().writes and not self._is_empty
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether nothing is written yet where only words can be the answer."""
+        return self.form.is_open and not self.form.words[self.form.at]
+
+    def writes_at(self, event: events.Key | events.Paste) -> bool:
+        """Whether a key is for the field; not when it came while the dialog opened by itself."""
+        if not super().writes_at(event):
+            return False
+        if not self.form.is_open:
+            return True
+        key = event.key if isinstance(event, events.Key) and not event.is_printable else ""
+        if self._is_empty and self._action_of(key) == "decline":
+            # There is nothing yet that the key could edit instead.
+            return False
+        return self.asked_for or self._answer_keys.is_for_field(event.time)
+
     def _show(self) -> None:
         self.query_one("#ask-tabs", Static).update(tabs(self.form))
         self.query_one(KeyRow).set_choices(self._choices())
         self._fit(self.room())
 
     def _choices(self) -> list[KeyChoice]:
-        form, options = self.form, self.form.question.options
+        form = self.form
         on = "Answer" if form.is_last else "Next"
+        several = []
+        if len(form.asked.questions) > 1:
+            several = [self.choice("next", "Another question")]
+        if form.is_open:
+            decline = [self._decline_unwritten()] if self._is_empty else []
+            later = self.choice("later", "Later")
+            return [KeyChoice("enter", on, "send"), *several, *decline, later]
         if self.writing:
             return [KeyChoice("enter", on, "send"), self.choice("later", "Back")]
         if form.question.multi_select and not form.is_answered(form.at):
             # Of several the marked one is not taken: none may be meant.
             on = "Leave unanswered"
-        found = [self.choice("go_on", on)]
-        if options:
-            found.append(self.choice("tick", "Tick" if form.question.multi_select else "Choose"))
-        found.append(self.choice("write", "Own words"))
-        if len(form.asked.questions) > 1:
-            found.append(self.choice("next", "Another question"))
+        tick = self.choice("tick", "Tick" if form.question.multi_select else "Choose")
+        found = [self.choice("go_on", on), tick, self.choice("write", "Own words"), *several]
         return [*found, self.choice("decline", "Decline"), self.choice("later", "Later")]
+
+    def _decline_unwritten(self) -> KeyChoice:
+        """Return how to decline while letters are for the field: by a key that types nothing."""
+        keys = self._keymap.keys_of(BY_ID["ask.decline"]).split(",")
+        key = next((each for each in keys if not key_to_character(each)), "")
+        return KeyChoice(show_keys(key), "Decline", "decline")
 
     def _fit(self, rows: int) -> None:
         """Give the list what the head, the line and the keys leave."""
@@ -126,6 +159,9 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         rows = self._list.rows
         stops = [at for at, row in enumerate(rows) if row.id]
         here = stops.index(self._list.cursor_row) if self._list.cursor_row in stops else 0
+        if not stops:
+            self._list.scroll_relative(y=by, animate=False)
+            return
         at = stops[min(max(here + by, 0), len(stops) - 1)]
         self._list.put_cursor(at)
         end = next((stop for stop in stops if stop > at), len(rows))
@@ -171,8 +207,11 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         """Show the next question, or the one before."""
         self._write(False)
         self.form.step(by)
-        self._cursor = "0" if self.form.question.options else WORDS
-        self._show()
+        if self.form.is_open:
+            self._write(True)
+        else:
+            self._cursor = "0"
+            self._show()
 
     def action_write(self) -> None:
         """Write an answer in one's own words."""
@@ -221,7 +260,7 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
 
     def action_later(self) -> None:
         """Stop writing; else put it off."""
-        if self.writing:
+        if self.writing and not self.form.is_open:
             self._write(False)
         else:
             self.finish("later")

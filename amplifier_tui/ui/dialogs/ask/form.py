@@ -34,6 +34,11 @@ class AskForm:
         return self.asked.questions[self.at]
 
     @property
+    def is_open(self) -> bool:
+        """Whether the one that is shown has no options: the user's own words are its answer."""
+        return not self.question.options
+
+    @property
     def is_last(self) -> bool:
         """Whether no question follows."""
         return self.at == len(self.asked.questions) - 1
@@ -80,11 +85,13 @@ def tabs(form: AskForm) -> Content:
 def ask_rows(form: AskForm, width: int, key: str) -> list[PickRow]:
     """Return the question and its options in rows of `width` cells, nothing of them cut.
 
-    `key` leads to the user's own words.
+    `key` leads to the user's own words; where these are the only answer no row is for them.
     """
     question = form.question
     text = Content.styled(clean(question.question)[:_LONGEST], "bold")
     rows = [PickRow("", line) for line in _wrapped(text, width)]
+    if form.is_open:
+        return rows
     rows.append(PickRow("", Content()))
     marks = ("[x]", "[ ]") if question.multi_select else ("(●)", "( )")
     for at, option in enumerate(question.options):
@@ -96,13 +103,9 @@ def ask_rows(form: AskForm, width: int, key: str) -> list[PickRow]:
         rows += _hanging(f" {at + 1}  {mark} ", label, str(at), width)
     words = one_line(form.words[form.at], _LONGEST)
     shown = Content(words) if words else Content.styled("In your own words", "$text-muted")
-    mark = ""
-    if question.options:
-        # What was written goes along with an option, also where only one of them can be chosen.
-        beside = not question.multi_select and any(
-            map(form.is_chosen, range(len(question.options)))
-        )
-        mark = ("(+) " if beside else f"{marks[0]} ") if words else "    "
+    # What was written goes along with an option, also where only one of them can be chosen.
+    beside = not question.multi_select and any(map(form.is_chosen, range(len(question.options))))
+    mark = ("(+) " if beside else f"{marks[0]} ") if words else "    "
     lead = f" {key}  {mark}"
     return [*rows, *_hanging(lead, shown, WORDS, width)]
 

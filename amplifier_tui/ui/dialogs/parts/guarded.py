@@ -46,7 +46,7 @@ class GuardedSheet(Sheet[T]):
 
     def hear(self, event: events.Key | events.Paste) -> Heard:
         """Take a key or a paste; what `ACTS` is for the widget that has the focus."""
-        if isinstance(self.focused, Input | TextArea):
+        if self.writes_at(event):
             return Heard.ACTS
         if isinstance(event, events.Paste):
             return self._answer_keys.press(event.time, "text", event.text)
@@ -62,6 +62,10 @@ class GuardedSheet(Sheet[T]):
             self._run_soon(action)
             return Heard.KEPT
         return heard
+
+    def writes_at(self, event: events.Key | events.Paste) -> bool:
+        """Whether a key or a paste is for a field of its own, in which the user writes."""
+        return isinstance(self.focused, Input | TextArea)
 
     def give_way(self) -> None:
         """Close without an answer: the user types."""

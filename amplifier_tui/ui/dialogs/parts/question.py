@@ -25,6 +25,8 @@ class QuestionSheet(GuardedSheet[T]):
 
     MAY_WAIT: ClassVar[bool] = True
     """Whether it can be put off, to look at something else."""
+    asked_for = False
+    """Whether the user opened it, instead of typing on while it opened by itself."""
 
     def __init__(
         self,
@@ -44,9 +46,14 @@ class QuestionSheet(GuardedSheet[T]):
         """Whether it was seen long enough for an answer, or a key came to it."""
         return self.armed or bool(self.typed)
 
+    @property
+    def writes(self) -> bool:
+        """Whether the user writes in it: what leaves it gives that up first."""
+        return isinstance(self.focused, Input | TextArea)
+
     def hear(self, event: events.Key | events.Paste) -> Heard:
         """Take a key or a paste; what `ACTS` is for the widget that has the focus."""
-        if isinstance(self.focused, Input):
+        if isinstance(self.focused, Input) and self.writes_at(event):
             # A line is being written: only a key of a hand ends it.
             burst = self._answer_keys.gap(event.time) < min(BURST, self.alone)
             ends = isinstance(event, events.Key) and event.key == "enter"
@@ -62,7 +69,7 @@ class QuestionSheet(GuardedSheet[T]):
 
         What is being written is given up first.
         """
-        if isinstance(self.focused, Input | TextArea):
+        if self.writes:
             self.call_next(self.run_action, "later")
             return
         if self.MAY_WAIT:
