@@ -235,6 +235,7 @@ class ModelChanged(HostEvent):
         effort: How hard it is told to think; empty for its provider's way.
         efforts: The levels there are.
         chosen: What the user chose, if that is why it is sent: the model, or the effort alone.
+        doubted: It was chosen though its provider does not list it; a notice says so.
     """
 
     provider: str
@@ -244,6 +245,7 @@ class ModelChanged(HostEvent):
     effort: str = ""
     efforts: tuple[str, ...] = ()
     chosen: Literal["", "model", "effort"] = ""
+    doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

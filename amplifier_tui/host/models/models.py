@@ -85,6 +85,11 @@ class Models:
             return ""
         return self._before.model or self._default.model or self._default.name
 
+    def _key(self, choice: ModelChoice) -> tuple[str, str]:
+        if choice.model:
+            return choice.provider, choice.model
+        return self._default.name, self._default.model
+
     def _mounted(self) -> dict[str, Any]:
         found = self._coordinator.get("providers") or {}
         return {name: real(provider) for name, provider in found.items()}
@@ -100,8 +105,8 @@ class Models:
             return
         self._take(choice)
 
-    def tell(self, *, chosen: bool = False) -> None:
-        """Say which model answers, and whether the user chose it just now."""
+    def tell(self, *, chosen: bool = False, doubt: str = "") -> None:
+        """Say which model answers, whether the user chose it just now, and what to doubt of it."""
         if chosen:
             self._sender.store.save_metadata()
         facts = self.facts
@@ -116,8 +121,11 @@ class Models:
                 efforts=_efforts(mounted) if mounted is not None else (),
                 max_output_tokens=facts.reserve,
                 chosen=("model" if self._route.choice.model else "effort") if chosen else "",
+                doubted=bool(doubt),
             )
         )
+        if doubt:
+            self._sender.notice("warning", doubt)
 
     async def check(self, name: str) -> str:
         """Send a provider one small request; return why it was not answered, empty where it was."""
@@ -142,16 +150,16 @@ class Models:
         Returns:
             What is chosen now; None, which was said, where there is no such model.
         """
-        before = self._route.choice
+        before = self._before or self._route.choice
         async with self._route.switching:
-            found = await self._find(provider, model)
+            found, doubt = await self._find(provider, model)
             if found is None:
                 return None
-            self._take(replace(found, effort=before.effort))
+            self._take(replace(found, effort=self._route.choice.effort))
         # Of several switches without an answer in between, the first is gone back on.
-        self._before = self._before or before
+        self._before = before if self._key(before) != self._key(found) else None
         self._sender.store.save_metadata()
-        self.tell(chosen=kept)
+        self.tell(chosen=kept, doubt=doubt)
         return self._route.choice
 
     def switch_back(self) -> ModelChoice | None:
@@ -175,46 +183,49 @@ class Models:
         kept = {name: value for name, value in asdict(choice).items() if value}
         self._sender.store.metadata.model_choice = kept
 
-    async def _find(self, provider: str, model: str) -> ModelChoice | None:
+    async def _find(self, provider: str, model: str) -> tuple[ModelChoice | None, str]:
+        """Return the model, or None, which was said; and what is to be doubted of it."""
         mounted = self._mounted()
         before, slash, rest = model.partition("/")
         if slash and not provider and before in mounted:
             provider, model = before, rest
         if provider and provider not in mounted:
             self._sender.notice("warning", f"The provider {provider} is not mounted", REFUSED)
-            return None
+            return None, ""
         cards = await self.cards([provider] if provider else None)
         fitting = fitting_models(model, cards)
         # With its provider a name is meant as it stands: aliases are often not listed.
         found = [card for card in fitting if card.model == model] if provider else fitting
         if len(found) > 1:
             self._sender.notice("warning", several_fit(model, found), REFUSED)
-            return None
+            return None, ""
         if found:
             card = found[0]
             if card.model != model:
                 self._sender.notice("info", f"{model} is {card.key}")
-            return ModelChoice(
+            choice = ModelChoice(
                 provider=card.provider,
                 model=card.model,
                 context_window=card.context_window,
                 max_output_tokens=card.answer_reserve,
             )
+            return choice, ""
         asked = provider or self.facts.name
         if asked not in mounted:
             self._sender.notice("warning", "There is no provider that is ready", REFUSED)
-            return None
+            return None, ""
         lists = any(card.model for card in cards if card.provider == asked)
         near = nearest_model(model, fitting, cards)
-        if lists and not provider:
-            end = f"{near or '.'} Write {asked}/{model} to ask for it all the same"
-            self._sender.notice("warning", f"No provider lists {model}{end}", REFUSED)
-            return None
         # Names of models may hold a slash.
-        why = f"no provider {before} is mounted, and " if slash and before not in mounted else ""
+        stranger = before if slash and before not in mounted else ""
+        if lists and not provider:
+            why = f"The provider {stranger} is not mounted; no other" if stranger else "No provider"
+            end = f"{near or '.'} Write {asked}/{model} to ask for it all the same"
+            self._sender.notice("warning", f"{why} lists {model}{end}", REFUSED)
+            return None, ""
+        why = f"no provider {stranger} is mounted, and " if stranger else ""
         text = f"{why}{asked} does not list {model}: it is asked for all the same{near}"
-        self._sender.notice("warning", text)
-        return ModelChoice(provider=asked, model=model)
+        return ModelChoice(provider=asked, model=model), text
 
     async def cards(self, providers: Iterable[str] | None = None) -> tuple[ModelCard, ...]:
         """Return what providers offer, all or these; of one that can't tell, why."""

@@ -302,9 +302,10 @@ class SessionLink:
 
     def _model_chosen(self, event: ModelChanged) -> None:
         effort = f", effort {event.effort}" if event.effort else ""
-        self.tab.say(
-            f"{event.model}{effort} answers from the next request on, in later sessions too."
-        )
+        if not event.doubted:
+            self.tab.say(
+                f"{event.model}{effort} answers from the next request on, in later sessions too."
+            )
         self._screen.post_message(ModelChosen(self._state.facts.bundle, event))
 
     def submit(self, text: str, *, queue: bool) -> bool:

@@ -188,12 +188,16 @@ def test_a_name_that_no_provider_lists_is_not_taken_and_the_nearest_and_a_way_to
         notice = driver.wait(Notice)
         assert (notice.level, notice.source) == ("warning", "model")
         way = f"Write anthropic/{wrong} to ask for it all the same"
-        assert notice.text == f"No provider lists {wrong}{near} {way}"
+        stranger = "The provider mistral is not mounted; no other"
+        why = stranger if "/" in wrong else "No provider"
+        assert notice.text == f"{why} lists {wrong}{near} {way}"
     driver.client.switch_bundle("test", carry=False)
     assert driver.wait(SessionOpened).model == SONNET
     driver.client.switch_model("anthropic/claude-sonet-5-5")
     changed = driver.wait(ModelChanged, lambda e: e.chosen == "model")
     assert (changed.provider, changed.model) == ("anthropic", "claude-sonet-5-5")
+    assert changed.doubted
+    driver.wait(Notice, lambda e: "claude-sonet-5-5" in e.text)
     said = "does not list claude-sonet-5-5: it is asked for all the same; did you mean"
     assert said in driver.of(Notice)[-1].text
 
@@ -222,10 +226,10 @@ def test_where_the_provider_that_answers_lists_no_models_every_name_is_taken(
     driver.open(project.bundle(providers=[gone, claude(server)]))
     driver.wait(ModelChanged)
     driver.client.switch_model("mistral/large")
-    said = "no provider mistral is mounted, and openai does not list mistral/large: it is asked"
-    assert driver.wait(Notice, lambda e: "mistral" in e.text).text.startswith(said)
     changed = driver.wait(ModelChanged, lambda e: e.chosen == "model")
     assert (changed.provider, changed.model) == ("openai", "mistral/large")
+    said = "no provider mistral is mounted, and openai does not list mistral/large: it is asked"
+    assert driver.wait(Notice, lambda e: "mistral" in e.text).text.startswith(said)
 
 
 def test_to_another_model_and_back_leaves_as_much_room_as_before(
@@ -261,5 +265,12 @@ def test_a_model_that_fails_leaves_the_way_back_and_loses_nothing(
     driver.wait(TurnEnded)
     assert driver.answers() == ["one", "two"]
     assert asked(server, 2)[1] == SONNET
+    nowhere = "There is no model to go back to"
     driver.client.switch_model_back()
-    assert driver.wait(Notice).text == "There is no model to go back to"
+    assert driver.wait(Notice).text == nowhere
+    # To itself is no switch, and to another and to itself again is none either.
+    for model in (SONNET, HAIKU, SONNET):
+        driver.client.switch_model(model)
+        driver.wait(ModelChanged, lambda e, model=model: e.model == model)
+    driver.client.switch_model_back()
+    assert driver.wait(Notice).text == nowhere

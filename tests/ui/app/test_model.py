@@ -9,6 +9,7 @@ from amplifier_tui.host.client import ModelCard, ModelChoice
 from amplifier_tui.host.events import (
     Failed,
     ModelChanged,
+    Notice,
     TurnEnded,
     TurnStarted,
     Usage,
@@ -40,6 +41,17 @@ CARDS = (
 def changed(**values: Any) -> ModelChanged:
     defaults: dict[str, Any] = {"provider": "anthropic", "model": "claude-sonnet-5-5"}
     return ModelChanged(session_id=SESSION, **{**defaults, **values})
+
+
+async def test_no_praise_covers_that_a_chosen_model_is_not_listed() -> None:
+    async with running() as drive:
+        doubt = "anthropic does not list opsu: it is asked for all the same"
+        await drive.push(
+            changed(model="opsu", chosen="model", doubted=True),
+            Notice(session_id=SESSION, level="warning", text=doubt),
+        )
+        await drive.until(lambda: "does not list opsu" in drive.text())
+        assert "answers from the next request" not in drive.text()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
