@@ -66,6 +66,7 @@ class ProblemSheet(Sheet[None]):
         Binding("escape,enter,q", "close", show=False, priority=True),
         Binding("y", "copy", show=False),
     ]
+    IN_PLACE = True
     AUTO_FOCUS = "#problem"
     DEFAULT_CSS = """
     ProblemSheet #problem-head { text-style: bold; color: $text-secondary; margin-bottom: 1; }

@@ -126,6 +126,9 @@ class Overlay(SettledScreen[ScreenResultType], ModalScreen[ScreenResultType]):
     screen opens: because the screen has come, and for the classes of its breakpoints.
     """
 
+    IN_PLACE: ClassVar[bool] = False
+    """Whether it stands in the place of the modal screen below, which is not seen behind it."""
+
     def __init__(self, *, classes: str | None = None) -> None:
         self._behind: dict[int, Strip] = {}
         self._behind_size = Size()
@@ -182,6 +185,9 @@ class Overlay(SettledScreen[ScreenResultType], ModalScreen[ScreenResultType]):
         below = stack.index(self) if self in stack else 0
         if not rows or not below:
             return
+        hides = self.IN_PLACE
+        while hides and isinstance(lower := stack[below - 1], Overlay):
+            hides, below = lower.IN_PLACE, below - 1
         screen = stack[below - 1]
         if isinstance(screen, Overlay):
             # What changes behind both is told to the topmost screen alone.

@@ -1,5 +1,7 @@
 """The agent's commands in the background on the screen: said, listed, looked at, stopped."""
 
+import pytest
+
 from amplifier_tui.host.events import JobChanged
 from amplifier_tui.ui.dialogs.jobs.listing import JobPicker
 from amplifier_tui.ui.dialogs.jobs.output import JobSheet
@@ -69,6 +71,25 @@ async def test_what_is_added_to_the_output_leaves_the_place_that_is_read() -> No
         drive.client.printed += "\nrow 100"
         await drive.push(job(1, "make watch", "row 100"))
         await drive.until(lambda: "row 100" in drive.text())
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24)])
+async def test_the_list_is_not_seen_above_the_output_it_leads_to(size: tuple[int, int]) -> None:
+    async with running(size=size) as drive:
+        drive.client.printed = "one row"
+        await drive.push(job(1, "make watch"), job(2, "make test"))
+        await drive.app.run_by_id("jobs.show")
+        await drive.dialog(JobPicker)
+        await drive.press("enter")
+        await drive.dialog(JobSheet)
+        await drive.until(lambda: "one row" in drive.text())
+        assert "In the background" not in drive.text() and "filter" not in drive.text()
+        await drive.pilot.resize_terminal(*((80, 24) if size == (40, 12) else (40, 12)))
+        await drive.settle()
+        assert "one row" in drive.text() and "In the background" not in drive.text()
+        await drive.press("escape")
+        await drive.dialog(JobPicker)
+        assert "In the background" in drive.text()
 
 
 async def test_what_can_not_be_read_says_why() -> None:

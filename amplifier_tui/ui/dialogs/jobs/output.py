@@ -26,6 +26,7 @@ class JobSheet(GuardedSheet[None]):
         Binding("s", "halt", show=False),
         Binding("y", "copy", show=False),
     ]
+    IN_PLACE = True
     DECIDES = frozenset(("halt",))
     IS_LIST = True
     AUTO_FOCUS = "#job-output"

@@ -160,6 +160,7 @@ class ServerSheet(Sheet[None]):
     """Shows all that is known of a server."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q", "close", show=False)]
+    IN_PLACE = True
     AUTO_FOCUS = "#server"
     DEFAULT_CSS = """
     ServerSheet #server-head { text-style: bold; color: $text-secondary; margin-bottom: 1; }
