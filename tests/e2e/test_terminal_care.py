@@ -1,5 +1,6 @@
 import re
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -155,3 +156,24 @@ def test_leaving_by_command_closes_in_order(machine: Machine) -> None:
     assert terminal.wait_end() == 0
     terminal.assert_restored()
     assert terminal.printed == ""
+
+
+def test_all_of_the_screen_is_drawn_again_when_the_shell_brings_it_back(machine: Machine) -> None:
+    with LoopbackServer(["Hello."]) as server:
+        lead_to(server, machine, "chat")
+        terminal = machine.start("--bundle", "work")
+        ready(terminal, "work")
+        terminal.type("/suspend")
+        terminal.wait_for("Suspend to the shell")
+        terminal.press("enter")
+        terminal.wait_until(lambda: _is_stopped(terminal.pid), "the program to stop")
+        # The shell's screen: what was drawn is gone.
+        terminal.took(b"\x1b[2J")
+        terminal.signal(signal.SIGCONT)
+        terminal.wait_for(fits)
+        quit_program(terminal)
+
+
+def _is_stopped(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat").read_text()
+    return stat.rpartition(")")[2].split()[0] == "T"

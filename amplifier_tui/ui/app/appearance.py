@@ -90,7 +90,13 @@ def follow_terminal(app: SessionApp) -> None:
     """Set up the terminal now, and again when another program has had it."""
     _take_terminal(app)
     app.app_suspend_signal.subscribe(app, lambda _: guard.write(app, guard.OWN_MODES_OFF))
-    app.app_resume_signal.subscribe(app, lambda _: _take_terminal(app))
+    app.app_resume_signal.subscribe(app, lambda _: _take_again(app))
+
+
+def _take_again(app: SessionApp) -> None:
+    _take_terminal(app)
+    # Textual does so after another program only, and not where the shell had the terminal.
+    app.refresh(layout=True)
 
 
 def _take_terminal(app: SessionApp) -> None:

@@ -153,6 +153,31 @@ async def test_all_of_a_call_can_be_reached_on_a_terminal_that_was_made_narrower
         assert body.scroll_offset.y + body.scrollable_content_region.height == len(body.rows)
 
 
+@pytest.mark.parametrize(
+    "sizes", [((120, 36), (80, 24)), ((80, 24), (50, 24)), ((50, 24), (200, 50))]
+)
+async def test_a_diff_ends_with_its_last_row_at_every_width_it_is_given(
+    sizes: tuple[tuple[int, int], ...],
+) -> None:
+    changed = "".join(
+        f"-    return value_{n}\n+    return value_{n} plus what {'the others add to it ' * 4}end{n}\n"
+        for n in range(60)
+    )
+    diff = f"--- a/big.py\n+++ b/big.py\n@@ -1,60 +1,60 @@\n{changed}"
+    async with running(size=sizes[0]) as drive:
+        await drive.push(ask(payload=diff, payload_kind="diff", diff=diff, segments=()))
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.press("z")
+        body = dialog.query_one(ScrollLines)
+        for size in sizes[1:]:
+            await drive.pilot.resize_terminal(*size)
+            await drive.until(lambda size=size: dialog.region.size == size)
+        await drive.press("end")
+        await drive.until(lambda: "end59" in drive.text())
+        last = body.scroll_offset.y + body.scrollable_content_region.height
+        assert last == max(len(body.rows), body.scrollable_content_region.height)
+
+
 async def test_the_prompt_has_no_cursor_and_names_no_keys_behind_a_dialog() -> None:
     async with running() as drive:
         prompt = drive.app.main.prompt.input
