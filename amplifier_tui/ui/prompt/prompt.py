@@ -7,11 +7,12 @@ from time import localtime, strftime, time
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
+from textual.style import Style
 from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
@@ -19,6 +20,7 @@ from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.prompt.shell import HINT, QUIET_HINT, shell_draft
+from amplifier_tui.ui.widgets.messages import ActionWanted
 from amplifier_tui.ui.widgets.styled import fit
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
 GAP = "   "
 """Stands between two hints."""
+_LEADS_TO = "leads_to"
+"""In the style of a row above the prompt: the action that a click on it runs."""
 
 
 def in_conversation(hints: Sequence[str]) -> str:
@@ -231,7 +235,10 @@ class PromptArea(Horizontal):
 
 
 class PromptNotes(Static):
-    """The rows above the prompt: what waits for the agent, and what the draft is going to do."""
+    """The rows above the prompt: what waits for the agent, and what the draft is going to do.
+
+    A click on one that names the way to a list opens it.
+    """
 
     DEFAULT_CSS = """
     PromptNotes {
@@ -256,6 +263,12 @@ class PromptNotes(Static):
             self.set_class(bool(rows), "-shown")
             self.update(Content("\n").join(rows))
 
+    def on_click(self, event: events.Click) -> None:
+        """Open what the row under the pointer leads to."""
+        if action := event.style.meta.get(_LEADS_TO):
+            event.stop()
+            self.post_message(ActionWanted(action))
+
 
 def waiting_rows(items: tuple[str, ...], steering: tuple[str, ...], hint: str) -> list[Content]:
     """Return what waits for the turn's next step and for its end; `hint` says what to do."""
@@ -265,7 +278,8 @@ def waiting_rows(items: tuple[str, ...], steering: tuple[str, ...], hint: str) -
         rows.append(_waiting(f"{count}at the next step", steering[0]))
     if items:
         row = _waiting(f"+{len(items)} queued", items[0])
-        rows.append(row.append(Content.styled(f"   {hint}", "$text-muted")))
+        row = row.append(Content.styled(f"   {hint}", "$text-muted"))
+        rows.append(_leading_to("turn.queue", row))
     return rows
 
 
@@ -305,7 +319,7 @@ def job_rows(jobs: Sequence[JobChanged], way: str) -> list[Content]:
     row = _waiting(count, one_line(jobs[0].command, 36))
     if jobs[0].tail:
         row = row.append(Content.styled(f"   {one_line(jobs[0].tail, 80)}", "$text-muted"))
-    return [Content.assemble((f"{way}  ", "$text-muted"), row)]
+    return [_leading_to("jobs.show", Content.assemble((f"{way}  ", "$text-muted"), row))]
 
 
 def shell_rows(text: str) -> list[Content]:
@@ -314,6 +328,10 @@ def shell_rows(text: str) -> list[Content]:
     if draft is None:
         return []
     return [Content.styled(HINT if draft.tell else QUIET_HINT, "$text-warning bold")]
+
+
+def _leading_to(action: str, row: Content) -> Content:
+    return row.stylize(Style.from_meta({_LEADS_TO: action}))
 
 
 def _waiting(words: str, text: str) -> Content:

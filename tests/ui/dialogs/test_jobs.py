@@ -73,6 +73,14 @@ async def test_what_is_added_to_the_output_leaves_the_place_that_is_read() -> No
         await drive.until(lambda: "row 100" in drive.text())
 
 
+@pytest.mark.parametrize("column", [4, 20, 40])
+async def test_a_click_on_the_row_that_says_what_runs_lists_it(column: int) -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(job(1, "make watch"), job(2, "make test", "one row that it printed"))
+        await drive.pilot.click("#notes", offset=(column, 0))
+        await drive.dialog(JobPicker)
+
+
 @pytest.mark.parametrize("size", [(40, 12), (80, 24)])
 async def test_the_list_is_not_seen_above_the_output_it_leads_to(size: tuple[int, int]) -> None:
     async with running(size=size) as drive:

@@ -46,6 +46,13 @@ async def test_prompts_are_moved_dropped_and_sent_by_keys(size: tuple[int, int])
         await drive.closed()
 
 
+async def test_a_click_on_the_row_that_says_what_is_queued_opens_it() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(TURN, queue("first", steering=("be brief",)))
+        await drive.pilot.click("#notes", offset=(8, 1))
+        await drive.dialog(QueueSheet)
+
+
 async def test_a_prompt_is_edited_in_place_and_left_as_it_was_on_escape() -> None:
     async with running(size=(80, 24)) as drive:
         await opened(drive, "first", "second")
