@@ -95,6 +95,8 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
     if near := meant_tool(parsed.tool):
         words = f"no tool of the program is called {parsed.tool}; {near} is"
         click.echo(f"Warning: {words}. The rule is kept as it is.", err=True)
+    if why := parsed.covers_nothing:
+        click.echo(f"Warning: it covers no command: {why}. The rule is kept as it is.", err=True)
 
 
 @rules.command(short_help="Remove a rule.")
@@ -203,6 +205,8 @@ def _print(found: CallExplanation) -> None:
     from amplifier_tui.ui.state.formats import plural
 
     click.echo(f"It {_DONE[found.verdict]}: {one_line(found.reason, 300).rstrip('.')}.")
+    if found.near:
+        click.echo(f"{one_line(found.near[:1].upper() + found.near[1:], 400)}.")
     if found.where:
         click.echo(f"The rule is in {one_line(found.where, 300)}.")
     click.echo(f"Tool: {one_line(found.tool, 60)}.")

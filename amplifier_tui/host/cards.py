@@ -286,6 +286,7 @@ class CallExplanation:
         reason: In words: the rule, the mode, or why only a person may decide.
         rule: The rules that decide; empty where none does.
         where: File and line of the rule.
+        near: Why a rule that nearly covers it does not, and which would; empty for none.
         risk, reasons: How risky it is, and why.
         past: The calls of the last 30 days that the same rule decides, or those of the same tool;
             the newest first.
@@ -297,6 +298,7 @@ class CallExplanation:
     reason: str = ""
     rule: str = ""
     where: str = ""
+    near: str = ""
     mode: Mode = "ask"
     risk: Risk = "medium"
     reasons: tuple[str, ...] = ()

@@ -52,6 +52,20 @@ def test_a_tool_that_is_spelt_like_one_of_the_programs_is_warned_about(
     assert (f"is called wirte; {near} is" in told) is bool(near)
 
 
+def test_a_rule_that_covers_no_command_is_warned_about_and_a_near_one_is_explained(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = said(capsys, "add", "bash(make *)")
+    assert told.startswith("allow bash(make *)\n") and "as in bash(make NAME *)" in told
+    assert said(capsys, "add", "bash(make test *)") == "allow bash(make test *)\n"
+    assert said(capsys, "add", "--deny", "bash(env *)") == "deny bash(env *)\n"
+    said(capsys, "add", "bash(pytest *)")
+    assert "commands that begin with pytest, without options" in said(capsys, "list")
+    told = said(capsys, "explain", "bash(pytest -q)")
+    assert "The rule bash(pytest *) does not cover -q; bash(pytest -q *) would cover it.\n" in told
+    assert json.loads(said(capsys, "explain", "--json", "bash(pytest)"))["near"] == ""
+
+
 def test_what_is_no_rule_is_refused_with_its_column(capsys: pytest.CaptureFixture[str]) -> None:
     assert "column 9: a `*` stands alone" in said(capsys, "add", "bash(git*)", status=1)
     assert not user_rules_path().exists()

@@ -31,6 +31,7 @@ STARTED = events.TurnStarted(session_id=S, turn=1, prompt="go")
 ASKED = events.ApprovalRequested(
     session_id=S, request_id="r1", asker="amplifier-tui", action="bash wants to run a command"
 )
+NEAR = replace(ASKED, near="the rule x")
 
 
 def text(block: str, words: str, **more: Any) -> events.BlockEnded:
@@ -183,12 +184,12 @@ def test_a_session_that_does_not_open_has_failed() -> None:
 def test_what_nobody_approves_is_refused_and_said(
     answer: bool | None, allowed: bool, status: int
 ) -> None:
-    client, speaker = Client(ASKED, text("1", "Well."), ended()), Speaker(answer)
+    client, speaker = Client(NEAR, text("1", "Well."), ended()), Speaker(answer)
     result = follow(client, speaker)
     assert result.exit_status == status and result.answer == "Well."
     ((_, allow, reason),) = client.did
     assert (allow, "nobody can be asked" in reason) == (allowed, answer is None)
-    assert any("--approve ask" in line for line in speaker.said) == (answer is None)
+    assert any("with a rule; the rule x" in line for line in speaker.said) == (answer is None)
 
 
 @pytest.mark.parametrize(

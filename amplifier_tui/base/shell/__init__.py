@@ -2,7 +2,9 @@
 
 from amplifier_tui.base.shell.effects import (
     covers,
+    is_open,
     only_looks,
+    only_reading_program,
     only_reads,
     read_places,
     reads_here,
@@ -30,8 +32,10 @@ __all__ = [
     "ShellCommand",
     "ShellLine",
     "covers",
+    "is_open",
     "may_hide",
     "only_looks",
+    "only_reading_program",
     "only_reads",
     "programs_of",
     "read_places",

@@ -94,12 +94,7 @@ def covers(
         command: The command.
     """
     count = len(rule_words)
-    if (
-        not count
-        or rule_words[0].startswith("-")
-        or command.words[:count] != rule_words
-        or not all(command.known[:count])
-    ):
+    if is_open(rule_words) or command.words[:count] != rule_words or not all(command.known[:count]):
         return False
     if command.assignments or not all(map(writes_nothing, command.redirections)):
         return False
@@ -114,15 +109,14 @@ def covers(
         return covers(rule_words[length:], approved_options, command)
     runs = programs_of(command)
     name = rule_words[0].rpartition("/")[2]
-    if len(runs) != 1 or runs[0].wrappers or name in WRAPPERS | SHELLS or name in (".", "source"):
+    if len(runs) != 1 or runs[0].wrappers:
         return False
     other = approved_options | {word for word in rule_words if word.startswith("-")}
     if named(command)[0] in option_tables():
         return looks(command, other) is not None
     if any(each.operator.startswith("<") for each in command.redirections):
         return False
-    script = rule_words[2:3] if rule_words[1:2] == ("-m",) else rule_words[1:2]
-    if _INTERPRETERS.fullmatch(name) and (not script or script[0].startswith("-")):
+    if _runs_anything(rule_words):
         return False
     rest = zip(command.written[count:], command.known[count:], strict=True)
     if any(
@@ -132,6 +126,29 @@ def covers(
     return all(_is_operand(word, known, other) for word, known in rest) and not (
         name in _EVALUATES and any("[" in word for word in command.written)
     )
+
+
+def is_open(rule_words: tuple[str, ...]) -> bool:
+    """Whether a rule's words leave open what is run, so that with a `*` it covers no command."""
+    if not rule_words or rule_words[0].startswith("-"):
+        return True
+    if length := runner_length(rule_words):
+        return is_open(rule_words[length:])
+    name = rule_words[0].rpartition("/")[2]
+    if name in WRAPPERS | SHELLS or name in (".", "source"):
+        return True
+    return rule_words[0] not in option_tables() and _runs_anything(rule_words)
+
+
+def _runs_anything(rule_words: tuple[str, ...]) -> bool:
+    script = rule_words[2:3] if rule_words[1:2] == ("-m",) else rule_words[1:2]
+    runs = _INTERPRETERS.fullmatch(rule_words[0].rpartition("/")[2])
+    return runs is not None and (not script or script[0].startswith("-"))
+
+
+def only_reading_program(words: tuple[str, ...]) -> bool:
+    """Whether words are a program, or a command of git, that does nothing but read with a `*`."""
+    return named(ShellCommand("", words, (True,) * len(words), words))[0] in option_tables()
 
 
 def _is_operand(word: str, known: bool, other: frozenset[str]) -> bool:

@@ -336,7 +336,8 @@ class Headless:
             self._result.refused.append(one_line(request.action))
         if allow is None:
             what = f"{request.action} {one_line(request.payload)}".rstrip()
-            self._speaker.say(f"Refused: {what}: {_NOBODY}")
+            near = f"; {one_line(request.near, 400)}" if request.near else ""
+            self._speaker.say(f"Refused: {what}: {_NOBODY}{near}")
             self._said += f"Refused: {one_line(request.action)}."
         unasked = Decision(allow=False, reason=_NOBODY, unasked=True)
         decision = unasked if allow is None else Decision(allow=allow)

@@ -269,6 +269,7 @@ class ApprovalRequested(HostEvent):
         scopes: What may be remembered.
         rule: The rule that remembering would store, verbatim.
         meaning: What that rule speaks of, in words.
+        near: Why a standing rule that nearly covers it does not, and which would.
         kept_in: The file it would be stored in, where it holds longer than the session.
         editable: Its arguments may be changed; see `SessionClient.change_call`.
         began: When its call came, on the host's own clock; what waits is answered in this order. A
@@ -298,6 +299,7 @@ class ApprovalRequested(HostEvent):
     scopes: tuple[Scope, ...] = ("once",)
     rule: str = ""
     meaning: str = ""
+    near: str = ""
     kept_in: str = ""
     editable: bool = False
     began: float = 0.0

@@ -18,6 +18,7 @@ from amplifier_tui.host.gate.modes import (
     WRITE_TOOLS,
 )
 from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.near import nearly
 from amplifier_tui.host.gate.rules.text import Rule
 
 UnlessRefused = Callable[[GateDecision, str, Mapping[str, Any]], GateDecision]
@@ -105,6 +106,7 @@ def explain(
     if decision.verdict != "deny":
         decision = unless_refused(decision, tool, arguments)
     judgement = decision.description.judgement
+    is_decided = decision.verdict == "allow" or bool(decision.rule) or decision.by_person
     origins = (rule.origin for rule in gate.book.rules if str(rule) == decision.rule)
     return CallExplanation(
         tool=tool,
@@ -113,6 +115,7 @@ def explain(
         reason=decision.reason,
         rule=decision.rule,
         where=next(origins, ""),
+        near="" if is_decided else nearly(decision.description.parts, gate.book),
         mode=decision.mode,
         risk=judgement.risk,
         reasons=judgement.reasons,

@@ -311,8 +311,20 @@ def test_a_pattern_that_finds_what_a_program_takes_for_an_option_does_not_only_r
         ("write(src/**)", "write on paths like src/**"),
         ("read(~/notes.md)", "read on the path ~/notes.md"),
         ("bash(git status)", "the command git status"),
-        ("bash(npm run test *)", "commands that begin with npm run test"),
-        ("bash(pytest -q -x *)", "commands that begin with pytest, with or without -q -x"),
+        ("bash(npm run test *)", "commands that begin with npm run test, without options"),
+        (
+            "bash(pytest -q -x *)",
+            "commands that begin with pytest, with or without -q -x, no other options",
+        ),
+        ("bash(git log *)", "commands that begin with git log, with options that only read"),
+        (
+            "bash(sort -u *)",
+            "commands that begin with sort, with or without -u, and options that only read",
+        ),
+        (
+            "bash(make *)",
+            "no command: make runs what is named behind it: name that too, as in bash(make NAME *)",
+        ),
         ("web(docs.python.org)", "web on the server docs.python.org"),
         ("web(*.python.org)", "web on servers like *.python.org"),
         ("todo", "any call of todo"),

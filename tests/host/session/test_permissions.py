@@ -48,7 +48,7 @@ def test_a_rule_is_kept_for_the_project_after_its_reach_was_said_and_counts_its_
     driver.client.submit("again")
     request = driver.wait(ApprovalRequested)
     assert request.kept_in == str(user_rules_path())
-    assert request.meaning == "commands that begin with touch"
+    assert request.meaning == "commands that begin with touch, without options"
     assert got(driver.client.rule_reach(request.request_id)) == 1
     arguments = got(driver.client.call_arguments(request.request_id))
     assert not got(driver.client.change_call(request.request_id, arguments))

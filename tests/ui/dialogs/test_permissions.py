@@ -8,7 +8,7 @@ from amplifier_tui.host.client import AuditCard, CallExplanation, PastCall, Rule
 from amplifier_tui.ui.dialogs.permissions.audit import AuditLog
 from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList, ScopePicker
-from amplifier_tui.ui.dialogs.permissions.words import decided_by
+from amplifier_tui.ui.dialogs.permissions.words import decided_by, explanation
 from amplifier_tui.ui.dialogs.questions import AskLine
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
@@ -191,6 +191,11 @@ async def test_a_call_is_explained_from_the_list_or_by_its_command() -> None:
         await drive.write("/explain x(y)")
         await drive.press("enter")
         assert "as JSON" in drive.text()
+
+
+def test_an_explanation_names_the_rule_that_nearly_covers_the_call() -> None:
+    near = "the rule bash(pytest *) does not cover -q; bash(pytest -q *) would cover it"
+    assert f"near {near}" in explanation(CallExplanation(tool="bash", near=near)).plain
 
 
 def test_what_nobody_could_be_asked_about_is_not_said_to_be_the_users_decision() -> None:

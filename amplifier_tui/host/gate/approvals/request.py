@@ -70,6 +70,7 @@ class ApprovalRequestMaker:
         """Return the request; `rules` are those that may be remembered."""
         from amplifier_tui.host.gate.risk import severity
         from amplifier_tui.host.gate.rules.file import user_rules_path
+        from amplifier_tui.host.gate.rules.near import nearly
         from amplifier_tui.host.gate.rules.text import rule_words
 
         risky = severity(judgement.risk) >= severity("high")
@@ -104,6 +105,7 @@ class ApprovalRequestMaker:
             scopes=scopes,
             kept_in=str(user_rules_path()) if "always" in scopes else "",
             rule=text(rule_words(rules)),
+            near="" if question.by_person else text(nearly(description.parts, self.book())),
             meaning=text("; ".join(dict.fromkeys(rule.meaning for rule in rules))),
             # What is masked on the screen must not be written back as its mask.
             editable=question.schema is not None

@@ -14,12 +14,10 @@ from pathspec import GitIgnoreSpec
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell import (
     RUNNERS,
-    SHELLS,
     ShellCommand,
     ShellLine,
     programs_of,
     read_places,
-    read_shell_line,
     readings,
 )
 from amplifier_tui.base.shell import covers as covers_command
@@ -34,15 +32,9 @@ from amplifier_tui.host.gate.risk import (
     Whereabouts,
     severity,
 )
-from amplifier_tui.host.gate.rules.text import Rule, is_pattern, without_options
+from amplifier_tui.host.gate.rules.text import Rule, is_pattern
+from amplifier_tui.host.gate.rules.words import RUNS_ANYTHING, rule_begin
 
-_RUNS_ANYTHING: Final = (
-    SHELLS
-    | {"eval", "source", ".", "xargs", "env", "ssh", "script", "tmux", "screen", "runuser"}
-    | {"setpriv", "nsenter", "perf", "valgrind", "lldb", "entr", "nodemon", "asdf", "nix"}
-    | {"nix-shell", "sqlite3", "psql", "mysql", "duckdb", "osascript", "at", "batch"}
-)
-"""Programs that run what their words, a file or a script of their own say."""
 _BETWEEN: Final = re.compile(r"[:=@,]")
 
 
@@ -109,7 +101,7 @@ def _depends(command: ShellCommand, line: ShellLine) -> bool:
     if line.hidden and not all(command.known):
         return True
     return command.piped and any(
-        run.program in _RUNS_ANYTHING | INTERPRETERS or "xargs" in run.wrappers
+        run.program in RUNS_ANYTHING | INTERPRETERS or "xargs" in run.wrappers
         for run in programs_of(command)
     )
 
@@ -136,7 +128,7 @@ def _wraps(command: ShellCommand) -> bool:
     if variables_changed(command.written, ()) is not None:
         return True
     (run,) = found
-    if set(run.wrappers) - RUNNERS or not run.readable or run.program in _RUNS_ANYTHING:
+    if set(run.wrappers) - RUNNERS or not run.readable or run.program in RUNS_ANYTHING:
         return True
     return any(
         (each.writes and each.target != "/dev/null") or each.operator.startswith("<<")
@@ -226,20 +218,12 @@ def _begins(found: Sequence[str], words: Sequence[str]) -> bool:
     return bool(places)
 
 
-@lru_cache(maxsize=512)
-def _rule_words(inside: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The words a rule with a `*` begins with, and the options behind them."""
-    commands = read_shell_line(inside.removesuffix(" *")).commands
-    words, options = without_options(commands[0].words if commands else ())
-    return words, frozenset(options)
-
-
 def _continues(rule: Rule, part: Part) -> bool:
     command, here = part.command, part.here
     if command is None or here is None or part.wraps:
         return False
-    begin, options = _rule_words(rule.inside)
-    if not all(command.known) or not covers_command(begin, options, command):
+    begin, options = rule_begin(rule.inside)
+    if not all(command.known) or not covers_command(begin, frozenset(options), command):
         return False
     places = read_places(ShellLine((command,)))
     if places is None:

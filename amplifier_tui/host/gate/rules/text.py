@@ -1,6 +1,7 @@
 """Rules a person can read: which calls go, ask or are denied whatever the mode is.
 
-`bash(git status)` is that command and no other; `bash(npm run test *)` what begins so;
+`bash(git status)` is that command and no other; `bash(npm run test *)` what begins so, without
+options;
 `write(src/**)` files, `write(src/a.txt)` that one; `web(docs.python.org)` a server; `tool_name` any
 call of a tool; `tool_name({"a": 1})` a call with exactly these arguments. `write`, `read` and `web`
 speak of every tool of that kind.
@@ -12,7 +13,7 @@ Rules that ask or deny catch a command whatever wraps it, and what follows.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from amplifier_tui.host.gate.risk import (
     judge_script,
     severity,
 )
+from amplifier_tui.host.gate.rules.words import commands_meant, covers_nothing
 
 _FILE_TOOLS: Final = frozenset({"read", "write", *GROUPS["read"], *GROUPS["write"]})
 _WEB_TOOLS: Final = frozenset({"web", *GROUPS["web"]})
@@ -80,12 +82,7 @@ class Rule:
         if not inside and (tool not in _FILE_TOOLS or self.verdict != "allow"):
             return f"any call of {tool}"
         if tool in COMMAND_TOOLS:
-            words = inside.removesuffix(" *")
-            if words == inside:
-                return f"the command {words}"
-            begin, options = without_options(words.split())
-            may = f", with or without {' '.join(options)}" if options else ""
-            return f"commands that begin with {' '.join(begin)}{may}"
+            return commands_meant(tool, inside, self.verdict)
         if tool in _FILE_TOOLS:
             if inside in ("", "**", "*"):
                 return f"{tool} on any path in the workspace"
@@ -94,17 +91,16 @@ class Rule:
         return f"{tool} on {of} {inside}" if tool in _WEB_TOOLS else f"{tool} with {inside}"
 
     @property
+    def covers_nothing(self) -> str:
+        """Why it lets no command through, and which would; empty where it may let some through."""
+        if self.tool in COMMAND_TOOLS and self.verdict == "allow" and self.inside.endswith(" *"):
+            return covers_nothing(self.tool, self.inside)
+        return ""
+
+    @property
     def starred(self) -> bool:
         """Whether it covers more than one call."""
         return not self.inside or self.inside.endswith("*")
-
-
-def without_options(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words a rule with a `*` has to begin with, and the options a call may have."""
-    end = len(words)
-    while end > 1 and words[end - 1].startswith("-"):
-        end -= 1
-    return tuple(words[:end]), tuple(words[end:])
 
 
 def is_pattern(inside: str) -> bool:

@@ -144,6 +144,8 @@ def explanation(found: CallExplanation) -> Content:
     rows = [Content.assemble((f"{glyph} {words}", f"{style} bold"), reason)]
     if found.rule:
         rows.append(_pair("rule", f"{one_line(found.rule, 300)}   {_path(found.where)}".rstrip()))
+    if found.near:
+        rows.append(_pair("near", one_line(found.near, 400)))
     rows.append(_pair("tool", one_line(found.tool, 60)))
     rows += [_pair("mode", found.mode), _risk(found.risk, found.reasons), Content()]
     count = plural(len(found.past), "call") if found.past else "No call"

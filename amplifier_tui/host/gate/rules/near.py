@@ -1,0 +1,58 @@
+"""A rule that nearly covers a call: why it does not, and which one would."""
+
+from amplifier_tui.host.gate.risk import severity
+from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded, names_tool
+from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule
+from amplifier_tui.host.gate.rules.words import rule_begin
+
+
+def nearly(parts: tuple[Part, ...], book: RuleBook) -> str:
+    """Say of the first command that no rule covers which one nearly does; empty where none does."""
+    for part in parts:
+        if part.reads or part.command is None or book.rule_for(part, planned=True) is not None:
+            continue
+        words = part.command.words
+        near = [
+            (begin, rule)
+            for rule in book.rules
+            if rule.verdict == "allow" and rule.inside and names_tool(rule, part.tool)
+            if (begin := rule_begin(rule.inside)[0]) and words[: len(begin)] == begin
+        ]
+        if near:
+            begin, rule = max(near, key=lambda found: len(found[0]))
+            return _why(rule, begin, part, "it" if len(parts) == 1 else "that part of the line")
+    return ""
+
+
+def _why(rule: Rule, begin: tuple[str, ...], part: Part, what: str) -> str:
+    if why := rule.covers_nothing:
+        return f"the rule {rule} covers no command: {why}"
+    command = part.command
+    words = command.words[len(begin) :] if command is not None else ()
+    given = rule_begin(rule.inside)[1]
+    options = tuple(dict.fromkeys(w for w in words if w.startswith("-") and w not in given))
+    wider = _covering(rule, " ".join((*begin, *given, *options, "*")), part) if options else None
+    exact = _covering(rule, part.text, part)
+    if not rule.inside.endswith(" *"):
+        why, better = "is that command and no other", exact
+    elif wider is not None:
+        why, better = f"does not cover {' '.join(options)}", wider
+    elif severity(part.judgement.risk) > severity(rule.ceiling):
+        why, better = f"does not cover what is of {part.judgement.risk} risk", exact
+    elif is_guarded(part):
+        why, better = "does not cover what configures programs, and keys", exact
+    else:
+        why = "covers further operands in the workspace, and not all that is in this command"
+        better = exact
+    return f"the rule {rule} {why}" + (f"; {better} would cover {what}" if better else "")
+
+
+def _covering(rule: Rule, inside: str, part: Part) -> Rule | None:
+    """Return the rule of a text, as it is read where it is written down, if it covers a part."""
+    text = f"{rule.tool}({inside})"
+    try:
+        found = parse_rule(text)
+    except RuleError:
+        return None
+    return found if "\n" not in text and covers(found, part) else None
