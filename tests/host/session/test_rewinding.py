@@ -210,6 +210,7 @@ def test_modes_and_links_are_taken_back_too_and_a_link_is_shown_as_where_it_lead
         "other": ("", 0, 1),
     }
     assert "+run.sh" in driver.client.rewind_diff(1, "link").result(5)
+    assert "@@ mode 755 @@" in driver.client.rewind_diff(1, "run.sh").result(5)
     rewind(driver, 1)
     assert (project.folder / "run.sh").stat().st_mode & 0o777 == 0o755
     assert (project.folder / "link").readlink().name == "run.sh"

@@ -92,7 +92,14 @@ class FileHistory:
     async def diff(self, change: str, path: str) -> str:
         """Return what going back does to a file, as a unified diff."""
         now, then = await self._states(change, path)
-        return await asyncio.to_thread(changes, path, now, then)
+        found = await asyncio.to_thread(changes, path, now, then)
+        # Of its permissions alone no line tells.
+        return found or await self._noted(change, path)
+
+    async def _noted(self, change: str, path: str) -> str:
+        files = (await self._call("preview", change))["files"]
+        note = next((file["note"] for file in files if file["path"] == path), "")
+        return f"--- {path}\n+++ {path}\n@@ {note} @@\n" if note else ""
 
     async def restore(self, change: str, force: Iterable[str]) -> dict[str, Any]:
         """Put files back; see `checkpoint.restore` of hooks-checkpoint.
