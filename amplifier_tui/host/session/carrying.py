@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -38,6 +38,7 @@ class Carried:
         turns: Of a fork, the number of turns in it; None where the conversation just moves on.
         workspace: Of a fork, the scratch folder it begins with a copy of; may be empty.
         queue: The prompts that wait, as they are stored.
+        model: Of a fork, the model that answered last; `model_choice` is what the user chose.
     """
 
     session_id: str
@@ -48,6 +49,8 @@ class Carried:
     turns: int | None = None
     workspace: str = ""
     queue: tuple[Mapping[str, Any], ...] = ()
+    model: str = ""
+    model_choice: Mapping[str, Any] = field(default_factory=dict)
 
     def put_into(self, store: SessionStore) -> None:
         """Write it into the folder of a new session, what makes that one in the list at last."""
@@ -60,6 +63,7 @@ class Carried:
         if self.turns is not None:
             # The ecosystem's names.
             metadata.other |= {"forked_from_turn": self.turns, "forked_at": now()}
+            metadata.model, metadata.model_choice = self.model, dict(self.model_choice)
         if self.state is not None:
             self._write_state(store.folder)
         store.add_rows(self.rows)
@@ -140,7 +144,7 @@ def fork_stored(folder: Path, before_turn: int | None, cwd: Path | None = None) 
         store.open()
         carried.put_into(store)
         new = store.metadata
-        for name in ("bundle", "opened_with", "model", "provider", "mode", "model_choice", "limit"):
+        for name in ("bundle", "opened_with", "provider", "mode", "limit"):
             setattr(new, name, getattr(metadata, name))
         for name in ("disabled", "description", "branch"):
             setattr(new, name, getattr(metadata, name))
@@ -187,6 +191,8 @@ def _copied(
         tuple((count, _without_usage(event)) for count, event in told),
         sum(prompt.index < cut for prompt in prompts),
         metadata.workspace,
+        model=metadata.model,
+        model_choice=metadata.model_choice,
     )
 
 

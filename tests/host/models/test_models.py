@@ -152,6 +152,26 @@ def test_a_remembered_model_is_used_and_one_of_a_provider_that_is_gone_is_not(
     assert "gpt-9 is not used: the provider elsewhere is not mounted" in said
 
 
+def test_what_is_chosen_elsewhere_changes_no_session_that_has_answered_and_no_fork_of_it(
+    project: Project, drive: Callable[..., Driver], server: LoopbackServer
+) -> None:
+    server.script.add("one", "two", "three")
+    name = both(project, server)
+    elsewhere = {name: ModelChoice(provider="anthropic", model=HAIKU)}
+    driver = drive()
+    session = driver.open(name).session_id
+    driver.turn("first")
+    driver.close()
+    again = drive()
+    assert again.open(resume=session, models=elsewhere).model == SONNET
+    again.turn("second")
+    assert asked(server, 1)[1] == SONNET
+    again.client.fork()
+    assert again.wait(SessionOpened).model == SONNET
+    again.client.switch_bundle(name, carry=False)
+    assert again.wait(SessionOpened).model == HAIKU, "a new one begins with what was chosen last"
+
+
 def test_a_switch_counts_within_the_running_turn_and_for_sub_agents(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:

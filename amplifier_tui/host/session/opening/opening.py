@@ -215,7 +215,8 @@ class Opening:
         for used in self._used:
             parts.normalizer.usage.restore(used)
         remembered = request.models.get(parts.bundle, NO_CHOICE)
-        live.models.begin(card.model_choice, remembered)
+        # One that has answered without a choice goes on with the model that did.
+        live.models.begin(card.model_choice, NO_CHOICE if card.model else remembered)
         live.spending.begin(first_limit(request, card.limit, builder.workspace.settings, sender))
         store.save_metadata()
         await live.commands.tell()
