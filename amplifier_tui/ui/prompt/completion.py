@@ -1,4 +1,4 @@
-"""The popup above the prompt: files after `@`, commands after `/`, words of a shell line."""
+"""What can be completed in the prompt: files after `@`, commands after `/`, words of `!` lines."""
 
 import asyncio
 import logging
@@ -9,12 +9,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
-from textual import on
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.content import Content
-from textual.message import Message
-
 from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.mentions import mention_of
@@ -24,11 +18,11 @@ from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.keys.actions import BY_SLASH
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 from amplifier_tui.ui.keys.module_commands import by_typed_name
+from amplifier_tui.ui.prompt.completion_popup import Candidate, CompletionPopup
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.prompt.shell import shell_draft
 from amplifier_tui.ui.prompt.shell_completion import complete_word, typed_word
 from amplifier_tui.ui.state.instruments.commands import ModuleCommands
-from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked
 
 _log = logging.getLogger(__name__)
 
@@ -61,82 +55,6 @@ class Query:
     kind: Literal["file", "command", "shell"]
     word: str
     start: int
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A line of the popup: `insert` replaces the word; of a `command`, enter runs it at once.
-
-    One that is only `alike` what was typed is not meant before the user has moved to a line.
-    """
-
-    text: str
-    insert: str
-    note: str = ""
-    positions: tuple[int, ...] = ()
-    command: bool = False
-    alike: bool = False
-
-
-class CompletionPopup(Vertical):
-    """Lists candidates; the prompt keeps the focus and sends it the keys."""
-
-    DEFAULT_CSS = """
-    CompletionPopup {
-        display: none;
-        overlay: screen;
-        offset: 0 -100%;
-        width: 100%;
-        height: auto;
-        max-height: 8;
-        background: $panel;
-        & > PickList { height: auto; max-height: 8; background: $panel; padding: 0 2; }
-    }
-    """
-
-    class Clicked(Message):
-        """The highlighted candidate was clicked."""
-
-    def __init__(self) -> None:
-        super().__init__(id="completion")
-        self._candidates: list[Candidate] = []
-        self.moved = False
-        """Whether the user has moved the highlight."""
-
-    def compose(self) -> ComposeResult:
-        """Make the list."""
-        yield PickList()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether candidates are shown."""
-        return bool(self._candidates)
-
-    @property
-    def candidate(self) -> Candidate | None:
-        """The highlighted candidate."""
-        at = self.query_one(PickList).cursor_row
-        return self._candidates[at] if 0 <= at < len(self._candidates) else None
-
-    def show_candidates(self, candidates: list[Candidate]) -> None:
-        """Show candidates, best first; none closes the popup."""
-        self._candidates, self.moved = candidates, False
-        self.display = bool(candidates)
-        rows = [
-            PickRow(str(i), marked(c.text, c.positions), Content.styled(c.note, "$text-muted"))
-            for i, c in enumerate(candidates)
-        ]
-        self.query_one(PickList).set_rows(rows)
-
-    def move(self, by: int) -> None:
-        """Move the highlight."""
-        self.moved = True
-        self.query_one(PickList).action_move(by)
-
-    @on(PickList.Chosen)
-    def _chosen(self, event: PickList.Chosen) -> None:
-        event.stop()
-        self.post_message(self.Clicked())
 
 
 class Completer:
@@ -341,12 +259,21 @@ def complete_commands(
         marks = tuple(at + 1 for at in hit[1]) if hit else ()
         card, action = of_modules.get(name), BY_SLASH.get(name)
         what = card or action
-        takes = f" {what.takes}" if what is not None and what.takes else ""
+        takes = one_line(what.takes, 60) if what is not None else ""
         key = show_keys(keymap.keys_of(action)) if action is not None else ""
         insert = f"/{name} " if takes else f"/{name}"
-        note = f"{titles[name]}   {key}".rstrip()
-        alike = word.lower() not in name
-        found.append(Candidate(f"/{name}{takes}", insert, note, marks, command=True, alike=alike))
+        found.append(
+            Candidate(
+                f"/{name}",
+                insert,
+                data=key,
+                positions=marks,
+                takes=takes,
+                about=titles[name],
+                command=True,
+                alike=word.lower() not in name,
+            )
+        )
     return found
 
 
@@ -364,9 +291,9 @@ def complete_files(word: str, files: list[str], mentions: Iterable[str] = ()) ->
     for path in rank(word, [*files, *mentions], lambda path: path, limit=SHOWN):
         hit = match(word, path)
         mention = mention_of(path)
-        note = "" if mention else "only its name: no mention can hold it"
+        data = "" if mention else "only its name: no mention can hold it"
         marks = hit[1] if hit else ()
-        found.append(Candidate(path, f"{mention or path} ", note, positions=marks))
+        found.append(Candidate(path, f"{mention or path} ", data, positions=marks))
     return found
 
 

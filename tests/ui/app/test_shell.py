@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from amplifier_tui.host.events import ShellEnded, ShellStarted, ShellWaiting, TurnStarted
-from amplifier_tui.ui.prompt.completion import CompletionPopup
+from amplifier_tui.ui.prompt.completion_popup import CompletionPopup
 from amplifier_tui.ui.prompt.prompt import COMMAND, IDLE
 from amplifier_tui.ui.prompt.shell import HINT, QUIET_HINT
 from tests.ui.driving import running

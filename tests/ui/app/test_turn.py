@@ -11,7 +11,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
-from amplifier_tui.ui.prompt.completion import CompletionPopup
+from amplifier_tui.ui.prompt.completion_popup import CompletionPopup
 from amplifier_tui.ui.prompt.prompt import IDLE, RUNNING, STOPPING, STOPPING_NOW
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient, opened

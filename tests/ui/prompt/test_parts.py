@@ -19,6 +19,7 @@ from amplifier_tui.ui.prompt.completion import (
     find_query,
     list_files,
 )
+from amplifier_tui.ui.prompt.completion_popup import candidate_rows
 from amplifier_tui.ui.prompt.history import KEEP, History
 from amplifier_tui.ui.prompt.prompt import RUNNING, fit_hints
 from amplifier_tui.ui.prompt.prompt_input import Chips, is_large
@@ -175,6 +176,26 @@ def test_every_command_is_offered_once_and_found_by_its_name() -> None:
         assert complete_commands(name, Keymap())[0].insert.strip() == f"/{name}"
 
 
+@pytest.mark.parametrize("width", [200, 80, 40])
+def test_what_commands_do_stands_in_one_column_beside_them_and_their_arguments_are_muted(
+    width: int,
+) -> None:
+    offered = complete_commands("", Keymap())
+    rows = candidate_rows(offered, width)
+    columns = {row.left.plain.index(c.about) for row, c in zip(rows, offered, strict=True)}
+    in_line = min(columns)
+    assert in_line <= max(16, min(32, width * 2 // 5 + 2))
+    beside = [
+        row.left.plain[in_line:].startswith(c.about) for row, c in zip(rows, offered, strict=True)
+    ]
+    assert sum(beside) > len(rows) * 0.8
+    assert max(columns) <= max(in_line, width // 2 + 2)
+    [resume] = [row for row, c in zip(rows, offered, strict=True) if c.text == "/resume"]
+    muted = [resume.left.plain[s.start : s.end] for s in resume.left.spans]
+    assert muted == [" id", "  Resume a session"]
+    assert not resume.right.plain
+
+
 def test_commands_of_modules_are_offered_after_the_programs_own() -> None:
     cards = (
         CommandCard(group="skill", name="deploy", description="A\x1b[2J B", takes="where"),
@@ -182,9 +203,10 @@ def test_commands_of_modules_are_offered_after_the_programs_own() -> None:
         CommandCard(group="server", name="deploy"),
     )
     offered = {c.text: c for c in complete_commands("", Keymap(), cards)}
-    assert list(offered)[-3:] == ["/deploy where", "/skill:plan", "/server:deploy"]
-    assert offered["/deploy where"].insert == "/deploy "
-    assert offered["/deploy where"].note == "A B"
+    assert list(offered)[-3:] == ["/deploy", "/skill:plan", "/server:deploy"]
+    assert offered["/deploy"].insert == "/deploy "
+    assert offered["/deploy"].about == "A B"
+    assert offered["/deploy"].takes == "where"
     assert complete_commands("dep", Keymap(), cards)[0].insert == "/deploy "
     assert complete_commands("skill:p", Keymap(), cards)[0].insert == "/skill:plan"
     assert is_command("skill:deploy", cards)
@@ -201,7 +223,7 @@ def test_files_keep_their_mention_form() -> None:
 
 def test_a_file_that_no_mention_can_hold_says_that_it_goes_by_its_name_only() -> None:
     [found] = complete_files("", ['a"b.py'])
-    assert found.insert == 'a"b.py ' and "only its name" in found.note
+    assert found.insert == 'a"b.py ' and "only its name" in found.data
 
 
 # --- files -----------------------------------------------------------------------------------

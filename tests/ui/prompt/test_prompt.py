@@ -7,7 +7,7 @@ from textual import events
 from amplifier_tui.paths import user_state_dir
 from amplifier_tui.ui.dialogs.pickers import ThemePicker
 from amplifier_tui.ui.panes.context.pane import ContextPane
-from amplifier_tui.ui.prompt.completion import CompletionPopup
+from amplifier_tui.ui.prompt.completion_popup import CompletionPopup
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from tests.ui.driving import Driver, running
 

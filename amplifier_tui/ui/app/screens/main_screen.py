@@ -73,7 +73,8 @@ class MainScreen(SessionScreen):
     async def furnish(self, state: SessionState, root: Path) -> None:
         """Mount everything else and show the state in it."""
         from amplifier_tui.ui.panes.agents import AgentStrip
-        from amplifier_tui.ui.prompt.completion import Completer, CompletionPopup
+        from amplifier_tui.ui.prompt.completion import Completer
+        from amplifier_tui.ui.prompt.completion_popup import CompletionPopup
         from amplifier_tui.ui.transcript.view import TranscriptView
         from amplifier_tui.ui.widgets.question_strip import QuestionStrip
         from amplifier_tui.ui.widgets.session_strip import SessionStrip
