@@ -207,7 +207,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         self.set_class(tight, "-tight")
         self.set_class(dense, "-dense")
         width = self._width
-        brief = tight and not self._full
+        brief = self.has_class("-small")
         self._scopes.show(self.withheld, width - 2, brief=brief)
         keys = self.query_one(KeyRow)
         # The longest that the clock will say.
