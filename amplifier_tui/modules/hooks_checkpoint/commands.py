@@ -142,15 +142,20 @@ class WorkspaceFiles:
             look.problem = listed
             return []
         changed: dict[str, _Seen] = {}
+        gone: set[_Sign] = set()
         for name, seen in look.files.items():
             there = listed.get(name)
             present = there[1] if there is not None else self._present(name)
             if present is None or (_sign(present), _kind(present)) != (seen.sign, seen.kind):
                 changed[name] = seen
+            if present is None:
+                gone.add(seen.sign)
         found = [*self._before(changed, store, most, look.command)]
         for name, (_, present) in listed.items():
-            # Of a file that was ignored before, nobody knows what it was.
-            if name not in look.files and present.st_ctime_ns >= look.began - _CLOCK_NS:
+            # Of a file that was ignored before, nobody knows what it was. With its folder, a file
+            # moves without a change of its own.
+            new = present.st_ctime_ns >= look.began - _CLOCK_NS or _sign(present) in gone
+            if name not in look.files and new:
                 found.append(FileEntry(self._root / name, command=look.command))
         return found
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.modules.hooks_checkpoint import commands
 from tests.modules.hooks_checkpoint.support import Session, write
 from tests.modules.hooks_checkpoint.test_commands import git, names
 
@@ -179,3 +180,17 @@ async def test_a_file_that_can_not_be_read_any_more_hides_no_other(
         "pkg/calc.py": "",
         "run.sh": "Permission denied",
     }
+
+
+async def test_a_folder_that_a_command_moved_is_back_and_nowhere_else(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+):
+    # As of files that were made long before: what is below a folder that moves does not change.
+    monkeypatch.setattr(commands, "_CLOCK_NS", -60_000_000_000)
+    root = session.root
+    change = await run(session, lambda: (root / "pkg").rename(root / "moved"))
+    preview = await session.preview(change)
+    assert {file["path"] for file in preview["files"]} >= {"pkg/calc.py", "moved/calc.py"}
+    await session.restore(change)
+    assert (root / "pkg" / "calc.py").read_text() == "calc"
+    assert not (root / "moved" / "calc.py").exists()
