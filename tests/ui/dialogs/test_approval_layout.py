@@ -159,9 +159,9 @@ async def test_all_of_a_call_can_be_reached_on_a_terminal_that_was_made_narrower
 async def test_a_diff_ends_with_its_last_row_at_every_width_it_is_given(
     sizes: tuple[tuple[int, int], ...],
 ) -> None:
+    added = "plus what " + "the others add to it " * 4
     changed = "".join(
-        f"-    return value_{n}\n+    return value_{n} plus what {'the others add to it ' * 4}end{n}\n"
-        for n in range(60)
+        f"-    return value_{n}\n+    return value_{n} {added}end{n}\n" for n in range(60)
     )
     diff = f"--- a/big.py\n+++ b/big.py\n@@ -1,60 +1,60 @@\n{changed}"
     async with running(size=sizes[0]) as drive:
