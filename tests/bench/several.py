@@ -23,7 +23,7 @@ from amplifier_tui.host import events as host
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.ui.app.app import AmplifierApp
-from amplifier_tui.ui.dialogs.modules.commands import LeaderPopup
+from amplifier_tui.ui.dialogs.modules.leader import LeaderPopup
 from tests.bench.heart import Heart, stall_row
 from tests.bench.key_echo import Echo, type_by_turns
 from tests.bench.memory import prepare

@@ -260,7 +260,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     @on(PromptInput.ChordKey)
     def _chord_key(self, event: PromptInput.ChordKey) -> None:
-        from amplifier_tui.ui.dialogs.modules.commands import LeaderPopup
+        from amplifier_tui.ui.dialogs.modules.leader import LeaderPopup
 
         if isinstance(self.screen, LeaderPopup):
             self.screen.take(event.key)

@@ -14,8 +14,8 @@ from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
 from amplifier_tui.ui.dialogs.modules.commands import (
     CommandPalette,
     Help,
-    LeaderPopup,
 )
+from amplifier_tui.ui.dialogs.modules.leader import LeaderPopup
 from amplifier_tui.ui.dialogs.pickers import (
     HistoryPicker,
     NoticeHistory,

@@ -5,11 +5,12 @@ from textual.events import Key
 from textual.widgets import Input
 
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
-from amplifier_tui.ui.dialogs.modules.commands import LeaderPopup, chord_columns
+from amplifier_tui.ui.dialogs.modules.leader import LeaderPopup, chord_head, chord_pages
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.dialogs.pickers import ThemePicker
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID
+from amplifier_tui.ui.keys.keymap import Keymap, show_key
 from tests.ui.driving import running
 from tests.ui.requests import ask, resolved
 
@@ -73,44 +74,67 @@ async def test_a_dialog_that_is_answered_under_a_later_one_closes_when_that_has_
 
 
 @pytest.mark.parametrize(("width", "rows", "most"), [(56, 14, 2), (116, 26, 3), (196, 40, 3)])
-def test_chords_stand_in_few_columns_and_say_what_lists_the_others(
+def test_chords_stand_in_few_columns_and_on_as_many_pages_as_they_need(
     width: int, rows: int, most: int
 ) -> None:
-    chords = {f"f{at}": BY_ID["session.bundles"] for at in range(67)}
-    shown = chord_columns({**chords, "space": BY_ID["app.palette"]}, "ctrl+x", width, rows).plain
-    head, *lines = shown.splitlines()
-    assert len(lines) < rows and max(map(len, lines)) <= width
+    chords = {f"f{at}": BY_ID["session.bundles"]._replace(id=f"a{at}") for at in range(67)}
+    pages = [[line.plain for line in page] for page in chord_pages(chords, width, rows)]
+    lines = [line for page in pages for line in page]
+    assert max(map(len, lines)) <= width
+    assert len({len(page) for page in pages}) == 1 and len(pages[0]) <= rows
     assert max(line.count("Switch bundle") for line in lines) == most
-    assert ("42 more: space lists them all" in head) is (width == 56)
-    assert ("more" in head) is (width == 56)
+    assert sum(line.count("Switch bundle") for line in lines) == 67
+    assert (len(pages) > 1) is (width == 56)
 
 
 def test_the_titles_of_chords_are_in_line_however_long_their_keys() -> None:
     keys = ("a", "space", "digits", "b", "f10", "c")
-    chords = dict.fromkeys(keys, BY_ID["session.bundles"])
-    _, _, *rows = chord_columns(chords, "ctrl+x", 70, 5).plain.splitlines()
+    chords = {key: BY_ID["session.bundles"]._replace(id=key) for key in keys}
+    [[_, *rows]] = [[line.plain for line in page] for page in chord_pages(chords, 70, 5)]
     assert len(rows) == 3 and rows[0].startswith(" a ")
     for first in (0, 24):
         assert len({row.index("Switch bundle", first) for row in rows}) == 1
 
 
-@pytest.mark.parametrize(("size", "cut"), [((40, 12), True), ((80, 24), True), ((160, 60), False)])
-async def test_the_chords_say_how_many_have_no_room_and_where_they_are_listed(size, cut) -> None:
+@pytest.mark.parametrize("size", [(40, 12), (60, 16), (80, 24), (120, 36), (160, 60)])
+async def test_every_chord_is_reached_under_its_heading_by_keys_named_on_the_screen(size) -> None:
     async with running(size=size) as drive:
         await drive.press("ctrl+x")
-        text = drive.text()
-        # A title may begin like another one: up to its end, or where it is cut.
-        begins = [
-            re.escape(a.title[:20]) + ("" if a.title[20:] else r"(?! ?\w)")
-            for a in ACTIONS
-            if a.chord
-        ]
-        shown = sum(bool(re.search(each, text)) for each in begins)
-        found = re.search(r"(\d+) more: space", text)
-        assert bool(found) is cut
-        left_out = int(found[1]) if found else 0
-        assert shown + left_out == sum(bool(action.chord) for action in ACTIONS)
-        assert cut or all(action.title in text for action in ACTIONS if action.chord)
+        popup = await drive.dialog(LeaderPopup)
+        shown = [drive.text()]
+        if found := re.search(r"page 1 of (\d+) · tab: next", shown[0]):
+            for page in range(2, int(found[1]) + 1):
+                await drive.press("tab")
+                shown.append(drive.text())
+                assert f"page {page} of {found[1]}" in shown[-1]
+            await drive.press("tab")
+            assert drive.text() == shown[0]
+            await drive.press("shift+tab")
+            assert drive.text() == shown[-1]
+        chords = [action for action in ACTIONS if action.chord]
+        for action in chords:
+            # A title may be cut.
+            begin = re.escape(show_key(action.chord)) + "  ?\\s*" + re.escape(action.title[:16])
+            [*there] = [text for text in shown if re.search(begin, text)]
+            assert there and all(f"{action.group}" in text for text in there)
+        assert (len(shown) > 1) is (size[1] < 36)
+        assert popup.sheet.region.height <= size[1]
+        await drive.press("k" if len(shown) > 1 else "escape")
+        await drive.until(lambda: popup not in drive.app.screen_stack)
+
+
+@pytest.mark.parametrize("width", [36, 56])
+def test_the_head_of_the_chords_names_the_key_that_turns_the_page(width: int) -> None:
+    head = chord_head("ctrl+x", ["page 10 of 12", "tab: next", "space: all"], width).plain
+    assert "page 10 of 12 · tab: next" in head and len(head) <= width
+    assert ("space: all" in head) is (width == 56)
+
+
+def test_a_key_that_is_a_chord_turns_no_page() -> None:
+    keymap = Keymap()
+    keymap.chords["app.theme"] = "tab"
+    popup = LeaderPopup(keymap)
+    assert "tab" not in popup.turning and "right" in popup.turning
 
 
 async def test_a_request_that_is_answered_elsewhere_as_it_comes_leaves_nothing_behind() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def leader(app: SessionApp) -> None:
     """Wait for the second key of a chord."""
-    from amplifier_tui.ui.dialogs.modules.commands import LeaderPopup
+    from amplifier_tui.ui.dialogs.modules.leader import LeaderPopup
 
     async def chosen(action_id: str | None) -> None:
         app.main.prompt.input.in_chord = False

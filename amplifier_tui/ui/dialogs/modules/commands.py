@@ -1,9 +1,8 @@
-"""The commands there are: the palette, all keys by group, the leader's chords, those of modules."""
+"""The commands there are: the palette, all keys by group, those of modules."""
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
@@ -13,19 +12,15 @@ from textual.widgets import Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import CommandCard
 from amplifier_tui.ui.dialogs.parts.picker import Picker, marked_match
-from amplifier_tui.ui.dialogs.parts.sheet import KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.keys.action import DIGITS, Action
+from amplifier_tui.ui.keys.action import Action
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, groups
 from amplifier_tui.ui.keys.keymap import Keymap, show_key, show_keys
 from amplifier_tui.ui.keys.keymap_file import pane_actions
 from amplifier_tui.ui.keys.module_commands import by_typed_name
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
-_COLUMN = 26
-"""The fewest cells of a column of chords."""
-_ROOMY = 3
-"""Columns of chords that there are where they have room, though fewer would hold them."""
 _ROWS = ((90, 1), (50, 2), (0, 3))
 """Columns from which what a command does takes so many rows."""
 _SLASH = 1 + max(len(each.commands[0]) for each in ACTIONS if each.slash)
@@ -150,47 +145,6 @@ class Help(CommandPalette):
             super()._chosen(row)
 
 
-class LeaderPopup(Sheet[str]):
-    """Takes one key and returns the id of its action, and what it takes; None for any other key."""
-
-    HEARS_ALL = True
-    DEFAULT_CSS = """
-    LeaderPopup > #sheet { padding: 1 2; }
-    """
-
-    def __init__(self, keymap: Keymap) -> None:
-        super().__init__()
-        self._chords = keymap.by_chord()
-        self._leader = keymap.leader()
-
-    def _content(self) -> ComposeResult:
-        yield Static(id="chords")
-
-    def _fit(self, rows: int) -> None:
-        width = max(20, self.app.size.width - 4)
-        words = chord_columns(self._chords, self._leader, width, rows - 2)
-        self.query_one("#chords", Static).update(words)
-
-    def on_key(self, event: events.Key) -> None:
-        """Take the key, whatever it is."""
-        event.stop()
-        event.prevent_default()
-        self.take(event.key)
-
-    def take(self, key: str) -> None:
-        """Close with what the key means, or with nothing."""
-        by_digit = self._chords.get(DIGITS)
-        action = self._chords.get(key)
-        if action is None and by_digit is not None and key in "123456789":
-            self.finish(f"{by_digit.id} {key}")
-        else:
-            self.finish(action.id if action is not None else None)
-
-    def on_click(self) -> None:
-        """A click closes it."""
-        self.finish()
-
-
 def action_text(action: Action) -> str:
     """Return the text a filter looks at."""
     return f"{action.title} {' '.join('/' + name for name in action.commands)} {action.help}"
@@ -221,44 +175,6 @@ def action_row(
     else:
         right = Content.assemble((slash, "$text-muted"), f"   {(keys or chord_words).rjust(10)}")
     return PickRow(action.id, left, right)
-
-
-def chord_columns(chords: dict[str, Action], leader: str, width: int, rows: int) -> Content:
-    """Lay out chords, by their key, in columns; what has no room is counted.
-
-    There are as few as hold them, and up to three where these have room for every title.
-    """
-    keys = [Content.styled(f" {show_key(chord)} ", "bold on $background") for chord in chords]
-    titles = [action.title for action in chords.values()]
-    longest = max(map(len, titles), default=0) + 3
-    longest += max((key.cell_length for key in keys), default=0)
-    needed = -(-len(chords) // max(1, rows - 2))
-    roomy = min(_ROOMY, width // longest)
-    columns = max(1, min(max(needed, roomy), width // _COLUMN))
-    size = min(width // columns, longest)
-    height = max(1, -(-len(keys) // columns))
-    room = max(1, rows - 1)
-    cells: list[Content] = []
-    for first in range(0, len(keys), height):
-        column = keys[first : first + height]
-        lead = max(key.cell_length for key in column[:room])
-        cells += [
-            Content.assemble(key, " " * (max(0, lead - key.cell_length) + 1), title).truncate(
-                size - 2, ellipsis=True
-            )
-            for key, title in zip(column, titles[first : first + height], strict=True)
-        ]
-    left_out = sum(at % height >= room for at in range(len(cells)))
-    palette = [show_key(key) for key, action in chords.items() if action.id == "app.palette"]
-    way = f": {palette[0]} lists them all" if palette else ""
-    more = f"   {left_out} more{way}" if left_out else ""
-    lines = [Content.assemble((leader, "bold $text-secondary"), (f"  then{more}", "$text-muted"))]
-    if height + 2 <= rows:
-        lines.append(Content())
-    for row in range(min(height, max(1, rows - len(lines)))):
-        parts = cells[row::height]
-        lines.append(Content("").join(part.pad_right(size - part.cell_length) for part in parts))
-    return Content("\n").join(lines)
 
 
 class ModuleCommandPicker(Picker):
