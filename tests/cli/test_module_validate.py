@@ -113,6 +113,12 @@ BY_KIND: dict[str, list[tuple[str, str, str, str]]] = {
          "context_set_messages", "accept (messages), found 0 params"),
     ],
 }  # fmt: skip
+# What a remedy says, by a part of the line or the check.
+ADVICE = {
+    "mount_": "async def mount(coordinator, config)",
+    "ount point": "context, hooks, module-source-resolver, orchestrator, providers, tools",
+    "OSError": "module validate takes --config",
+}
 CASES = [(m, *case) for m in KIND_OF for case in [*EVERY_KIND, *BY_KIND[m]]]
 
 
@@ -137,6 +143,14 @@ def test_a_broken_variant_fails_with_the_right_line_and_a_remedy(
     assert failed[0]["name"] == check
     assert message in failed[0]["message"]
     assert failed[0]["remedy"]
+    for part, advice in ADVICE.items():
+        if part in message or part in check:
+            assert advice in failed[0]["remedy"]
+    file, _, line = failed[0]["where"].partition(":")
+    assert file == str(source)
+    if about := re.match(r"(?:\w+\.)?(\w+)\(\) (?:should|must) ", failed[0]["message"]):
+        shown = source.read_text().splitlines()[int(line) - 1]
+        assert f"def {about[1]}(" in shown
 
 
 def test_a_tool_at_the_wrong_mount_point_is_told_where_it_went(
@@ -150,6 +164,8 @@ def test_a_tool_at_the_wrong_mount_point_is_told_where_it_went(
     [failed] = [row for row in found["checks"] if not row["passed"]]
     assert failed["message"].endswith("a Tool instance; it mounted at: providers")
     assert 'await coordinator.mount("tools", the_tool, name="...")' in failed["remedy"]
+    before_mount = source.read_text().partition("async def mount(")[0]
+    assert failed["where"] == f"{source}:{len(before_mount.splitlines()) + 1}"
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,9 @@ class ValidationResult(Findings):
     checks: list[ValidationCheck] = field(default_factory=list)
 
 
-def check_text(name: str, member: str, value: Any, severity: Severity = "error") -> ValidationCheck:
+def check_text(
+    name: str, member: str, value: Any, severity: Severity = "error", where: str = ""
+) -> ValidationCheck:
     """Check that a member, e.g. "Tool.name", is a non-empty string."""
     if isinstance(value, str) and value.strip():
         return success(name, f"{member} is {value!r}" if len(value) < 60 else f"{member} is there")
@@ -120,6 +122,7 @@ def check_text(name: str, member: str, value: Any, severity: Severity = "error")
         f"{member} should be a non-empty string, got {got}",
         f"Make {member} a property or attribute that is a non-empty string",
         severity,
+        where,
     )
 
 
@@ -150,7 +153,8 @@ def check_shape(module: Any, result: ValidationResult) -> bool:
     """
     mount = getattr(module, "mount", None)
     if not callable(mount):
-        result.fail("mount_exists", "No mount() function found in module", _MOUNT)
+        where = getattr(module, "__file__", "") or ""
+        result.fail("mount_exists", "No mount() function found in module", _MOUNT, where=where)
         return False
     result.succeed("mount_exists", "mount() function found")
     problem = _mount_problem(mount)

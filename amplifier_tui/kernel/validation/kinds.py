@@ -82,7 +82,8 @@ class ProviderValidator(InstanceValidator):
 
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
         """Add ``provider_name`` and one check for each method."""
-        result.add(check_text("provider_name", "Provider.name", instance.name))
+        where = place_of(instance)
+        result.add(check_text("provider_name", "Provider.name", instance.name, where=where))
         result.add(_check_info(instance))
         result.add(
             check_method("provider_list_models", "Provider.list_models()", instance.list_models, ())
@@ -116,7 +117,7 @@ class ProviderValidator(InstanceValidator):
 
 
 def _check_info(provider: Any) -> ValidationCheck:
-    name = "provider_get_info"
+    name, where = "provider_get_info", place_of(provider.get_info)
     try:
         info = provider.get_info()
     except Exception as error:
@@ -125,6 +126,7 @@ def _check_info(provider: Any) -> ValidationCheck:
             f"Error calling Provider.get_info(): {error}",
             "get_info() should work without a network or a key",
             "warning",
+            where,
         )
     if isinstance(info, ProviderInfo):
         return success(name, "Provider.get_info() returns ProviderInfo")
@@ -132,6 +134,7 @@ def _check_info(provider: Any) -> ValidationCheck:
         name,
         f"Provider.get_info() should return ProviderInfo, got {type(info).__name__}",
         "Return ProviderInfo(id=..., display_name=...); it is not async",
+        where=where,
     )
 
 
@@ -145,11 +148,13 @@ class ToolValidator(InstanceValidator):
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
         """Add ``tool_name``, ``tool_description``, ``tool_input_schema`` and ``tool_execute``."""
         where = place_of(instance)
-        result.add(check_text("tool_name", "Tool.name", instance.name))
+        result.add(check_text("tool_name", "Tool.name", instance.name, where=where))
         if wrong := tool_name_problem(instance.name):
             result.fail("tool_name", wrong, "Give it another name", "warning", where)
         result.add(
-            check_text("tool_description", "Tool.description", instance.description, "warning")
+            check_text(
+                "tool_description", "Tool.description", instance.description, "warning", where
+            )
         )
         if hasattr(instance, "input_schema"):
             schema = instance.input_schema
@@ -181,7 +186,8 @@ class HookValidator(ModuleValidator):
                 "warning",
             )
         for event, name, handler in handlers:
-            result.add(_check_handler(f"Handler '{name}' of '{event}'", handler))
+            who = f"Handler '{name}' of '{event}'"
+            result.add(_check_handler(who, handler, self.mount_place))
             if wrong := event_problem(event):
                 remedy = "Correct the name, unless a module emits it"
                 result.fail("hook_event", wrong, remedy, "warning", place_of(handler))
@@ -193,10 +199,11 @@ class HookValidator(ModuleValidator):
         return await check_answers(result, coordinator)
 
 
-def _check_handler(who: str, handler: Any) -> ValidationCheck:
+def _check_handler(who: str, handler: Any, mount_place: str) -> ValidationCheck:
     remedy = "Define it as: async def handler(event, data) -> HookResult"
     if not callable(handler):
-        return failure("hook_call", f"{who} is not callable: {type(handler).__name__}", remedy)
+        problem = f"{who} is not callable: {type(handler).__name__}"
+        return failure("hook_call", problem, remedy, where=mount_place)
     found = positional_parameters(handler)
     if found < 2:
         problem = f"{who} should accept (event, data), found {found}"

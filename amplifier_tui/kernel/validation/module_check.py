@@ -67,7 +67,7 @@ async def check_module(
     kind = _checkable(kind or declared_kind(place.module_id, place.source))
     result = ValidationResult(kind, place.path)
     if declared is not None and declared not in TYPE_TO_MOUNT_POINT:
-        result.add(_unknown_type(declared))
+        result.add(_unknown_type(declared, place))
     if place.importable is None:
         result.add(_no_package(place))
     else:
@@ -167,11 +167,12 @@ def _id_of(folder: Path, declared: dict[str, str]) -> str:
     return name.replace("_", "-")
 
 
-def _unknown_type(declared: str) -> ValidationCheck:
+def _unknown_type(declared: str, place: _Place) -> ValidationCheck:
     return failure(
         "module_type",
         f"__amplifier_module_type__ is '{declared}', which is no kind of module",
         f"Valid types are: {', '.join(sorted(TYPE_TO_MOUNT_POINT))}",
+        where=str(place.source or ""),
     )
 
 

@@ -45,6 +45,8 @@ class ModuleValidator(ABC):
         self.runs = runs
         self.needed = ""
         """Without which the module mounts nothing, in its own words."""
+        self.mount_place = ""
+        """File and line of its ``mount``."""
 
     async def validate(
         self,
@@ -86,6 +88,7 @@ class ModuleValidator(ABC):
     ) -> None:
         coordinator = TrialCoordinator()
         cleanup: Any = None
+        self.mount_place = place_of(mount)
         baseline = cancel_requests()
         try:
             cleanup = await call_mount(mount, coordinator, config, module_id)
@@ -190,6 +193,7 @@ class InstanceValidator(ModuleValidator):
                 f"No {self.kind} was mounted and mount() did not return a {self.contract} "
                 f"instance{found}",
                 self._how_to_mount(),
+                where=self.mount_place,
             )
 
     def _how_to_mount(self) -> str:

@@ -213,3 +213,17 @@ def test_a_tool_whose_name_is_taken_or_whose_schema_is_none_is_told_in_its_row_a
     assert "input_schema has the type 'objekt'" in schema and schema.endswith(f"({source}:2)")
     said = [each.text for each in driver.of(Notice) if each.level == "warning"]
     assert said == [f"tool-twin: {each}" for each in twin.problems]
+
+
+def test_a_module_that_breaks_its_contract_is_reported_with_the_line_and_what_belongs_there(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    folder = tmp_path / "amplifier-module-tool-bent"
+    source = folder / "amplifier_module_tool_bent" / "__init__.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("def mount(coordinator, config): ...\n")
+    entry = f"- {{module: tool-bent, source: {folder}}}\n"
+    changed(project, ("- module: tool-test\n", f"{entry}- module: tool-test\n"))
+    driver.open("test")
+    why = report(driver)["tool-bent"].why
+    assert f"({source}:1). Define it as: async def mount(coordinator, config)" in why

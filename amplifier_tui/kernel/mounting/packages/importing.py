@@ -147,9 +147,9 @@ def imported_module(module_path: str | Path, entry_point: str | None = None) -> 
     Args:
         module_path: Its package directory, the folder that holds it, the one file it is, or the
             package's name.
-        entry_point: ``"package.module:function"``; yields an object with its ``mount`` and
-            ``on_session_ready`` then, instead of the package. The mere name of an entry point
-            says nothing more than the path does.
+        entry_point: ``"package.module:function"``; yields an object with its ``mount``,
+            ``on_session_ready`` and ``__file__`` then, instead of the package. The mere name of an
+            entry point says nothing more than the path does.
 
     Raises:
         ModuleValidationError: There is no package there.
@@ -179,6 +179,7 @@ def _entry(entry_point: str) -> Any:
     module_name, _, function = entry_point.partition(":")
     module: ModuleType = importlib.import_module(module_name)
     return SimpleNamespace(
+        __file__=getattr(module, "__file__", None),
         mount=getattr(module, function or "mount", None),
         on_session_ready=getattr(module, "on_session_ready", None),
     )
