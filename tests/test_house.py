@@ -58,7 +58,10 @@ MECHANISMS: dict[str, tuple[str, dict[str, str]]] = {
     "shapes of secrets (base/secrets.py)": (r"AKIA\[|gh\[[a-z]+\]_|xox\[|sk-\[", {}),
     "splitting shell lines (base/shell)": (
         r"shlex\.(split|shlex)\(|\bbashlex\b|\btree_sitter_bash\b",
-        {"ui/terminal/editor.py": "$EDITOR is an argument list, not a line for a shell"},
+        {
+            "ui/terminal/editor.py": "$EDITOR is an argument list, not a line for a shell",
+            "ui/prompt/dropped.py": "a terminal quotes the paths it pastes; they are no command",
+        },
     ),
     "terminal sequences in foreign text (base/text.py)": (r"\[0-\?\]\*\[ -/\]\*\[@-~\]", {}),
     "dataclasses that cost a start little (base/lazy/dataclass.py)": (

@@ -1,5 +1,6 @@
 """The text the user is writing: editing, sending, history, large pastes."""
 
+import asyncio
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -309,10 +310,20 @@ class PromptInput(EditArea, inherit_bindings=False):
         super().action_cursor_line_end(select)
 
     async def on_paste(self, event: events.Paste) -> None:
-        """Insert the paste in place of TextArea."""
+        """Insert the paste in place of TextArea; of images that were dropped, their mentions."""
+        from amplifier_tui.ui.prompt.dropped import may_be_dropped, mentions_of_dropped
+
         event.stop()
         event.prevent_default()
-        self.insert_paste(event.text)
+        text = event.text
+        # A command line takes the path itself.
+        if may_be_dropped(text) and not self.text.startswith(("!", "/")):
+            mentions = await asyncio.to_thread(mentions_of_dropped, text)
+            row, column = self.selection.start
+            before = self.document.get_line(row)[:column]
+            apart = mentions != text and before and not before[-1].isspace()
+            text = f" {mentions}" if apart else mentions
+        self.insert_paste(text)
 
     def insert_paste(self, text: str) -> None:
         """Insert text from outside at the cursor: cleaned, and as a chip when it is large."""

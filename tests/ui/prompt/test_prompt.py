@@ -111,6 +111,41 @@ async def test_wide_characters_can_be_written_and_sent() -> None:
         assert drive.client.named("submit") == [("漢字とemoj🙂",)]
 
 
+async def test_images_that_are_dropped_on_the_terminal_are_mentioned(tmp_path: Path) -> None:
+    plain, blank = tmp_path / "shot.png", tmp_path / "my shot.JPG"
+    plain.write_bytes(b"\x89PNG\r\n\x1a\n1234")
+    blank.write_bytes(b"\xff\xd8\xff1234")
+    (tmp_path / "words.png").write_text("no image")
+    both = f'@{plain} @"{blank}" '
+    ways = {
+        # As terminals write it: bare, quoted, escaped, as an address; several at once.
+        f"{plain}": f"@{plain} ",
+        f"'{blank}'": f'@"{blank}" ',
+        f"{blank}": f'@"{blank}" ',
+        str(blank).replace(" ", "\\ "): f'@"{blank}" ',
+        blank.as_uri(): f'@"{blank}" ',
+        f"{plain} '{blank}'": both,
+        # What is none stays what it is.
+        f"{tmp_path}/gone.png": f"{tmp_path}/gone.png",
+        f"{tmp_path}/words.png": f"{tmp_path}/words.png",
+        "shot.png": "shot.png",
+        f"see {plain}": f"see {plain}",
+    }
+    async with running() as drive:
+        for pasted, shown in ways.items():
+            paste(drive, pasted)
+            await drive.until(lambda shown=shown: drive.draft == shown)
+            prompt(drive).set_draft("")
+        await drive.write("look at")
+        paste(drive, str(plain))
+        await drive.until(lambda: drive.draft == f"look at @{plain} ")
+        paste(drive, str(blank))
+        await drive.until(lambda: drive.draft == f"look at {both}")
+        prompt(drive).set_draft("!open ")
+        paste(drive, str(plain))
+        await drive.until(lambda: drive.draft == f"!open {plain}")
+
+
 async def test_a_large_paste_becomes_a_chip_and_is_sent_in_full() -> None:
     text = "\n".join(f"line {n}" for n in range(2_031))
     async with running() as drive:
