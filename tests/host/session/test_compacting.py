@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from amplifier_tui.host.events import (
     TurnStarted,
     UsageChanged,
 )
+from amplifier_tui.host.session.compacting import _why_not
 from tests.host.asking import CONTEXT, chat, seen
 from tests.host.driving import Driver, Project, calling, saying
 from tests.servers import Failure, Gate, LoopbackServer, Reply, Usage, reply
@@ -121,6 +123,34 @@ def test_where_there_is_nothing_to_compact_the_user_is_told_why(
     assert not driver.of(Compacted)
 
 
+@pytest.mark.parametrize(
+    ("biggest", "target", "reason"),
+    [
+        (
+            ("system", 9_000),
+            12_500,
+            "Nothing to do yet: the conversation takes 12.5k tokens, and a compaction by rule "
+            "stops at 12.5k.",
+        ),
+        (
+            ("system", 9_000),
+            12_000,
+            "Nothing more can be left out: 'system' takes 9k tokens and has to stay.",
+        ),
+        (("", 0), 12_000, "There is nothing to leave out yet: no old results or answers."),
+    ],
+)
+def test_why_nothing_is_left_out_is_said_with_what_it_would_take(
+    biggest: tuple[str, int], target: int, reason: str
+) -> None:
+    plan: Any = SimpleNamespace(before=12_500, biggest=biggest)
+    view: Any = SimpleNamespace(
+        budget=lambda _: SimpleNamespace(target=target, key="k"),
+        meter=SimpleNamespace(real=lambda tokens, key: tokens),
+    )
+    assert _why_not(plan, view, None) == reason
+
+
 def test_a_foreign_context_can_not_be_compacted_and_says_so(
     project: Project, driver: Driver
 ) -> None:
@@ -167,6 +197,12 @@ def test_a_summary_takes_the_place_of_earlier_turns_and_is_not_part_of_the_conve
     compacted = driver.wait(Compacted)
     assert compacted.strategy == "summary" and compacted.rows > 0
     assert compacted.before_tokens > compacted.after_tokens
+    assert compacted.summary == "They talked about words."
+    assert len(compacted.replaced) == compacted.rows
+    assert compacted.replaced[0].startswith("assistant · Answer 0. word")
+    # It is said to be written until it is there.
+    (told,) = [event for event in driver.of(Notice) if "writes a summary" in event.text]
+    assert told.until == "compacted"
     assert driver.wait(BudgetChanged).total < preview.before
     assert "keep the numbers" in str(seen(server, 3))
     assert project.rows(session) == rows
@@ -184,12 +220,14 @@ def test_a_summary_is_there_after_a_resume(
     first = drive()
     session = talk(project, first, server, "They talked about words.", "Right.")
     first.client.compact("")
-    first.wait(Compacted)
+    compacted = first.wait(Compacted)
     first.close()
     again = drive()
     again.open(resume=session)
     (divider,) = again.of(Compacted)
     assert divider.replayed and divider.strategy == "summary"
+    assert divider.summary == "They talked about words."
+    assert divider.replaced == compacted.replaced != ()
     again.client.submit("go on")
     again.wait(TurnEnded, lambda event: not event.replayed)
     asked = "\n".join(seen(server, 4))

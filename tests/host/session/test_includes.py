@@ -1,6 +1,13 @@
 from pathlib import Path
 
-from amplifier_tui.host.events import ModuleFailed, OpeningReported, SessionOpened
+from amplifier_tui.host.events import (
+    HostEvent,
+    ModuleFailed,
+    Notice,
+    OpeningReported,
+    SessionOpened,
+)
+from amplifier_tui.host.session.opening.telling import OpeningNotices
 from tests.host.driving import Driver, Project
 
 HOSTS = [f"git+https://host{number}.invalid/o/r@main" for number in range(20)]
@@ -49,3 +56,13 @@ def test_an_include_whose_file_is_broken_is_named_with_its_line(
     driver.open(including(project, "./part.yaml"))
     (told,) = driver.wait(OpeningReported).items
     assert told.what == "./part.yaml" and f"{project.bundles / 'part.yaml'}:2" in told.why
+
+
+def test_what_is_fetched_is_said_once_and_until_the_session_is_open() -> None:
+    told: list[HostEvent] = []
+    notices = OpeningNotices(told.append, "s1")
+    for _ in range(2):
+        notices.progress("installing_package", "tool-web")
+    (notice,) = told
+    assert isinstance(notice, Notice) and notice.text == "installing package tool-web"
+    assert notice.until == "opened"

@@ -302,9 +302,13 @@ def test_switching_takes_the_conversation_along_into_a_session_of_its_own(
 ) -> None:
     first = driver.open(project.bundle(script=saying("From the first.")))
     driver.turn("hello")
-    driver.client.switch_bundle(project.bundle("other", script=saying("From the other.")))
+    lacking = ("tool-test", "tool-nowhere")
+    other = project.bundle("other", script=saying("From the other."), tools=lacking)
+    driver.client.switch_bundle(other)
     second = driver.wait(SessionOpened)
     assert second.bundle == "other" and second.session_id != first.session_id
+    reported = driver.wait(OpeningReported)
+    assert [item.what for item in reported.items] == ["tool-nowhere"]
     replayed = [e for e in driver.events if e.session_id == second.session_id and e.replayed]
     assert [e.prompt for e in replayed if isinstance(e, TurnStarted)] == ["hello"]
     assert driver.turn("and now?").turn == 2

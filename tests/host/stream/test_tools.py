@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.messages.sub_sessions import ending_note
 from amplifier_tui.host.events import (
     TodoItem,
     ToolEnded,
@@ -178,6 +179,15 @@ async def test_large_output_is_cut_and_its_size_told(up: Up, tools: Tools) -> No
     tools.post("main", {**pre(), "result": "x" * 100_000})
     (ended,) = up.of(ToolEnded)
     assert (len(ended.output), ended.output_size) == (65_536, 100_000)
+
+
+async def test_how_a_command_ended_is_no_line_of_its_output(up: Up, tools: Tools) -> None:
+    lines = [f"line {number}" for number in range(25)]
+    tools.pre("main", pre(tool="bash"))
+    result = "\n".join([*lines, ending_note("exit code 0", 0.1)])
+    tools.post("main", {**pre(tool="bash"), "result": result})
+    (ended,) = up.of(ToolEnded)
+    assert ended.summary == "25 lines"
 
 
 async def test_results_are_found_under_every_name_they_go_by(up: Up, tools: Tools) -> None:

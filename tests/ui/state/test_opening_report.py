@@ -53,6 +53,16 @@ def test_the_report_of_a_resumed_session_stands_where_its_new_part_begins() -> N
     assert kinds(found) == [UserEntry, NoteEntry, ReportEntry]
 
 
+def test_the_report_of_a_switch_that_took_the_conversation_along_stands_below_it() -> None:
+    found = state(opened(), turn(1, "first"))
+    found.apply([turn(1, "first", session_id="s2", replayed=True)])
+    found.apply([opened(session_id="s2", bundle="minimal")])
+    found.apply([make(OpeningReported, session_id="s2", items=(lost("./gone.yaml"),))])
+    _, note, report = found.entries
+    assert isinstance(note, NoteEntry) and note.text == "Switched to minimal"
+    assert isinstance(report, ReportEntry)
+
+
 def test_a_report_that_comes_twice_is_shown_once() -> None:
     event = reported(lost("./gone.yaml"))
     assert kinds(state(opened(), event, event)).count(ReportEntry) == 1
