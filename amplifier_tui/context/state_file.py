@@ -93,8 +93,9 @@ def _encode(data: Any) -> bytes:
 def state_before(data: Mapping[str, Any], row: int) -> dict[str, Any]:
     """Return a state as it may be for the rows of a ledger before ``row``.
 
-    What was decided about later rows goes: other rows will have their numbers. So does a summary
-    that stands for any of them, and the provider's count. What providers remember stays.
+    What was compacted later goes, of earlier rows, too: the model has them as it had them then. So
+    does what the user chose about later rows, as other rows will have their numbers, and the
+    provider's count. What providers remember stays.
     """
     state = data.get("state")
     state = dict(state) if isinstance(state, Mapping) else {}

@@ -11,13 +11,18 @@ KEYS = st.builds(
     lambda row, tail: f"{row}{tail}", st.integers(0, 30), st.sampled_from(["", ".0", "+call-1"])
 ) | st.sampled_from(["memory#0f3a", "rag#11.2"])
 SUMMARIES = st.lists(
-    st.fixed_dictionaries({"id": st.text(), "text": st.text(), "keys": st.lists(KEYS)})
+    st.fixed_dictionaries(
+        {"id": st.text(), "text": st.text(), "keys": st.lists(KEYS), "at_row": st.integers(0, 30)}
+    )
 )
+ROWS = st.dictionaries(st.sampled_from(["drop", "truncate"]), st.lists(KEYS))
+STEP = st.fixed_dictionaries({"at_row": st.integers(0, 30), "rows": ROWS})
 DECIDED = st.fixed_dictionaries(
     {
-        "rows": st.dictionaries(st.sampled_from(["drop", "truncate"]), st.lists(KEYS)),
+        "rows": ROWS,
         "resume_at": st.integers(0, 9),
         "summaries": SUMMARIES,
+        "steps": st.lists(STEP),
     }
 )
 STATES = st.fixed_dictionaries(
@@ -59,12 +64,17 @@ def test_nothing_is_decided_about_rows_a_fork_does_not_have(data: Any, row: int)
         old = was["decisions"]["models"][model]
         kept = {kind: set(unpacked(keys)) for kind, keys in decided["rows"].items()}
         wanted = {
-            kind: {key for key in keys if row_of(key) < row} for kind, keys in old["rows"].items()
+            (kind, key)
+            for step in old["steps"]
+            for kind, keys in step["rows"].items()
+            for key in keys
+            if step["at_row"] <= row and row_of(key) < row
         }
-        assert set().union(*kept.values()) == set().union(*wanted.values())
-        assert all(keys <= wanted[kind] for kind, keys in kept.items())
+        assert set().union(*kept.values()) == {key for _, key in wanted}
+        assert {(kind, key) for kind, keys in kept.items() for key in keys} <= wanted
     left = own["decisions"]["summaries"]
     assert all(row_of(key) < row for summary in left for key in summary["keys"])
+    assert all(summary["at_row"] <= row for summary in left)
     assert own["anchor"] is None
     assert cut["state"]["weather"] == data["state"]["weather"]
     assert cut["session_id"] == data["session_id"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Final, get_args
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -21,6 +21,28 @@ _MODELS: Final = 4
 _KINDS: Final = frozenset(get_args(Decision))
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one compaction decided: whoever goes back behind it has what was decided before.
+
+    Attributes:
+        at_row: How many rows the ledger had.
+        rows: By key of the row, what is new.
+        resume_at: See `ModelDecisions`.
+    """
+
+    at_row: int
+    rows: Mapping[str, Decision] = field(default_factory=dict)
+    resume_at: int = 0
+    _saved: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-native data."""
+        if self.rows and not self._saved:
+            self._saved.update(_by_kind(self.rows))
+        return {"at_row": self.at_row, "rows": dict(self._saved), "resume_at": self.resume_at}
+
+
 @dataclass(slots=True)
 class ModelDecisions:
     """The decisions for one model and limit.
@@ -31,22 +53,71 @@ class ModelDecisions:
             budget's trigger.
         warned: Whether the user was told that compaction is at its end.
         summaries: What a strategy put in the place of rows.
+        earlier: Those whose rows another summary stands for now.
+        steps: How `rows` came about; an older version did not note that.
     """
 
     rows: Mapping[str, Decision] = field(default_factory=dict)
     resume_at: int = 0
     warned: bool = False
     summaries: tuple[Summary, ...] = ()
+    earlier: tuple[Summary, ...] = ()
+    steps: tuple[Step, ...] = ()
     _saved: tuple[Mapping[str, Decision], dict[str, list[str]]] = ({}, {})
 
     def saved_rows(self) -> dict[str, list[str]]:
         """Return the rows by kind, as `packed` writes them."""
         if self._saved[0] is not self.rows:
-            kinds: dict[str, list[str]] = {}
-            for key, decision in self.rows.items():
-                kinds.setdefault(decision, []).append(key)
-            self._saved = (self.rows, {kind: packed(keys) for kind, keys in kinds.items()})
+            self._saved = (self.rows, _by_kind(self.rows))
         return dict(self._saved[1])
+
+    def take(self, rows: Mapping[str, Decision], summaries: Iterable[Summary], at_row: int) -> None:
+        """Take over what a compaction decides when the ledger has ``at_row`` rows.
+
+        Args:
+            rows: Everything that is decided now, old and new.
+            summaries: What is new.
+        """
+        new = {key: kind for key, kind in rows.items() if self.rows.get(key) != kind}
+        self.rows = rows
+        self.summaries += tuple(replace(summary, at_row=at_row) for summary in summaries)
+        self.steps += (Step(at_row, new, self.resume_at),)
+
+    def changed(self, at_row: int) -> None:
+        """Take note that the request is another one now."""
+        self.resume_at, self.warned = 0, False
+        if self.steps:
+            self.steps += (Step(at_row),)
+
+    def pin(self, keys: Collection[str]) -> None:
+        """Have rows whole, now and wherever somebody goes back to."""
+        self.resume_at, self.warned = 0, False
+        self.steps = tuple(
+            Step(step.at_row, {k: d for k, d in step.rows.items() if k not in keys})
+            for step in self.steps
+        )
+        if not self.rows.keys().isdisjoint(keys):
+            self.rows = {k: d for k, d in self.rows.items() if k not in keys}
+
+    def keep_before(self, row: int) -> None:
+        """Have what was decided when the ledger ended before a row."""
+        self.steps = tuple(
+            replace(
+                step, rows={k: d for k, d in step.rows.items() if _is_before(k, row)}, _saved={}
+            )
+            for step in self.steps
+            if step.at_row <= row
+        )
+        self.rows = {key: kind for step in self.steps for key, kind in step.rows.items()}
+        self.resume_at = self.steps[-1].resume_at if self.steps else 0
+        self.summaries = tuple(_summaries_before((*self.earlier, *self.summaries), row))
+        self.earlier = ()
+
+    def cover(self, keys: Collection[str]) -> None:
+        """Let another summary stand for the rows of those that stand for any of these."""
+        covered = [summary for summary in self.summaries if not summary.is_apart(keys)]
+        self.earlier += tuple(covered)
+        self.summaries = tuple(each for each in self.summaries if each not in covered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +131,7 @@ class Summary:
         instructions: What the user wanted kept; may be empty.
         at: When it was written, ISO 8601 in UTC.
         role: Who says it, where a rule made it; empty where the model did, and it is labelled.
+        at_row: How many rows the ledger had then; 0 where an older version did not note it.
     """
 
     summary_id: str
@@ -68,6 +140,11 @@ class Summary:
     instructions: str = ""
     at: str = ""
     role: str = ""
+    at_row: int = 0
+
+    def is_apart(self, keys: Collection[str]) -> bool:
+        """Whether it stands for none of these rows."""
+        return not any(key in keys for key in self.keys)
 
     @property
     def key(self) -> str:
@@ -100,6 +177,7 @@ class Summary:
             "instructions": self.instructions,
             "at": self.at,
             "role": self.role,
+            "at_row": self.at_row,
         }
 
 
@@ -110,6 +188,8 @@ class Decisions:
         self._by_model: dict[str, ModelDecisions] = {}
         self.summaries: list[Summary] = []
         """Those the user asked for; they hold for every model."""
+        self.earlier: list[Summary] = []
+        """Those of them whose rows another one stands for now, each after what it stood for."""
         self.choices = Choices()
 
     def of(self, key: str) -> ModelDecisions:
@@ -128,6 +208,7 @@ class Decisions:
         """Forget everything: the rows are others now."""
         self._by_model.clear()
         self.summaries.clear()
+        self.earlier.clear()
         self.choices.clear()
 
     def chosen(self, pinned: Collection[str] = ()) -> None:
@@ -137,28 +218,30 @@ class Decisions:
             pinned: Keys of rows that are whole from here on, whatever compaction decided.
         """
         for decided in self._by_model.values():
-            # The request is another one now.
-            decided.resume_at, decided.warned = 0, False
-            if not decided.rows.keys().isdisjoint(pinned):
-                decided.rows = {k: d for k, d in decided.rows.items() if k not in pinned}
+            decided.pin(pinned)
 
     def summarize(self, summary: Summary) -> None:
         """Let a summary stand for its rows, and for earlier summaries of any of them."""
+        self._stand(summary)
+        for decided in self._by_model.values():
+            decided.changed(summary.at_row)
+
+    def _stand(self, summary: Summary) -> None:
         covered = set(summary.keys)
-        self.summaries = [s for s in self.summaries if covered.isdisjoint(s.keys)]
+        self.earlier += [each for each in self.summaries if not each.is_apart(covered)]
+        self.summaries = [each for each in self.summaries if each.is_apart(covered)]
         self.summaries.append(summary)
         for decided in self._by_model.values():
-            # The request is another one now.
-            decided.resume_at, decided.warned = 0, False
-            decided.summaries = tuple(s for s in decided.summaries if covered.isdisjoint(s.keys))
+            decided.cover(covered)
 
     def keep_before(self, row: int) -> None:
-        """Forget what was decided about rows from this one on, and summaries of any of them."""
+        """Have what was decided when the ledger ended before a row; the user's choices stay."""
         for decided in self._by_model.values():
-            kept = {k: decision for k, decision in decided.rows.items() if _is_before(k, row)}
-            decided.rows, decided.resume_at = kept, 0
-            decided.summaries = tuple(_summaries_before(decided.summaries, row))
-        self.summaries = list(_summaries_before(self.summaries, row))
+            decided.keep_before(row)
+        written = [*_summaries_before((*self.earlier, *self.summaries), row)]
+        self.summaries, self.earlier = [], []
+        for summary in written:
+            self._stand(summary)
         self.choices = Choices(each for each in self.choices.changes if _is_before(each[0], row))
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,9 +252,15 @@ class Decisions:
                 "rows": decided.saved_rows(),
                 "resume_at": decided.resume_at,
                 "summaries": [summary.to_dict() for summary in decided.summaries],
+                "earlier": [summary.to_dict() for summary in decided.earlier],
+                "steps": [step.to_dict() for step in decided.steps],
             }
-        summaries = [summary.to_dict() for summary in self.summaries]
-        return {"models": models, "summaries": summaries, "choices": self.choices.to_list()}
+        return {
+            "models": models,
+            "summaries": [summary.to_dict() for summary in self.summaries],
+            "earlier": [summary.to_dict() for summary in self.earlier],
+            "choices": self.choices.to_list(),
+        }
 
     def restore(self, data: Any) -> None:
         """Take over what `to_dict` returned; what can't be read is left out."""
@@ -182,13 +271,15 @@ class Decisions:
         for key, saved in models.items() if isinstance(models, Mapping) else ():
             if not isinstance(saved, Mapping):
                 continue
-            resume_at = saved.get("resume_at")
             self._by_model[str(key)] = ModelDecisions(
                 rows=dict(_read_rows(saved.get("rows"))),
-                resume_at=resume_at if isinstance(resume_at, int) else 0,
+                resume_at=_number(saved, "resume_at"),
                 summaries=tuple(_read_summaries(saved.get("summaries"))),
+                earlier=tuple(_read_summaries(saved.get("earlier"))),
+                steps=tuple(_read_steps(saved.get("steps"))),
             )
         self.summaries = list(_read_summaries(data.get("summaries")))
+        self.earlier = list(_read_summaries(data.get("earlier")))
         self.choices.restore(data.get("choices"))
 
 
@@ -199,14 +290,36 @@ def _read_rows(saved: Any) -> Iterable[tuple[str, Decision]]:
                 yield key, kind
 
 
+def _read_steps(saved: Any) -> Iterable[Step]:
+    for item in saved if isinstance(saved, list) else ():
+        if isinstance(item, Mapping):
+            rows = dict(_read_rows(item.get("rows")))
+            yield Step(_number(item, "at_row"), rows, _number(item, "resume_at"))
+
+
+def _number(saved: Mapping[str, Any], name: str) -> int:
+    value = saved.get(name)
+    return value if isinstance(value, int) else 0
+
+
 def _read_summaries(saved: Any) -> Iterable[Summary]:
     for item in saved if isinstance(saved, list) else ():
         if not isinstance(item, Mapping):
             continue
         text, keys = item.get("text"), item.get("keys")
         if isinstance(text, str) and text and isinstance(keys, list) and keys:
-            others = {name: str(item.get(name) or "") for name in ("instructions", "at", "role")}
-            yield Summary(str(item.get("id") or ""), text, tuple(map(str, keys)), **others)
+            name, instructions, at, role = (
+                str(item.get(each) or "") for each in ("id", "instructions", "at", "role")
+            )
+            told = tuple(map(str, keys))
+            yield Summary(name, text, told, instructions, at, role, _number(item, "at_row"))
+
+
+def _by_kind(rows: Mapping[str, Decision]) -> dict[str, list[str]]:
+    kinds: dict[str, list[str]] = {}
+    for key, decision in rows.items():
+        kinds.setdefault(decision, []).append(key)
+    return {kind: packed(keys) for kind, keys in kinds.items()}
 
 
 _RUNS: Final = re.compile(r"\d{1,9}(?:-\d{1,9})?(?: \d{1,9}(?:-\d{1,9})?)*")
@@ -222,7 +335,7 @@ def packed(keys: Collection[str]) -> list[str]:
         else:
             runs.append([number, number])
     shown = (str(first) if first == last else f"{first}-{last}" for first, last in runs)
-    others = [key for key in keys if not key.isdecimal()]
+    others = sorted(key for key in keys if not key.isdecimal())
     return [" ".join(shown), *others] if runs else others
 
 
@@ -249,4 +362,6 @@ def _is_before(key: str, row: int) -> bool:
 
 
 def _summaries_before(summaries: Iterable[Summary], row: int) -> Iterator[Summary]:
-    return (summary for summary in summaries if all(_is_before(key, row) for key in summary.keys))
+    for summary in summaries:
+        if summary.at_row <= row and all(_is_before(key, row) for key in summary.keys):
+            yield summary

@@ -72,6 +72,7 @@ async def summarize(view: ContextView, provider: Any, instructions: str = "") ->
         keys=_keys(covered, (*view.decisions.summaries, *decided.summaries)),
         instructions=instructions,
         at=datetime.now(UTC).isoformat(),
+        at_row=len(view.ledger),
     )
     after = message_tokens(summary.row())
     whole_size = sum(entry.tokens for entry in covered)

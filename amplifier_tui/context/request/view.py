@@ -280,8 +280,7 @@ class ContextView:
             decided.resume_at = after + int(budget.limit * _PAUSE) if over else 0
         if made.actions:
             before = len(self._projected(frame, decided.rows))
-            decided.rows = made.decisions
-            decided.summaries += made.summaries
+            decided.take(made.decisions, made.summaries, len(self.ledger))
             after = len(self._projected(shown, decided.rows))
             await self.announce(made, budget, before, after, frame.entries)
         if made.reason in ("floor", "overflow") and not decided.warned:

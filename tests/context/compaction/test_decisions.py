@@ -76,7 +76,7 @@ def test_a_line_of_a_rule_speaks_in_the_role_it_was_given() -> None:
 
 def test_runs_of_rows_are_saved_as_one_and_single_keys_as_ever() -> None:
     keys = ["3", "4", "5", "9", "7.0", "12+c1", "memory#ab12"]
-    assert packed(keys) == ["3-5 9", "7.0", "12+c1", "memory#ab12"]
+    assert packed(keys) == ["3-5 9", "12+c1", "7.0", "memory#ab12"]
     assert sorted(unpacked(packed(keys))) == sorted(keys)
     assert list(unpacked(["0-99999999", "8"])) == ["8"]
 
