@@ -26,7 +26,7 @@ from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 REASON_LENGTH = 500
 LEAST_PAYLOAD = 2
 """Rows of the payload that rows about it do not take away."""
-MEASURE = 120
+MEASURE = 110
 """The widest it is, unless it has the whole screen."""
 SHORT = 30
 """Rows of the screen below which no row of it is left empty but one."""
@@ -51,7 +51,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
     ApprovalSheet.-medium > #sheet { border-left: thick $warning; }
     ApprovalSheet.-high > #sheet, ApprovalSheet.-critical > #sheet { border-left: thick $error; }
     ApprovalSheet.-full > #sheet { height: 100%; padding: 0 2; }
-    ApprovalSheet #sheet > * { max-width: 120; }
+    ApprovalSheet #sheet > * { max-width: 110; }
     ApprovalSheet.-full #sheet > * { max-width: 100%; }
     ApprovalSheet #head { height: 1; margin-bottom: 1; }
     ApprovalSheet #who { width: 1fr; height: 1; }
@@ -184,7 +184,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
             found.append(choice("edit", "Edit"))
         found += scope
         if self._rows or self.withheld:
-            found.append(choice("full", "Full screen"))
+            found.append(choice("full", "Full size"))
         if self.reader.finding:
             found += [choice("next", "Next"), choice("previous", "Previous")]
             return [*found, choice("later", "End search")]

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from amplifier_tui.base.text import one_line, reveal
@@ -236,6 +237,9 @@ def _pair(label: str, value: str) -> Content:
 
 _LONG = 400
 """Characters of a reason that stand beside who asks."""
+_BESIDE = 70
+"""Cells of a command beside which reasons are kept in line."""
+_APART = 3
 _PRETTY_LIMIT = 200_000
 
 
@@ -251,7 +255,7 @@ def payload_lines(request: ApprovalRequested) -> list[TextLine]:
         segment = request.segments[0]
         shown, marks = visible(segment.text)
         if lines == [TextLine(shown, marks=marks)]:
-            return [_segment_line(shown, marks, "", segment.note, segment)]
+            return _beside([_segment_line(shown, marks, "", segment.note, segment)])
     if len(request.segments) > 1:
         lines.append(TextLine(""))
     for number, segment in enumerate(request.segments, start=1):
@@ -260,7 +264,14 @@ def payload_lines(request: ApprovalRequested) -> list[TextLine]:
             lead = f"{number if at == 0 else '':>2}  "
             note = segment.note if at == 0 else ""
             lines.append(_segment_line(shown, marks, lead, note, segment))
-    return lines
+    return _beside(lines)
+
+
+def _beside(lines: list[TextLine]) -> list[TextLine]:
+    """Return lines with their notes in one column, beside the longest that leaves them room."""
+    sizes = [size for line in lines if line.note and (size := cell_len(line.text)) <= _BESIDE]
+    column = max(sizes, default=0) + _APART
+    return [line._replace(note_at=column) if line.note else line for line in lines]
 
 
 def _segment_line(

@@ -219,8 +219,11 @@ class ScrollLines(LineView[ShownRow]):
         lead = self._lead_of(line, row)
         style = "$text-muted" if row.offset else line.lead_style
         used = len(lead) + cell_len(row.text) + cell_len(row.note)
-        gap = " " * max(0, width - used)
-        whole = Content.assemble((lead, style), body, gap, (row.note, line.note_style))
+        free = gap = max(0, width - used)
+        if line.note_at and row.note:
+            gap = min(free, max(2, line.note_at - cell_len(row.text)))
+        note = (row.note, line.note_style)
+        whole = Content.assemble((lead, style), body, " " * gap, note, " " * (free - gap))
         return whole.stylize_before(line.ground) if line.ground else whole
 
     def _lead_of(self, line: TextLine, row: FoldedRow) -> str:

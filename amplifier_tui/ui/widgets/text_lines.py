@@ -26,7 +26,8 @@ class TextLine(NamedTuple):
 
     `text`, made visible already, has no newline; `style` is that of all of it, `spans` those of
     parts, and `ground` that of the row it is on. `lead` stands in a column before it and `note`
-    at its right end; `marks` are where its characters are drawn in the warning colour.
+    at its right end, or from the cell `note_at` of the text on, where it has room there; `marks`
+    are where its characters are drawn in the warning colour.
     """
 
     text: str
@@ -35,6 +36,7 @@ class TextLine(NamedTuple):
     lead_style: str = "$text-muted"
     note: str = ""
     note_style: str = "$text-muted"
+    note_at: int = 0
     marks: tuple[tuple[int, int], ...] = ()
     spans: Spans = ()
     ground: str = ""

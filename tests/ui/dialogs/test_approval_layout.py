@@ -36,6 +36,36 @@ async def test_the_end_of_the_conversation_stays_in_view_above_the_dialog(
         await drive.until(lambda: "line 20" in drive.text() or size[1] < 24)
 
 
+@pytest.mark.parametrize("size", [(200, 50), (80, 24)])
+async def test_reasons_stand_beside_their_commands_and_the_dialog_is_110_columns_wide(
+    size: tuple[int, int],
+) -> None:
+    parts = (
+        Segment(text="git add -A", note="no rule · writes", risk="medium"),
+        Segment(text="git push", note="no rule · reaches the network", risk="high"),
+        Segment(text="ls", note="only reads", risk="low"),
+    )
+    asked = ask(payload="git add -A && git push && ls", segments=parts, timeout=60.0)
+    async with running(size=size) as drive:
+        await drive.push(asked)
+        dialog = await drive.dialog(ApprovalDialog)
+        lines = drive.text().splitlines()
+        [add, push, listing] = [
+            next(line for line in lines if text in line)
+            for text in (" 1  git add", " 2  git push", " 3  ls")
+        ]
+        at = add.index("no rule") - add.index("git add")
+        assert at == len("git add -A") + 3
+        assert push.index("no rule") - push.index("git push") == at
+        assert listing.index("only reads") - listing.index("ls") == at
+        assert all(part.outer_size.width <= 110 for part in dialog.sheet.children)
+        left = dialog.sheet.content_region.x
+        for line in lines[dialog.sheet.region.y : dialog.sheet.region.bottom]:
+            assert len(line.rstrip()) <= left + 110
+        await drive.press("z")
+        await drive.until(lambda: dialog.query_one(ScrollLines).size.width > size[0] - 12)
+
+
 async def test_the_scopes_are_drawn_again_for_another_width() -> None:
     async with running(size=(60, 16)) as drive:
         scopes = ("once", "session", "project", "always")
