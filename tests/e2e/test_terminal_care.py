@@ -52,7 +52,7 @@ def test_a_small_window_has_room_for_a_whole_journey(machine: Machine) -> None:
                 {"file_path": "notes.txt", "old_string": "old", "new_string": "new"},
             ),
         ),
-        "It is changed.",
+        "\n\n".join([*(f"Line {number}." for number in range(40)), "It is changed."]),
     ]
     with LoopbackServer(replies) as server:
         lead_to(server, machine, "chat")
@@ -68,7 +68,9 @@ def test_a_small_window_has_room_for_a_whole_journey(machine: Machine) -> None:
         terminal.wait_for("tool-filesystem")
         terminal.press("f2")
         terminal.wait_for("It is changed.")
-        quit_program(terminal)
+        printed = quit_program(terminal)
+    # With the shell's own line below.
+    assert "lines more in the session" in printed and len(printed.splitlines()) < 18
     assert notes.read_text() == "new\n"
 
 
