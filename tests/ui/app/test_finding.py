@@ -1,5 +1,8 @@
 """Finding in the conversation, and going from place to place in it."""
 
+from contextlib import nullcontext
+from pathlib import Path
+
 import pytest
 from textual.widgets import Static
 
@@ -112,10 +115,11 @@ async def test_prompts_errors_and_the_last_answer_are_a_key_or_command_away() ->
         assert view.cursor.key == "u1"
         await drive.press("alt+up")
         assert view.cursor.key == "u1"
-        await drive.app.run_by_id("view.error")
-        assert view.cursor.key == "c2"
-        await drive.app.run_by_id("view.error")
-        assert view.cursor.key == "c2"
+        later = ToolEntry(key="c3", tool="bash", state="failed", error="exit code 2")
+        view.apply([EntryChange(op="add", entry=later)])
+        for key in ("c2", "c3", "c2"):
+            await drive.app.run_by_id("view.error")
+            assert view.cursor.key == key
         await drive.app.run_by_id("view.answer")
         assert view.cursor.key == "t2"
 
@@ -129,6 +133,24 @@ async def test_a_block_of_code_is_copied_by_its_number() -> None:
         assert drive.app.clipboard == "make one\n"
         await drive.app.run_by_id("view.code", "9")
         assert drive.app.clipboard == "make one\n"
+
+
+@pytest.mark.parametrize(
+    ("action", "variable"), [("view.pager", "PAGER"), ("view.editor", "EDITOR")]
+)
+async def test_what_has_the_cursor_else_the_last_answer_is_read_in_another_program(
+    action: str, variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv(variable, f"""sh -c 'cp "$0" {tmp_path}/read'""")
+    async with running() as drive:
+        monkeypatch.setattr(drive.app, "suspend", nullcontext)
+        await conversation(drive)
+        await drive.app.run_by_id(action)
+        assert (tmp_path / "read").read_text() == CODE
+        await drive.press("alt+up")
+        await drive.app.run_by_id(action)
+        assert (tmp_path / "read").read_text() == "once more"
 
 
 async def test_what_is_looked_for_is_read_whole_before_the_keys_are() -> None:

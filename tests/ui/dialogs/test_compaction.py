@@ -234,6 +234,16 @@ def test_the_bars_are_as_wide_as_each_other_whatever_the_numbers(
     facts(preview)
 
 
+def test_the_bars_are_drawn_to_the_window_and_marked_where_it_compacts_by_itself() -> None:
+    preview = CompactionPreview(
+        possible=True, before=100, after=50, window=200, trigger=160, target=120
+    )
+    for row, share in zip(bars(preview, 80).plain.split("\n"), (0.5, 0.25), strict=True):
+        bar = "".join(cell for cell in row if cell in "█·│")
+        assert bar.count("█") == int(len(bar) * share)
+        assert bar.index("│") == int(len(bar) * 0.8)
+
+
 def test_the_figures_of_the_steps_end_in_one_column() -> None:
     lines = step_lines(PREVIEW)
     assert [line.text for line in lines] == [

@@ -9,7 +9,7 @@ from amplifier_tui.host.client import (
     SessionCard,
 )
 from amplifier_tui.host.events import Notice, ReportItem, TodoChanged, TodoItem
-from amplifier_tui.ui.app.themes import DEFAULT_THEME
+from amplifier_tui.ui.app.themes import AUTO, DEFAULT_THEME
 from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
 from amplifier_tui.ui.dialogs.modules.commands import (
     CommandPalette,
@@ -26,7 +26,7 @@ from amplifier_tui.ui.dialogs.sessions.picker import SessionPicker
 from amplifier_tui.ui.dialogs.sheets import PlanSheet
 from amplifier_tui.ui.state.formats import ago
 from tests.ui.dialogs.test_bundle_picker import HOSTILE, SIZES, bundles
-from tests.ui.driving import running
+from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
 
 # --- sessions --------------------------------------------------------------------------------
@@ -87,11 +87,18 @@ def test_ages_read_as_words(seconds: float, words: str) -> None:
 # --- themes ----------------------------------------------------------------------------------
 
 
+async def highlighted(drive: Driver) -> str:
+    picker = await drive.dialog(ThemePicker)
+    assert picker.rows.row is not None
+    return picker.rows.row.id
+
+
 async def test_a_theme_is_shown_while_it_is_highlighted_and_escape_puts_the_old_one_back() -> None:
     async with running() as drive:
         assert drive.app.theme == DEFAULT_THEME
         await drive.press("ctrl+x", "h")
-        await drive.dialog(ThemePicker)
+        assert await highlighted(drive) == AUTO
+        assert drive.app.theme == DEFAULT_THEME
         await drive.press("down")
         assert drive.app.theme != DEFAULT_THEME
         await drive.press("escape")
@@ -110,6 +117,8 @@ async def test_a_kept_theme_is_remembered_for_the_next_start() -> None:
         assert drive.app.theme == "paper"
     async with running() as drive:
         assert drive.app.theme == "paper"
+        await drive.press("ctrl+x", "h")
+        assert await highlighted(drive) == "paper" == drive.app.theme
 
 
 async def test_escape_clears_the_filter_of_the_themes_first_as_its_key_says() -> None:
@@ -183,6 +192,8 @@ async def test_the_help_lists_every_key_of_the_table_and_of_the_panes() -> None:
         picker = await drive.dialog(Help)
         listed = {row.id for row in picker.rows.rows}
         assert listed >= {action.id for action in (*ACTIONS, *pane_actions())}
+        await drive.write("new line")
+        assert "ctrl+j / alt+enter / shift+enter" in drive.text()
 
 
 async def test_the_help_begins_with_the_keys_of_the_pane_in_focus_and_says_whose_one_found_is() -> (

@@ -11,7 +11,7 @@ from amplifier_tui.ui.dialogs.sessions.imported import ImportedSheet
 from amplifier_tui.ui.keys.action import OVERLAPPING
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, show_key
-from amplifier_tui.ui.keys.keymap_file import build_keymap, load_keymap
+from amplifier_tui.ui.keys.keymap_file import build_keymap, load_keymap, pane_actions
 from tests.ui.driving import running
 
 
@@ -168,6 +168,12 @@ def test_a_broken_file_leaves_every_default_and_names_the_place(tmp_path: Path) 
 )
 def test_keys_are_shown_as_people_call_them(key: str, shown: str) -> None:
     assert show_key(key) == shown
+
+
+def test_no_key_of_the_tables_is_shown_by_the_name_of_its_character() -> None:
+    given = {key for action in (*ACTIONS, *pane_actions()) for key in action.keys.split(",")}
+    shown = {show_key(key) for key in (*given, *(action.chord for action in ACTIONS))}
+    assert not [key for key in shown if "_" in key]
 
 
 async def test_the_users_keymap_is_in_force_and_shown() -> None:

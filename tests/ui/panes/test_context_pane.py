@@ -186,6 +186,10 @@ async def test_the_full_form_tells_all() -> None:
         assert "tools:tool-fs 5k" in lines
         assert "If compacted now −23.4k" in lines
         assert "truncate tool:read 9 rows 31.4k → 8k" in lines
+        few = "▚ less than a cell each"
+        assert few not in lines
+        app.feed(budget(sources=(*SOURCES, SourceUsage(source="hook:lint", tokens=90))))
+        assert few in [" ".join(line.split()) for line in text(app.widgets[0])]
 
 
 async def test_an_unchanged_budget_is_not_laid_out_again() -> None:
