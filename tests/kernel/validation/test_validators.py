@@ -318,7 +318,9 @@ async def test_a_module_is_found_by_name_and_by_entry_point_too() -> None:
     assert (await ToolValidator().validate(name)).passed
     assert (await ToolValidator().validate(name, entry_point=f"{name}:mount")).passed
     result = await ToolValidator().validate(name, entry_point=f"{name}:nothing")
-    assert [check.name for check in result.errors] == ["mount_exists"]
+    [check] = result.errors
+    assert check.name == "mount_exists"
+    assert check.where.endswith("/modules/tool_filesystem/__init__.py")
 
 
 async def test_the_module_validated_is_the_module_mounted_later(tmp_path: Path) -> None:
