@@ -67,6 +67,7 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
 def _provider(workspace: "Workspace", name: str, *, asks: bool, call: bool) -> "Answerer":
     """Have a provider chosen and set up; asks again while it does not answer."""
     from amplifier_tui.cli.init import steps
+    from amplifier_tui.cli.layout import paragraph
 
     while True:
         found = {each.name: each for each in reversed(steps.answerers(workspace))}
@@ -90,11 +91,11 @@ def _provider(workspace: "Workspace", name: str, *, asks: bool, call: bool) -> "
         except click.ClickException as error:
             if not asks:
                 raise
-            click.echo(error.message, err=True)
+            click.echo("\n".join(paragraph(error.message)), err=True)
             if not click.confirm("Keep it all the same?"):
                 name = ""
                 continue
             said = steps.set_up(workspace, chosen, key, call=False)
         if said:
-            click.echo(said)
+            click.echo("\n".join(paragraph(said)))
         return chosen

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, with_remedy
 from amplifier_tui.cli.layout import table
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def set_up(workspace: "Workspace", chosen: Answerer, key: str, *, call: bool) ->
             problem = _problem(workspace, chosen) if call else ""
             attempt.works = not problem
         if problem:
-            raise click.ClickException(f"{problem.rstrip('.')}. Nothing was kept.")
+            raise click.ClickException(with_remedy(problem, "Nothing was kept."))
         answers = "It answers. " if call else ""
         return f"{answers}{attempt.keep() if variables else ''}".strip()
     except ValueError as error:

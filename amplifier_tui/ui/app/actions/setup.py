@@ -23,7 +23,7 @@ def paste_key(
     """Ask for the API key of a provider that lacks a good one, and have it tried."""
     missing = [name for name in state.conversation.missing if "KEY" in name or "TOKEN" in name]
     if not missing:
-        app.say("Every provider of this bundle has a key, and none was refused.")
+        app.say("No key is missing, and none was refused.")
     elif variable or len(missing) == 1:
         _ask_for(app, client, variable or missing[0])
     else:
