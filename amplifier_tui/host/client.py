@@ -137,6 +137,12 @@ class SessionClient(
     def resume(self, session_id: str) -> None:
         """Close the session and open a stored one."""
 
+    def save_again(self) -> "Future[str]":
+        """Write what of the session waits for the disk; see `SavingChanged`.
+
+        The future gives what the disk still does not take, and why; empty when all is there.
+        """
+
     def rename(self, title: str) -> None:
         """Give the session a title."""
 

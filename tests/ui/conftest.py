@@ -10,7 +10,7 @@ from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
 from amplifier_tui.ui.dialogs.jobs.output import JobSheet
 from amplifier_tui.ui.dialogs.parts.picker import LetterPicker
 from amplifier_tui.ui.dialogs.parts.previewing import PreviewingSheet
-from amplifier_tui.ui.dialogs.questions import Confirm, OpenLink
+from amplifier_tui.ui.dialogs.questions import Confirm, OpenLink, Unsaved
 from amplifier_tui.ui.dialogs.sessions.imported import ImportedSheet
 from amplifier_tui.ui.dialogs.sessions.where import WhereSheet
 from amplifier_tui.ui.prompt.queue_sheet import QueueSheet
@@ -49,7 +49,7 @@ def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 NOT_ASKED = (
     *(Confirm, ExportSheet, ImportedSheet, JobSheet, LetterPicker, OpenLink, PreviewingSheet),
-    *(QueueSheet, WhereSheet),
+    *(QueueSheet, Unsaved, WhereSheet),
 )
 """What the user opened: its keys are pressed in most tests as fast as they are heard."""
 

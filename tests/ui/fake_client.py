@@ -57,6 +57,7 @@ class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWor
         rewound: What `preview_rewind` answers; an exception makes it fail.
         listed: What `items` answers; an exception makes it fail.
         closing: Pushed when the session is closed.
+        unsaved: What `save_again` answers, one after the other; then that all is saved.
         hang: `close` never finishes.
         session: The id of the session it opens.
         others: The clients that `beside` made.
@@ -78,6 +79,7 @@ class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWor
     )
     listed: tuple[ItemCard, ...] | Exception = ()
     closing: SessionClosed | None = None
+    unsaved: list[str] = field(default_factory=list)
     hang: bool = False
     session: str = SESSION
     others: "list[FakeClient]" = field(default_factory=list)
@@ -228,6 +230,10 @@ class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWor
 
     def stop_job(self, job_id: str) -> None:
         self.calls.append(("stop_job", job_id))
+
+    def save_again(self) -> Future[str]:
+        self.calls.append(("save_again",))
+        return done(self.unsaved.pop(0) if self.unsaved else "")
 
     def rename(self, title: str) -> None:
         self.calls.append(("rename", title))

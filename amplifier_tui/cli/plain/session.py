@@ -376,5 +376,7 @@ class PlainSession:
         for event in self.client.drain():
             if isinstance(event, SessionClosed):
                 self._resume = event.resume_command
+                if event.unsaved:
+                    self.say(f"{event.unsaved}.")
         if self._resume:
             self.say(f"Resume with: {self._resume} --plain")

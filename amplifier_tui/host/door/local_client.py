@@ -160,6 +160,7 @@ class LocalClient:
     imported = _question(SessionClient.imported)
     read_imported = _question(SessionClient.read_imported)
     fork_imported = _command(SessionClient.fork_imported, "fork a session")
+    save_again = _question(SessionClient.save_again)
     export = _question(SessionClient.export)
     left_open = _question(SessionClient.left_open)
     history = _question(SessionClient.history)

@@ -60,6 +60,7 @@ from amplifier_tui.host.events.session import ModuleUnmounted as ModuleUnmounted
 from amplifier_tui.host.events.session import Notice as Notice
 from amplifier_tui.host.events.session import OpeningReported as OpeningReported
 from amplifier_tui.host.events.session import Rewound as Rewound
+from amplifier_tui.host.events.session import SavingChanged as SavingChanged
 from amplifier_tui.host.events.session import SessionClosed as SessionClosed
 from amplifier_tui.host.events.session import SessionHeld as SessionHeld
 from amplifier_tui.host.events.session import SessionOpened as SessionOpened

@@ -130,11 +130,28 @@ class OpeningReported(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionClosed(HostEvent):
-    """A session ended; `resume_command` opens it again, empty when nothing was said in it."""
+    """A session ended.
+
+    Attributes:
+        resume_command: Opens it again; empty when nothing was said in it, or nothing is on disk.
+        unsaved: What of it the disk did not take, and why, one sentence; it is lost.
+    """
 
     reason: str = ""
     resume_command: str = ""
     last_answer: str = ""
+    unsaved: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavingChanged(HostEvent):
+    """The disk takes the session no more, or again; what waits for it is in memory until then.
+
+    Attributes:
+        problem: Why it does not; empty when it does.
+    """
+
+    problem: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

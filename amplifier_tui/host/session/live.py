@@ -394,8 +394,8 @@ class LiveSession:
             stop()
         self._recorder.detach()
         self._normalizer.close()
-        event = session_closed(self.sender, self.session_id, reason, self._last_answer)
         self.store.close()
+        event = session_closed(self.sender, self.begun, reason, self._last_answer)
         self.sender.send(event)
         logger.info("Session %s closed in %.2f s", self.session_id, time() - began)
         return event

@@ -83,6 +83,10 @@ class EventLogFile:
         rows = (decode_row(line) for line in lines[1 if start else 0 :][-limit:])
         return [row for row in rows if row is not None]
 
+    def flush(self) -> None:
+        """Write the rows that wait for the disk."""
+        self._file.flush()
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()

@@ -92,6 +92,10 @@ class PartialFile:
         """Say how many rows there are, before the first note."""
         self._rows = count
 
+    def flush(self) -> None:
+        """Write the notes that wait for the disk."""
+        self._file.flush()
+
     def close(self) -> None:
         """Close the file; one that holds nothing is removed."""
         self._file.close()

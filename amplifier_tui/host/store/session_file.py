@@ -22,6 +22,9 @@ class SessionFile:
     Args:
         path: The file; it and its folder are made when the first line comes.
         on_trouble: Told when writing begins to fail and when it works again.
+
+    Attributes:
+        trouble: Why the disk did not take what came last; None while it takes everything.
     """
 
     def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
@@ -31,13 +34,13 @@ class SessionFile:
         self._pending: list[bytes] = []
         self._pending_size = 0
         self._lost = 0
-        self._failing = False
+        self.trouble: OSError | None = None
         self._closed = False
 
     @property
     def unsaved(self) -> int:
         """Lines that wait for the disk, and those that were given up."""
-        return len(self._pending) + self._lost
+        return sum(each.count(b"\n") for each in self._pending) + self._lost
 
     def append(self, line: bytes) -> int | None:
         """Write a line.
@@ -56,11 +59,17 @@ class SessionFile:
             self._keep(line)
             self._report(error)
             return None
-        if self._failing:
-            self._failing = False
-            if self._on_trouble is not None:
-                self._on_trouble(self, None)
+        self._works()
         return start
+
+    def flush(self) -> None:
+        """Write what waits, as much of it as the disk takes now."""
+        try:
+            self._write_pending()
+        except OSError as error:
+            self._report(error)
+        else:
+            self._works()
 
     def replace(self, data: bytes) -> None:
         """Put other lines in place of all there are.
@@ -82,33 +91,48 @@ class SessionFile:
             self._report(error)
 
     def close(self) -> None:
-        """Write what waits, if the disk takes it now, and close for good."""
+        """Write what waits, as much of it as the disk takes now, and close for good."""
         self._closed = True
         try:
             self._write_pending()
         except OSError as error:
+            self.trouble = error
             logger.error("%d lines of %s were not saved: %s", self.unsaved, self.path, error)
+        else:
+            self.trouble = None
         try:
             self._file.close()
         except OSError as error:
             logger.warning("%s could not be closed: %s", self.path, error)
 
     def _write_pending(self) -> None:
-        if self._pending:
-            self._file.append(b"".join(self._pending))
-            self._pending.clear()
-            self._pending_size = 0
+        written = 0
+        try:
+            # One by one: a disk with little room takes the first of them.
+            for line in self._pending:
+                self._file.append(line)
+                written += 1
+        finally:
+            self._pending_size -= sum(map(len, self._pending[:written]))
+            del self._pending[:written]
 
     def _keep(self, line: bytes) -> None:
         self._pending.append(line)
         self._pending_size += len(line)
         while self._pending_size > PENDING_LIMIT and len(self._pending) > 1:
-            self._pending_size -= len(self._pending.pop(0))
-            self._lost += 1
+            given_up = self._pending.pop(0)
+            self._pending_size -= len(given_up)
+            self._lost += given_up.count(b"\n")
 
     def _report(self, error: OSError) -> None:
-        if not self._failing:
-            self._failing = True
+        known, self.trouble = self.trouble, error
+        if known is None:
             logger.error("%s can't be written: %s", self.path, error)
             if self._on_trouble is not None:
                 self._on_trouble(self, error)
+
+    def _works(self) -> None:
+        if self.trouble is not None:
+            self.trouble = None
+            if self._on_trouble is not None:
+                self._on_trouble(self, None)

@@ -326,6 +326,22 @@ class SessionStore:
             self._shown = self.metadata.shown
             self.on_title()
 
+    def save_again(self) -> None:
+        """Write what waits for the disk, as much of it as it takes now."""
+        for file in (self._transcript, self._outcomes, self.partial, self.log):
+            file.flush()
+        self.save_metadata()
+
+    @property
+    def trouble(self) -> OSError | None:
+        """Why not all of the conversation is on disk; None when it is."""
+        return self._transcript.trouble or self._outcomes.trouble
+
+    @property
+    def rows_on_disk(self) -> int:
+        """How many rows of the transcript the disk has taken."""
+        return self.rows - self._transcript.unsaved
+
     def close(self) -> None:
         """Close every file and give the folder back; a session without any work leaves none.
 

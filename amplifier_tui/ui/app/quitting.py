@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,15 @@ from amplifier_tui.ui.terminal.leave import Farewell
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.session.link import SessionLink
 
 _log = logging.getLogger(__name__)
 
 QUIT_WINDOW = 2.0
 """Seconds in which a second ctrl+c quits."""
 QUIT_HINT = "The same key again quits."
+SAVE_TIMEOUT = 1.0
+"""Seconds the disk may take for what of a session is not saved yet, before it is closed."""
 CLOSE_TIMEOUT = 5.0
 """Seconds the session may take to close before the program ends without it."""
 
@@ -50,9 +53,9 @@ class Quitting:
             from amplifier_tui.ui.dialogs.questions import Confirm
 
             question = running_words(work, "Quitting")
-            self._app.ask(Confirm(question, "Quit"), lambda yes: self._close() if yes else None)
+            self._app.ask(Confirm(question, "Quit"), lambda yes: self._save() if yes else None)
         else:
-            self._close()
+            self._save()
 
     def quit_by_signal(self, name: str) -> None:
         """Close the session and end, whatever works."""
@@ -69,6 +72,12 @@ class Quitting:
                 closing.result(timeout)
             except Exception:
                 _log.exception("A session did not close after the screen had ended")
+
+    def _save(self) -> None:
+        if self._app.tabs is None:
+            self._close()
+        else:
+            close_saved(self._app, self._app.tabs.links, "Quit", self._close)
 
     def _close(self) -> None:
         several = self._app.tabs is not None and len(self._app.tabs.links) > 1
@@ -88,6 +97,43 @@ class Quitting:
             self._closed_in_order = True
         problems = " ".join(part for part in (problem, farewell.problem) if part)
         self._app.exit(farewell._replace(problem=problems))
+
+
+def close_saved(
+    app: SessionApp, links: Sequence[SessionLink], doing: str, close: Callable[[], object]
+) -> None:
+    """Close sessions, at once if they are on disk; else the user tries again, or loses the rest.
+
+    Args:
+        doing: What closes them, such as `Quit`.
+        close: Closes them.
+    """
+    tabs = app.tabs
+    if tabs is None or all(link.tab.state.facts.saved for link in links):
+        close()
+        return
+
+    def save() -> None:
+        # Called by the worker, as in `Quitting._leave`.
+        work: Callable[[], object] = again
+        app.run_worker(work)
+
+    async def again() -> None:
+        unsaved = await tabs.save_again(links, SAVE_TIMEOUT)
+        if not unsaved:
+            close()
+            return
+        from amplifier_tui.ui.dialogs.questions import Unsaved
+
+        app.ask(Unsaved("\n".join(unsaved), doing), answered)
+
+    def answered(answer: str | None) -> None:
+        if answer == "lose":
+            close()
+        elif answer == "again":
+            save()
+
+    save()
 
 
 def running_words(work: list[str], doing: str) -> str:

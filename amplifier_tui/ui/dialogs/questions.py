@@ -109,6 +109,40 @@ class Confirm(GuardedSheet[bool]):
         self.finish(yes)
 
 
+class Unsaved(GuardedSheet[str]):
+    """Says what the disk did not take; returns `again`, `lose`, or None to go on as it is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "again", show=False),
+        Binding("y", "lose", show=False),
+        Binding("n,escape", "close", show=False),
+    ]
+    DECIDES = frozenset(("again", "lose"))
+    DEFAULT_CSS = """
+    Unsaved #unsaved { margin-bottom: 1; }
+    """
+
+    def __init__(self, unsaved: str, doing: str) -> None:
+        super().__init__()
+        self._unsaved = unsaved
+        self._doing = doing
+
+    def _content(self) -> ComposeResult:
+        advice = "Make room and try again: what is not on disk then is lost."
+        yield Static(f"{self._unsaved}\n{advice}", id="unsaved", markup=False)
+        again = KeyChoice("r", "Try again", "again", strong=True)
+        lose = KeyChoice("y", f"{self._doing} and lose it", "lose")
+        yield KeyRow((again, lose, KeyChoice("esc", "Cancel", "close")))
+
+    def action_again(self) -> None:
+        """Have it written."""
+        self.finish("again")
+
+    def action_lose(self) -> None:
+        """Go on without it."""
+        self.finish("lose")
+
+
 class OpenLink(GuardedSheet[str]):
     """Returns `open` or `copy`; None when it was closed."""
 

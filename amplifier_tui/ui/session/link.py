@@ -392,4 +392,6 @@ class SessionLink:
         self.trust.sync(None)
         self.questions.sync(None)
         facts = self._state.facts
+        # A session that closes in time says itself what of it is lost.
+        problem = problem or (f"{facts.unsaved}." if facts.unsaved else "")
         return Farewell(facts.last_answer, facts.resume_command, problem)

@@ -11,7 +11,8 @@ class Facts(FieldSection):
     replayed. `mode` is the one the gate applies; `sandbox` says why commands can't run in one.
     `efforts` are the levels of effort the model has, and `effort` the one it is told.
     `resume_command` is known when it is closed. `held` says that another window has it open, or
-    had it until now.
+    had it until now. `saved` is False while something of it waits for the disk; `unsaved` says
+    what was lost when it was closed.
     """
 
     def reset(self) -> None:
@@ -35,11 +36,14 @@ class Facts(FieldSection):
         self.resume_command = ""
         self.last_answer = ""
         self.held: events.SessionHeld | None = None
+        self.saved = True
+        self.unsaved = ""
 
     def begin(self, session_id: str) -> None:
         """Follow another session from here on; what was known stays until it is open."""
         self.session_id = session_id
         self.opened = self.closed = False
+        self.saved, self.unsaved = True, ""
         self.resume_command = self.last_answer = ""
         self.touch()
 
@@ -88,6 +92,11 @@ class Facts(FieldSection):
         self.closed, self.opened = True, False
         self.resume_command = event.resume_command
         self.last_answer = event.last_answer
+        self.unsaved = event.unsaved
+
+    @on(events.SavingChanged, live=True)
+    def _saving_changed(self, event: events.SavingChanged) -> None:
+        self.saved = not event.problem
 
     @on(events.UsageChanged, live=True, main=True)
     def _uses(self, event: events.UsageChanged) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.base.files import AppendFile
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.session_file import SessionFile
@@ -126,3 +127,29 @@ def test_the_number_of_the_last_row_is_found_behind_a_long_one(tmp_path: Path) -
     log.append({"event": "long"}, json.dumps("x" * 300_000))
     log.close()
     assert EventLogFile(path).append({"event": "next"}, "{}") == 3
+
+
+def test_a_disk_with_little_room_takes_the_first_of_what_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = 0
+    write = AppendFile.append
+
+    def full(file: AppendFile, lines: bytes) -> int:
+        nonlocal room
+        if room <= 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        room -= 1
+        return write(file, lines)
+
+    monkeypatch.setattr(AppendFile, "append", full)
+    file = SessionFile(tmp_path / "f")
+    for line in (b"one\n", b"two\n", b"three\n"):
+        file.append(line)
+    assert file.unsaved == 3 and file.trouble is not None
+    room = 1
+    file.flush()
+    assert file.path.read_bytes() == b"one\n" and file.unsaved == 2 and file.trouble is not None
+    room = 1
+    file.close()
+    assert file.path.read_bytes() == b"one\ntwo\n" and file.unsaved == 1

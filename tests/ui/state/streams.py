@@ -91,6 +91,7 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "restored": _NAMED,
     },
     host.BranchChanged: {"branch": _TEXT},
+    host.SavingChanged: {"problem": _TEXT},
     host.TitleChanged: {"title": _TEXT, "description": _TEXT, "tags": _NAMED},
     host.Failed: {"kind": _NAMES, "message": _TEXT, "retryable": st.booleans(), "missing": _NAMED},
     host.Notice: {

@@ -21,6 +21,7 @@ from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.models.limits import SpendGuard
 from amplifier_tui.host.models.models import Models
 from amplifier_tui.host.questions import UserQuestions
+from amplifier_tui.host.session.cleanup.ending import unsaved_words
 from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.item_choices import ItemChoices
 from amplifier_tui.host.session.live import LiveSession
@@ -133,6 +134,13 @@ class SessionCommands(SessionHolder):
     async def stop_agent(self, lane: str, immediate: bool = False) -> None:
         if (live := self._opened()) is not None:
             await live.agents.stop(lane, immediate=immediate)
+
+    async def save_again(self) -> str:
+        if (live := self._live) is None:
+            return ""
+        live.store.save_again()
+        await live.save_state()
+        return unsaved_words(live.store, live.begun)
 
     async def rename(self, title: str) -> None:
         if self._live is not None:

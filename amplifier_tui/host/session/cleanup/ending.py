@@ -4,9 +4,12 @@ import asyncio
 import logging
 import os
 import shlex
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
 from amplifier_tui.host.events import SessionClosed
+from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.session import AmplifierSession
 
@@ -26,14 +29,43 @@ def resume_command(session_id: str, project: str) -> str:
     return command
 
 
-def session_closed(sender: Sender, session_id: str, reason: str, last_answer: str) -> SessionClosed:
-    """Return the event that says a session is closed, before its store is."""
-    said, project = sender.store.has_work, sender.store.metadata.project_dir
+def unsaved_words(store: SessionStore, begun: Mapping[int, int]) -> str:
+    """Say what of a session the disk did not take, and why; empty when everything is there.
+
+    Args:
+        begun: How many rows there were when a turn began.
+    """
+    if (error := store.trouble) is None:
+        return ""
+    reason, on_disk = error.strerror or str(error), store.rows_on_disk
+    bounds = pairwise([*begun.values(), store.rows])
+    turns = sum(end > max(start, on_disk) for start, end in bounds)
+    if turns == 0:
+        return f"How the last turns went is not on disk: {reason}"
+    what = "1 turn of this session is" if turns == 1 else f"{turns} turns of this session are"
+    return f"{what} not on disk: {reason}"
+
+
+def session_closed(
+    sender: Sender, begun: Mapping[int, int], reason: str, last_answer: str
+) -> SessionClosed:
+    """Return the event that says a session is closed, once its store is; say what is lost.
+
+    Args:
+        begun: As for `unsaved_words`.
+    """
+    store = sender.store
+    if unsaved := unsaved_words(store, begun):
+        sender.notice("error", unsaved, "store")
+    said, project = store.has_work, store.metadata.project_dir
+    # Of one that the disk took nothing of there is nothing to open.
+    there = said and (store.rows_on_disk > 0 or not store.rows)
     return SessionClosed(
         **sender.stamp(),
         reason=reason,
-        resume_command=resume_command(session_id, project) if said else "",
+        resume_command=resume_command(sender.session_id, project) if there else "",
         last_answer=sender.redactor.text(last_answer) if said else "",
+        unsaved=unsaved,
     )
 
 

@@ -12,6 +12,7 @@ from amplifier_tui.host.events import (
     Level,
     Notice,
     NoticeEnd,
+    SavingChanged,
     SessionOpened,
 )
 from amplifier_tui.host.failures import no_provider_remedy
@@ -64,11 +65,13 @@ class OpeningNotices:
 
     def disk_trouble(self, error: OSError | None) -> None:
         """Say that the session can't be saved and why, or, without an error, that it is again."""
+        problem = (error.strerror or str(error)) if error is not None else ""
+        self._put(SavingChanged(session_id=self.session_id, at=time(), problem=problem))
         if error is None:
             self.say("info", "The session is saved again", "store")
             return
         text = (
-            f"The session can't be saved: {error.strerror or error}. It goes on; what is not saved "
+            f"The session can't be saved: {problem}. It goes on; what is not saved "
             "yet is kept and written when the disk takes it"
         )
         self.say("error", text, "store")

@@ -18,7 +18,7 @@ from amplifier_tui.ui.terminal import guard
 from amplifier_tui.ui.terminal.leave import Farewell
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from textual.timer import Timer
 
@@ -179,6 +179,21 @@ class SessionTabs:
         problems = " ".join(each.problem for each in ended if each.problem)
         also = tuple(each.resume_command for each in rest if each.resume_command)
         return last._replace(problem=problems, also=also)
+
+    async def save_again(self, links: Iterable[SessionLink], timeout: float) -> list[str]:
+        """Have what waits for the disk written; returns what it does not take, one line each.
+
+        A session that does not answer in so many seconds says nothing: closing it tries again.
+        """
+        waiting = [link for link in links if not link.tab.state.facts.saved]
+        asked = [asyncio.wrap_future(link.tab.client.save_again()) for link in waiting]
+        if not asked:
+            return []
+        await asyncio.wait(asked, timeout=timeout)
+        said = [each.result() if each.done() and not each.exception() else "" for each in asked]
+        several = len(self.links) > 1
+        told = [(link.tab.look.name, words) for link, words in zip(waiting, said, strict=True)]
+        return [f"{name}: {words}" if several else words for name, words in told if words]
 
     def draft_changed(self) -> None:
         """Store the draft of the session on screen: soon, or at once when it was sent or cleared.

@@ -127,19 +127,22 @@ def close(app: SessionApp) -> None:
         app.say(f"It is the only session: {app.keymap.way_to('app.quit')} ends the program.")
         return
     link = tabs.shown
+    from amplifier_tui.ui.app.quitting import close_saved, running_words
 
     def closing() -> None:
         if link in tabs.links and len(tabs.links) > 1:
             app.run_worker(tabs.close(link, _CLOSE_SECONDS))
 
+    def save() -> None:
+        close_saved(app, [link], "Close it", closing)
+
     if work := link.tab.state.work:
-        from amplifier_tui.ui.app.quitting import running_words
         from amplifier_tui.ui.dialogs.questions import Confirm
 
         question = running_words([work], "Closing the session")
-        app.ask(Confirm(question, "Close it"), lambda yes: closing() if yes else None)
+        app.ask(Confirm(question, "Close it"), lambda yes: save() if yes else None)
     else:
-        closing()
+        save()
 
 
 def _say_alone(app: SessionApp) -> None:

@@ -1,0 +1,42 @@
+from amplifier_tui.host.events import SavingChanged, SessionClosed
+from amplifier_tui.ui.dialogs.questions import Unsaved
+from amplifier_tui.ui.terminal.leave import Farewell
+from tests.ui.driving import running
+from tests.ui.fake_client import SESSION, FakeClient
+
+
+async def test_quitting_asks_while_turns_are_not_on_disk_and_tries_to_write_them_again() -> None:
+    lost = "2 turns of this session are not on disk: No space left on device"
+    client = FakeClient(
+        unsaved=[lost, lost],
+        closing=SessionClosed(session_id=SESSION, resume_command="amplifier-tui --resume s1"),
+    )
+    async with running(client) as drive:
+        await drive.push(SavingChanged(session_id=SESSION, problem="No space left on device"))
+        await drive.press("ctrl+x", "q")
+        first = await drive.dialog(Unsaved)
+        await drive.until(lambda: lost in drive.text())
+        await drive.press("r")
+        await drive.until(lambda: isinstance(now := drive.app.screen, Unsaved) and now is not first)
+        await drive.until(lambda: lost in drive.text())
+        assert len(client.named("save_again")) == 2
+        await drive.press("escape")
+        await drive.closed()
+        assert not client.named("close")
+        await drive.press("ctrl+x", "q")
+        await drive.until(lambda: bool(client.named("close")))
+
+
+async def test_what_was_lost_is_said_beside_the_way_back() -> None:
+    lost = "1 turn of this session is not on disk: No space left on device"
+    client = FakeClient(
+        unsaved=[lost],
+        closing=SessionClosed(session_id=SESSION, resume_command="resume it", unsaved=lost),
+    )
+    async with running(client) as drive:
+        await drive.push(SavingChanged(session_id=SESSION, problem="No space left on device"))
+        await drive.press("ctrl+x", "q")
+        await drive.dialog(Unsaved)
+        await drive.press("y")
+        await drive.until(lambda: drive.app.return_value is not None)
+        assert drive.app.return_value == Farewell("", "resume it", f"{lost}.")
