@@ -17,7 +17,7 @@ GRACE = 0.6
 def ready(terminal: Terminal, bundle: str) -> None:
     """Wait until a session of this bundle is open and takes prompts."""
     terminal.wait_for(READY)
-    terminal.wait_for(re.compile(rf"^ ▸ .*\b{re.escape(bundle)}\b", re.MULTILINE))
+    terminal.wait_for(re.compile(rf"^ +▸ .*\b{re.escape(bundle)}\b", re.MULTILINE))
 
 
 def ask(terminal: Terminal, prompt: str) -> None:

@@ -14,7 +14,9 @@ from tests.servers.asked import last_user
 
 def fits(terminal: Terminal) -> bool:
     """Say whether the status bar is on the last row and the prompt above it."""
-    return terminal.lines[-1].startswith(" ▸ ") and any("›" in row for row in terminal.lines[-5:])
+    return terminal.lines[-1].lstrip().startswith("▸ ") and any(
+        "›" in row for row in terminal.lines[-5:]
+    )
 
 
 def test_a_window_resized_while_an_answer_streams_shows_all_of_it(machine: Machine) -> None:

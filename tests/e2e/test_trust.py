@@ -9,7 +9,7 @@ from tests.servers import LoopbackServer, Reply, ToolUse
 
 QUESTION = "brings what needs your word"
 KEYS = re.compile(r"esc {1,2}Cancel\b")
-QUESTION_OR_READY = re.compile(rf"{QUESTION}|^ ▸ .*\bteam\b", re.MULTILINE)
+QUESTION_OR_READY = re.compile(rf"{QUESTION}|^ +▸ .*\bteam\b", re.MULTILINE)
 MODULE = """
 class Hello:
     name = "hello"

@@ -25,6 +25,9 @@ SPINNER = "◐◓◑◒"
 FRAME = 0.25
 """Seconds a spinner's frame stays."""
 
+_ROOMY: Final = 60
+"""Columns from which it has the left edge of the prompt and the conversation."""
+
 CLICKED: Final[dict[SegmentName, str]] = {
     "mode": "mode.choose",
     "context": "pane.context",
@@ -74,6 +77,11 @@ class StatusBar(RowWidget):
         """Names of the segments that are shown, from left to right."""
         return [placed.segment.name for placed in self._placed]
 
+    @property
+    def _edge(self) -> int:
+        """Cells that are free besides, so that it begins below the prompt's mark."""
+        return 1 if self.size.width >= _ROOMY else 0
+
     def update_from(self, state: SessionState) -> None:
         """Show the state; cheap when none of the sections shown here has changed."""
         shown = (
@@ -106,7 +114,7 @@ class StatusBar(RowWidget):
 
     def on_click(self, event: events.Click) -> None:
         """Have done what belongs to the segment that was clicked."""
-        cell = event.x - MARGIN
+        cell = event.x - MARGIN - self._edge
         for placed in self._placed:
             if placed.at <= cell < placed.at + placed.segment.width:
                 if (action := CLICKED.get(placed.segment.name)) is not None:
@@ -143,7 +151,7 @@ class StatusBar(RowWidget):
     def _repaint(self) -> None:
         """Lay the row out again; draw it only when it reads differently."""
         state = self._state
-        width = self.size.width - 2 * MARGIN
+        width = self.size.width - 2 * MARGIN - self._edge
         if state is None or not self.is_mounted or width <= 0:
             return
         now = self._clock()
@@ -157,5 +165,6 @@ class StatusBar(RowWidget):
         self._placed = placed
         row: Row = []
         for each in placed:
-            row += [(" " * (each.at - pieces_width(row)), "text"), *each.segment.pieces]
+            at = self._edge + each.at
+            row += [(" " * (at - pieces_width(row)), "text"), *each.segment.pieces]
         self.say(row)

@@ -188,7 +188,9 @@ async def test_the_tiniest_screen_still_takes_a_prompt() -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
-async def test_prompt_and_conversation_begin_in_one_column(size: tuple[int, int]) -> None:
+async def test_prompt_conversation_and_status_bar_begin_in_one_column(
+    size: tuple[int, int],
+) -> None:
     def columns(words: str) -> set[int]:
         above_the_bar = drive.text().splitlines()[:-1]
         return {row.index(words) for row in above_the_bar if words in row}
@@ -197,6 +199,8 @@ async def test_prompt_and_conversation_begin_in_one_column(size: tuple[int, int]
         await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="what I asked"))
         await drive.write("what I ask next")
         assert columns("what I asked") == columns("what I ask next") == {4}
+        *_, prompt, _, bar = drive.text().splitlines()
+        assert bar.index("▸") == prompt.index("›") == 2 and bar.index("ask") == 4
         for key in ("f2", "f3", "f4"):
             await drive.press(key, key, "escape")
         assert columns("what I asked") == {4}

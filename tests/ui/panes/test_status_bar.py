@@ -51,7 +51,7 @@ class Bar(Stage):
 async def test_a_quiet_session_is_one_row() -> None:
     app = Bar()
     async with app.run_test(size=(100, 3)):
-        assert app.line.startswith("▸ ask  ctx 31%  sonnet 5  $0.42  coding  /src/app  main")
+        assert app.line.startswith(" ▸ ask  ctx 31%  sonnet 5  $0.42  coding  /src/app  main")
         assert app.line.endswith("F1 keys")
 
 

@@ -82,7 +82,7 @@ async def test_the_terminal_is_called_as_the_session_in_it_is(
 ) -> None:
     called: list[str] = []
     monkeypatch.setattr(guard, "set_title", lambda app, title: called.append(title))
-    async with running(size=(140, 24)) as drive:
+    async with running(size=(144, 24)) as drive:
         await drive.push(turn(1, "count the\napples"))
         assert called[-1] == "◐ count the apples"
         assert "main  count the apples" in drive.text().splitlines()[-1]
