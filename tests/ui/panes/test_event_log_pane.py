@@ -209,6 +209,26 @@ async def test_a_filter_narrows_the_list_while_it_is_typed() -> None:
         await until(pilot, lambda: app.events[-1] == "tool:post")
 
 
+@pytest.mark.parametrize("height", [9, 10, 11, 12, 13])
+@pytest.mark.parametrize("words", ["tool:*", ""])
+async def test_no_handler_stands_first_without_its_event(height: int, words: str) -> None:
+    spoke = (handler("hooks-approval", "ask_user"), handler("hooks-other", "deny"))
+    many = [traced(n, f"tool:{n}", source="bash", handlers=spoke[: 1 + n % 2]) for n in range(40)]
+    app = Rail(*many)
+    async with app.run_test(size=(46, height)) as pilot:
+        app.pane.focus()
+        if words:
+            await pilot.press("slash", *words, "enter")
+            await until(pilot, lambda: app.pane.view.filter.text == words)
+        await until(pilot, lambda: app.pane.view.following and "hooks" in "".join(app.rows))
+        for _ in range(4):
+            assert app.events[0].startswith("tool:")
+            event = app.pane.view.rows[app.pane.view.scroll_offset.y] >> 4
+            assert app.events[0] == f"tool:{event}"
+            app.pane.view.scroll_relative(y=-1, animate=False)
+            await pilot.pause()
+
+
 async def test_another_session_begins_without_the_filter_of_the_one_before() -> None:
     app = Rail(opened(), *SOME)
     async with app.run_test(size=(46, 12)) as pilot:

@@ -14,7 +14,7 @@ from textual.timer import Timer
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events.filtering import EventFilter, parse_filter
-from amplifier_tui.ui.panes.events.index import EventIndex, child_of, row_of
+from amplifier_tui.ui.panes.events.index import EventIndex, child_of, line_of, row_of
 from amplifier_tui.ui.panes.events.rows import EventLayout, empty_words, event_row, handler_row
 from amplifier_tui.ui.state.instruments.event_ring import EventRing
 from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
@@ -231,6 +231,9 @@ class EventLogView(LineView[int]):
     def _draw_row(self, row: int, width: int) -> Strip:
         line = self._index.lines[row]
         index = row_of(line)
+        if row == self.scroll_offset.y and child_of(line):
+            # The first row on screen names the event whose handlers follow.
+            line = line_of(index)
         above = self._index.row_above(row) if self._columns.wide else None
         if index == self._cursor and self.has_focus and not child_of(line):
             return self._draw(line, above, width, cursor=True)
