@@ -102,6 +102,10 @@ class ModulesPane(LineView[_ModuleLine]):
         none: Row = [(fit(why_empty(self._modules, "None mounted yet"), width), "muted")]
         return lines or [_ModuleLine("", none, own=False)]
 
+    def _foot_words(self) -> tuple[tuple[str, str], ...]:
+        # Without a module under the cursor only what needs none can be done.
+        return self.FOOT if self.cursor is not None else _WITHOUT_MODULE
+
     def _stops_at(self, row: _ModuleLine) -> bool:
         return row.own
 
@@ -172,6 +176,7 @@ class ModulesPane(LineView[_ModuleLine]):
             self.post_message(CopyRequested(text, "module"))
 
 
+_WITHOUT_MODULE = (("modules.mount", "mount"), ("modules.report", "missing"))
 _GLYPHS: dict[ModuleState, tuple[str, Role]] = {
     "loading": ("◐", "warning"),
     "ready": ("●", "success"),

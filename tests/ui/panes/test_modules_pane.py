@@ -161,6 +161,19 @@ async def test_a_click_opens_the_module_that_was_clicked() -> None:
         assert app.query_one(ModulesPane)._open == {"tool-bash"}
 
 
+async def test_an_empty_pane_names_only_keys_that_do_something() -> None:
+    app = Stage(ModulesPane())
+    async with app.run_test(size=(80, 10)) as pilot:
+        pane = app.query_one(ModulesPane)
+        pane.focus()
+        await pilot.pause()
+        assert text(pane)[:2] == ["Modules", "None mounted yet"]
+        assert foot(pane) == "a mount   o missing"
+        app.feed(mounted("tool-x", "tool"))
+        await pilot.pause()
+        assert foot(pane).startswith("enter details")
+
+
 async def test_the_head_stays_when_the_list_scrolls() -> None:
     many = [mounted(f"tool-{n:02}", "tool") for n in range(40)]
     app = Stage(ModulesPane(), events=many)
