@@ -22,6 +22,7 @@ from amplifier_tui.ui.state.activity import Activity
 from amplifier_tui.ui.state.conversation.conversation import ConversationState
 from amplifier_tui.ui.state.conversation.entries import ConversationEntry, EntryChange, UserEntry
 from amplifier_tui.ui.state.conversation.lane_lines import LaneLines
+from amplifier_tui.ui.state.conversation.marks import as_said
 from amplifier_tui.ui.state.facts import Facts
 from amplifier_tui.ui.state.instruments.budget import BudgetState
 from amplifier_tui.ui.state.instruments.commands import BackgroundCommands, ModuleCommands
@@ -148,7 +149,7 @@ class SessionState:
         earlier = ConversationState()
         for event in events:
             if not isinstance(event, SessionOpened):
-                earlier.apply(event)
+                earlier.apply(as_said(event))
         self.conversation.prepend(earlier)
         return self.conversation.list.take_changes()
 
@@ -218,6 +219,7 @@ class SessionState:
             self._dispatch(event)
 
     def _dispatch(self, event: HostEvent) -> None:
+        event = as_said(event)
         kind = type(event)
         routes = self._routes.get(kind)
         if routes is None:

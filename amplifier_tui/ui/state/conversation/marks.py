@@ -1,0 +1,57 @@
+"""Messages without the backticks around what is to be typed: on a screen they are noise.
+
+Every message goes through here on its way into the state, so that errors, report rows and notices
+read alike wherever they are shown. Logs, exports and the command line keep them.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from amplifier_tui.host.events import (
+    Failed,
+    HostEvent,
+    ModuleFailed,
+    ModuleMounted,
+    Notice,
+    OpeningReported,
+    ReportItem,
+)
+
+Said = TypeVar("Said", HostEvent, ReportItem)
+
+_PAIR = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+
+_SAID: Final[Mapping[type[HostEvent], tuple[str, ...]]] = {
+    Failed: ("message", "remedy"),
+    ModuleFailed: ("error", "remedy"),
+    ModuleMounted: ("problems",),
+    Notice: ("text",),
+}
+"""Of which events which fields are sentences for people."""
+
+
+def without_marks(text: str) -> str:
+    """Return a message with what stands in a pair of backticks bare; a single one stays."""
+    return _PAIR.sub(r"\1", text) if "`" in text else text
+
+
+def as_said(event: HostEvent) -> HostEvent:
+    """Return an event with its sentences as the screen says them."""
+    if isinstance(event, OpeningReported):
+        items = tuple(_bare(item, ("why", "remedy")) for item in event.items)
+        return event if items == event.items else replace(event, items=items)
+    fields = _SAID.get(type(event))
+    return event if fields is None else _bare(event, fields)
+
+
+def _bare(about: Said, fields: Iterable[str]) -> Said:
+    """Return an event or a part of one with these fields bare, or itself where they are."""
+    changed: dict[str, Any] = {}
+    for name in fields:
+        said = getattr(about, name)
+        bare = tuple(map(without_marks, said)) if isinstance(said, tuple) else without_marks(said)
+        if bare != said:
+            changed[name] = bare
+    return replace(about, **changed) if changed else about
