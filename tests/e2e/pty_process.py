@@ -20,7 +20,7 @@ _ANSWERS = {b"\x1b[?2026$p": b"\x1b[?2026;2$y", b"\x1b[?2048$p": b"\x1b[?2048;0$
 """A terminal that knows synchronised output and no in-band resizing."""
 _KITTY = re.compile(rb"\x1b\[>\d+u")
 _MODE = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
-_MODES_AT_REST: Mapping[int, tuple[bool, str]] = {
+MODES_AT_REST: Mapping[int, tuple[bool, str]] = {
     1049: (False, "the alternate screen"),
     25: (True, "the cursor"),
     7: (True, "line wrap"),
@@ -181,7 +181,7 @@ class PtyProcess:
         modes = self.modes()
         wrong = [
             f"{what} {'off' if wanted else 'on'}"
-            for number, (wanted, what) in _MODES_AT_REST.items()
+            for number, (wanted, what) in MODES_AT_REST.items()
             if modes.get(number, wanted) is not wanted
         ]
         if len(_KITTY.findall(self.raw)) > self.raw.count(b"\x1b[<u"):

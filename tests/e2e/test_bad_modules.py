@@ -1,7 +1,9 @@
 """Modules that go past Python: to the terminal's descriptors, and out of the program."""
 
+from amplifier_tui.ui.terminal.guard import RESET
 from tests.e2e.acting import ask, ready
 from tests.e2e.machine import Machine
+from tests.e2e.pty_process import MODES_AT_REST
 
 MODULE = """
 import os
@@ -66,6 +68,11 @@ def test_what_a_module_writes_to_the_terminal_is_a_notice(machine: Machine) -> N
     # As a notice it is drawn in its place; written to the terminal it would end its line.
     assert b"SHOUTED on 1\r\n" not in raw
     assert b"SHOUTED on 2\r\n" not in raw
+
+
+def test_every_mode_of_the_terminal_is_put_back_where_a_frame_is_cut_off() -> None:
+    for number, (wanted, what) in MODES_AT_REST.items():
+        assert f"\x1b[?{number}{'h' if wanted else 'l'}" in RESET or number == 1002, what
 
 
 def test_a_module_that_ends_the_program_leaves_a_terminal_one_can_use(machine: Machine) -> None:

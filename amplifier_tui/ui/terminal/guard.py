@@ -20,6 +20,7 @@ OWN_MODES_OFF = "\x1b[?2031l\x1b[>4m"
 """Undoes `own_modes`, and reports of other colours."""
 
 RESET = (
+    "\x1b[?2026l"  # a frame that was begun ends
     "\x1b[<u"  # kitty keyboard protocol off
     "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse off
     "\x1b[?1004l\x1b[?2004l\x1b[?2048l"  # focus events, bracketed paste, in-band resize off

@@ -1,10 +1,21 @@
 """What panes and the transcript ask of the app."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from textual.message import Message
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.host.events import ModelChanged, TerminalWanted
-from amplifier_tui.ui.state.conversation.entries import ConversationEntry, ErrorEntry, UserEntry
+
+if TYPE_CHECKING:
+    # The first frame needs none of them.
+    from amplifier_tui.host.events import ModelChanged, TerminalWanted
+    from amplifier_tui.ui.state.conversation.entries import (
+        ConversationEntry,
+        ErrorEntry,
+        UserEntry,
+    )
 
 
 @dataclass

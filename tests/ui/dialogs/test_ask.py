@@ -72,12 +72,25 @@ def test_the_users_own_words_are_marked_as_what_is_sent_alone_or_beside_an_optio
     assert "w  [x] and types" in shown(form)
 
 
-def test_steps_end_at_the_first_and_the_last_question() -> None:
+def test_steps_go_from_the_last_question_to_the_first_and_back() -> None:
     form = AskForm(questions())
     form.step(-1)
-    assert form.question is STORE
-    form.step(7)
     assert form.question is NAME and form.is_last
+    form.step(1)
+    assert form.question is STORE
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_the_last_question_says_how_many_its_answer_leaves_out() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(questions())
+        await drive.dialog(AskDialog)
+        await drive.press("tab", "tab")
+        assert "enter  Leave unanswered" in drive.text()
+        await drive.write("Shop")
+        assert "enter  Answer, 2 left out" in drive.text()
+        await drive.press("tab")
+        assert "1  ( ) SQLite" in drive.text()
 
 
 def test_the_tabs_say_which_question_is_answered_and_name_those_without_a_head() -> None:

@@ -115,11 +115,14 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
     def _choices(self) -> list[KeyChoice]:
         form = self.form
         on = "Answer" if form.is_last else "Next"
+        if form.is_last and form.others_left:
+            on = f"Answer, {form.others_left} left out"
         several = []
         if len(form.asked.questions) > 1:
             several = [self.choice("next", "Another question")]
         if form.is_open:
             decline = [self._decline_unwritten()] if self._is_empty else []
+            on = "Leave unanswered" if self._is_empty else on
             later = self.choice("later", "Later")
             return [KeyChoice("enter", on, "send"), *several, *decline, later]
         if self.writing:

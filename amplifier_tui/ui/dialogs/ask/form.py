@@ -44,8 +44,8 @@ class AskForm:
         return self.at == len(self.asked.questions) - 1
 
     def step(self, by: int) -> None:
-        """Go so many questions on, as far as there are."""
-        self.at = min(max(self.at + by, 0), len(self.asked.questions) - 1)
+        """Go so many questions on, from the last to the first."""
+        self.at = (self.at + by) % len(self.asked.questions)
 
     def choose(self, option: int) -> None:
         """Choose an option, or no longer; where one is asked for, in place of another."""
@@ -61,6 +61,12 @@ class AskForm:
     def is_answered(self, at: int) -> bool:
         """Whether there is an answer to a question."""
         return bool(self._chosen[at] or self.words[at].strip())
+
+    @property
+    def others_left(self) -> int:
+        """How many of the questions that are not shown have no answer."""
+        every = range(len(self.asked.questions))
+        return sum(at != self.at and not self.is_answered(at) for at in every)
 
     @property
     def answers(self) -> tuple[QuestionAnswer, ...]:
