@@ -104,6 +104,7 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         self._full = False
         self._explaining = False
         self._writing = False
+        self._is_long = False
         self._scopes = ScopeRow(request, scope, id="remember")
         self._rows, self._text, self._lead = words.body(request)
         self._changed = self._rows.changed
