@@ -14,7 +14,7 @@ from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.ui.diffs.rows import DiffRows, parse_diff
 from amplifier_tui.ui.state.formats import elapsed, short_path
 from amplifier_tui.ui.widgets.question_strip import NARROW, TINY, strip_row
-from amplifier_tui.ui.widgets.text_lines import TextLine, visible, visible_lines
+from amplifier_tui.ui.widgets.text_lines import TextLine, visible, visible_line, visible_lines
 
 if TYPE_CHECKING:
     from amplifier_tui.host.events import (
@@ -62,7 +62,7 @@ def problem(request: ApprovalRequested) -> Content:
 
 
 def _action(request: ApprovalRequested) -> Content:
-    action = one_line(request.action, 300) or "Something asks for permission"
+    action = visible_line(request.action, 300) or "Something asks for permission"
     tool = one_line(request.tool, 60)
     bold = tool if action.startswith(tool) else ""
     return Content.assemble((bold, "bold"), action[len(bold) :])
@@ -123,7 +123,7 @@ def facts(
         words = " · ".join(one_line(reason, 120) for reason in reasons)
         parts.append(Content.styled(words, RISK[request.risk][1]))
     if request.paths:
-        names = [short_path(one_line(path), home) for path in request.paths[:4]]
+        names = [short_path(visible_line(path), home) for path in request.paths[:4]]
         more = f" and {len(request.paths) - 4} more" if len(request.paths) > 4 else ""
         parts.append(_pair("touches", ", ".join(names) + more))
     if request.outside:
@@ -202,14 +202,14 @@ def strip(
     if request.timeout is not None and not (held and width < TINY):
         remaining = max(0.0, request.at + request.timeout - time.time())
         parts.append(countdown(request, remaining, held, short=width < NARROW))
-    command = one_line(request.payload, 300) if request.payload_kind == "command" else ""
+    command = visible_line(request.payload, 300) if request.payload_kind == "command" else ""
     asked = request.prompt if has_question(request) else request.action
     what = request.tool if command and width < TINY else asked
     left = Content.assemble(
         (f"{glyph} ", f"{colour} bold"),
         (f"{one_line(whose, 24)}: " if whose else "", "$accent bold"),
-        one_line(what, 300) or "A question",
-        (f"  {visible(command)[0]}" if command else "", "$text-muted"),
+        visible_line(what, 300) or "A question",
+        (f"  {command}" if command else "", "$text-muted"),
     )
     return strip_row(left, parts, key, count, width)
 

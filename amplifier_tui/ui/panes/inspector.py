@@ -23,6 +23,7 @@ from amplifier_tui.ui.state.formats import milliseconds
 from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
 from amplifier_tui.ui.widgets.messages import CopyRequested, InspectorClosed
 from amplifier_tui.ui.widgets.styled import Role, Row, fit, pieces_width, spread
+from amplifier_tui.ui.widgets.text_lines import LINE_END
 
 DISPLAY_LIMIT = 64 * 1024
 """Characters of a payload that are shown; copies take all that is here."""
@@ -309,7 +310,7 @@ def _value(node: Node) -> tuple[str, Role]:
         if node.is_text and node.expanded:
             return (f"{len(value)} characters", "muted")
         # A line break inside a value is seen: two commands never read as one.
-        shown = value[:_VALUE_LIMIT].strip("\n").replace("\n", " ↵ ")
+        shown = value[:_VALUE_LIMIT].strip("\n").replace("\n", f" {LINE_END} ")
         return (one_line(shown, _VALUE_LIMIT) or '""', "text")
     if value is None:
         return ("null", "muted")

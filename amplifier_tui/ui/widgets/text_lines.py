@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 
-from amplifier_tui.base.text import reveal
+from amplifier_tui.base.text import one_line, reveal
 
 Spans = tuple[tuple[int, int, str], ...]
 """Parts of a text, each from a character to another one, with the style of each."""
@@ -17,6 +17,9 @@ FOLDED = "»"
 # Spaces that look like the usual one and are not: a shell takes them for letters.
 _ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
 _SHOWN = re.compile("‹U\\+[0-9A-F]{4,6}›")
+_BLANKS = re.compile("[ \t]+")
+LINE_END = "↵"
+"""Stands for the end of a line where a text must stay on one row."""
 TAB = "→   "
 """A tab as it is shown."""
 
@@ -66,6 +69,21 @@ def visible(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
         return text, ()
     shown = _ODD_SPACES.sub(lambda m: f"‹U+{ord(m[0]):04X}›", reveal(text)).replace("\t", TAB)
     return shown, shown_marks(shown)
+
+
+def visible_line(text: str, limit: int = 400) -> str:
+    """Return a text on one line of at most `limit` characters, with nothing hidden in it.
+
+    The end of a line is an arrow: without it what stands behind a `#` reads like a comment.
+    """
+    if text.isascii() and text.isprintable():
+        return one_line(text, limit)
+    start = _BLANKS.sub(" ", text[: limit * 4].replace("\r\n", "\n")).strip(" \n")
+    lines = (visible(line)[0] for part in start.split("\n") if (line := part.strip(" ")))
+    shown = f" {LINE_END} ".join(lines)
+    if len(shown) <= limit and len(text) <= limit * 4:
+        return shown
+    return shown[: limit - 1].rstrip() + "…"
 
 
 def shown_marks(text: str) -> tuple[tuple[int, int], ...]:

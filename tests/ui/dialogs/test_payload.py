@@ -8,6 +8,8 @@ from rich.cells import cell_len
 from amplifier_tui.host.events import Segment
 from amplifier_tui.ui.dialogs.approval_words import (
     RISK,
+    facts,
+    head,
     outcome_words,
     payload_lines,
 )
@@ -36,6 +38,14 @@ def test_a_visible_line_tells_its_original(text: str) -> None:
     shown, _ = visible(text)
     back = re.sub(r"‹U\+([0-9A-F]+)›", lambda m: chr(int(m[1], 16)), shown)
     assert back.replace("→   ", "\t") == text
+
+
+def test_title_and_touched_files_name_the_file_that_is_written_and_no_other() -> None:
+    name = "ctl\x1b[31mred\x07\u202enew.txt"
+    request = ask(tool="write_file", action=f"write_file wants to write {name}", paths=(name,))
+    shown = "ctl‹U+001B›[31mred‹U+0007›‹U+202E›new.txt"
+    assert shown in head(request).plain
+    assert f"touches {shown}" in " ".join(facts(request).plain.split())
 
 
 @given(st.text(max_size=300), st.integers(1, 50), st.text("xyz ", max_size=20))

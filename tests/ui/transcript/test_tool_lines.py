@@ -24,8 +24,8 @@ def words(tool: str, arguments: dict[str, Any]) -> str:
         ("read_file", {"path": "a.py"}, "read|a.py"),
         ("write_file", {"file_path": "a.py", "content": "x"}, "write|a.py"),
         ("edit_file", {"file_path": "a.py"}, "edit|a.py"),
-        ("bash", {"command": "pytest -q\necho done"}, "bash|pytest -q echo done"),
-        ("bash", {"command": "make", "cwd": "a\nb"}, "bash|a b $ make"),
+        ("bash", {"command": "pytest -q\necho done"}, "bash|pytest -q ↵ echo done"),
+        ("bash", {"command": "make", "cwd": "a\nb"}, "bash|a ↵ b $ make"),
         ("grep", {"pattern": "sleep(", "path": "tests/"}, "search|sleep( in tests/"),
         ("glob", {"pattern": "**/*.py"}, "find|**/*.py"),
         ("web_fetch", {"url": "https://a.b"}, "fetch|https://a.b"),
@@ -54,7 +54,26 @@ def test_a_known_tool_with_strange_arguments_falls_back_to_names_and_values(tool
 def test_hostile_names_and_values_stay_on_one_harmless_line() -> None:
     said = words("evil\x1b[2J\ntool", {"k\n\x1b": "[red]\x1b]52;c;x\x07\u202ev\n" + "z" * 500})
     assert "\n" not in said and "\x1b" not in said and "\u202e" not in said
-    assert "[red]v" in said and len(said) < 200
+    assert "[red]‹U+001B›]52;c;x‹U+0007›‹U+202E›v ↵ z" in said and len(said) < 200
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("bash", {"command": "echo ok # \r\n\n rm -rf ~/x\n"}, "bash|echo ok # ↵ rm -rf ~/x"),
+        ("bash", {"command": "ls\u00a0-l \t."}, "bash|ls‹U+00A0›-l ."),
+        ("write_file", {"path": "ctl\x1b[31mred\x07.txt"}, "write|ctl‹U+001B›[31mred‹U+0007›.txt"),
+        (
+            "apply_patch",
+            {"patch": "*** Add File: a\u202eb\n"},
+            "patch|a‹U+202E›b",
+        ),
+    ],
+)
+def test_nothing_of_what_was_called_is_hidden_in_its_line(
+    tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    assert words(tool, arguments) == said
 
 
 @given(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from amplifier_tui.base.text import clean
+from amplifier_tui.base.text import reveal
 from amplifier_tui.ui.diffs.rows import SIGNS, DiffRow, DiffRows, parse_diff
 from amplifier_tui.ui.transcript.entries.long_output import more_lines
 from amplifier_tui.ui.transcript.entries.scene import Scene
@@ -14,13 +14,13 @@ _NONE: Mapping[int, Spans] = {}
 
 
 def read_diff(text: str) -> DiffRows:
-    """Return the rows of a diff, cleaned, of which text that is no part of it is left out."""
+    """Return the rows of a diff with nothing hidden in them; text that is no part of it goes."""
     rows = parse_diff(text, _shown)
     return rows.without("other")
 
 
 def _shown(line: str) -> str:
-    return clean(line.rstrip("\r")).replace("\n", " ").expandtabs(4)
+    return reveal(line.rstrip("\r")).expandtabs(4)
 
 
 def counts(rows: DiffRows) -> list[Span]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from amplifier_tui.base.messages.sub_sessions import printed_by
-from amplifier_tui.base.text import clean, one_line, printed
+from amplifier_tui.base.text import clean, one_line, printed, reveal
 from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.state.conversation.entries import ShellEntry, ToolEntry, ToolState
 from amplifier_tui.ui.state.formats import size
@@ -190,7 +190,7 @@ def _body(entry: ToolEntry, width: int, said: str, scene: Scene) -> list[StyledL
     lines: list[StyledLine] = []
     command = _long_command(entry)
     if command:
-        lines += _limited(clean(command), "text", width, scene)
+        lines += _limited(reveal(command), "text", width, scene)
     elif not is_known(entry.tool):
         lines += _arguments(entry, width)
     diff = _parsed(entry.diff)
@@ -251,7 +251,7 @@ def _cut_words(entry: ToolEntry) -> str:
 def _arguments(entry: ToolEntry, width: int) -> Iterator[StyledLine]:
     for name, value in entry.arguments.items():
         text = value if isinstance(value, str) else repr(value)
-        shown = clean(f"{name}: {text[:_ARGUMENT_SIZE]}")
+        shown = reveal(f"{name}: {text[:_ARGUMENT_SIZE]}")
         for line in output_lines(shown, "muted", width)[:_ARGUMENT_LINES]:
             yield line._replace(join=None)
 

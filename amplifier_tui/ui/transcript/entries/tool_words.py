@@ -8,6 +8,7 @@ from amplifier_tui.base.messages.tool_calls import FOLDER_KEYS
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.transcript.lines import Span
+from amplifier_tui.ui.widgets.text_lines import visible_line
 
 Arguments = Mapping[str, Any]
 
@@ -54,16 +55,18 @@ def partial_arguments(text: str) -> dict[str, str]:
     The last one may be cut; only the start of the text is looked at.
     """
     return {
-        match[1]: match[2].replace('\\"', '"').replace("\\\\", "\\").replace("\\n", " ")
+        match[1]: match[2].replace('\\"', '"').replace("\\\\", "\\").replace("\\n", "\n")
         for match in _PARTIAL.finditer(text[:_PARTIAL_LIMIT])
     }
 
 
-def _first(arguments: Arguments, *names: str) -> str:
+def _first(
+    arguments: Arguments, *names: str, shown: Callable[[str, int], str] = visible_line
+) -> str:
     for name in names:
         value = arguments.get(name)
         if isinstance(value, str | int | float) and value != "":
-            return one_line(str(value), _LINE_LIMIT)
+            return shown(str(value), _LINE_LIMIT)
     return ""
 
 
@@ -126,7 +129,7 @@ def _patch(arguments: Arguments) -> ToolWords | None:
         return None
     marks = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/")
     files = [
-        one_line(line[len(mark) :], _LINE_LIMIT)
+        visible_line(line[len(mark) :], _LINE_LIMIT)
         for line in text.split("\n")
         for mark in marks
         if line.startswith(mark)
@@ -156,7 +159,7 @@ def _questions(arguments: Arguments) -> ToolWords | None:
 
 def _delegate(arguments: Arguments) -> ToolWords | None:
     agent = _first(arguments, "agent", "subagent_type", "agent_name")
-    task = _first(arguments, "instruction", "description", "prompt", "task")
+    task = _first(arguments, "instruction", "description", "prompt", "task", shown=one_line)
     if not agent and not task:
         return None
     parts = [Span(agent)] if agent else []
@@ -189,7 +192,7 @@ def _generic(tool: str, arguments: Arguments) -> ToolWords:
     for name, value in list(arguments.items())[:12]:
         shown = value if isinstance(value, str) else _plain(value)
         text = f"{' ' if parts else ''}{one_line(str(name), _VALUE_LIMIT)}="
-        parts += [Span(text, "muted"), Span(one_line(shown, _VALUE_LIMIT))]
+        parts += [Span(text, "muted"), Span(visible_line(shown, _VALUE_LIMIT))]
     return ToolWords(one_line(tool, _VALUE_LIMIT) or "tool", tuple(parts))
 
 
