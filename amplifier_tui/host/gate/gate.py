@@ -143,10 +143,11 @@ class Gate:
         if match is not None and match.verdict == "deny":
             return by_rule(match, f"The rule {match.rule} denies this.")
         by_mode = self._by_mode(mode, description, act, confines)
+        reason = mode_words(mode, act, by_mode, doubt, _forbidden(description))
         alone = _only_by_person(arguments, description, act)
         if failed or alone:
             if by_mode == "deny":
-                return decision("deny", mode_words(mode, act, by_mode))
+                return decision("deny", reason)
             return decision("ask", "; ".join(failed) or alone, by_person=True)
         if match is not None and match.verdict == "ask":
             return by_rule(match, f"the rule {match.rule} asks")
@@ -162,7 +163,6 @@ class Gate:
             return decision("ask", "a hook asks", hook_only=goes)
         if match is not None:
             return by_rule(match, f"by the rule {match.rule}")
-        reason = mode_words(mode, act, by_mode, doubt)
         return decision(by_mode, self.unread if by_mode == "ask" and self.unread else reason)
 
     def touched(self, tool: str, arguments: Mapping[str, Any]) -> Touched:
@@ -232,6 +232,16 @@ def _unread(description: Description, rule: Rule | None) -> str:
         part.command is not None and may_hide(part.command) for part in description.parts
     )
     return f"it {UNREADABLE}, and the rule {rule} may be about it" if hides else ""
+
+
+def _forbidden(description: Description) -> str:
+    """Return what a call does where it changes nothing that one can tell; else empty."""
+    from amplifier_tui.host.gate.risk import READS_OUTSIDE, SECRETS
+
+    reasons = description.judgement.reasons
+    if description.kind not in ("read", "command") or not {*reasons} <= {READS_OUTSIDE, SECRETS}:
+        return ""
+    return " and ".join(reasons)
 
 
 def _only_by_person(arguments: Mapping[str, Any], description: Description, act: Act) -> str:

@@ -109,13 +109,19 @@ def mode_verdict(
     return verdict
 
 
-def mode_words(mode: Mode, act: Act, verdict: Verdict, doubt: str = "") -> str:
+def mode_words(mode: Mode, act: Act, verdict: Verdict, doubt: str = "", forbidden: str = "") -> str:
     """Return why a mode does with a call what it does.
 
     Args:
         doubt: What keeps one from telling that it only reads, though it seems to.
+        forbidden: What it does that is no change and still not everybody's, such as `touches keys
+            or passwords`.
     """
     if verdict == "deny":
+        if forbidden:
+            return f"plan mode: nothing goes through that {forbidden}"
+        if doubt and act == "other":
+            return f"plan mode: only what surely only reads goes through; not sure here: {doubt}"
         return PLAN_DENIES
     done = "asks before" if verdict == "ask" else "lets through"
     if mode == "auto" and act == "other":

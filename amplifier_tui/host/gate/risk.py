@@ -32,6 +32,7 @@ from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, judge_program,
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
 UNREADABLE: Final = "can't be read in full"
 OUTSIDE: Final = "writes outside the workspace"
+READS_OUTSIDE: Final = "reads outside the workspace"
 SECRETS: Final = "touches keys or passwords"
 MAKES_FILE: Final = "makes a file"
 
@@ -259,7 +260,7 @@ def _judge_read(place: PathPlace) -> Judgement:
     if place.secret:
         return Judgement("high", (SECRETS,), (place,))
     if place.outside:
-        return Judgement("medium", ("reads outside the workspace",), (place,))
+        return Judgement("medium", (READS_OUTSIDE,), (place,))
     return Judgement("low", (), (place,))
 
 

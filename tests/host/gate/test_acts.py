@@ -59,3 +59,25 @@ def test_git_in_a_repository_that_stands_for_another_does_more_than_look(
     shutil.rmtree(workspace / ".git")
     (workspace / ".git").write_text("gitdir: ../other/.git\n")
     assert gate.decide("bash", {"command": line}, confines=True).verdict == "ask"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        ("read_file", {"file_path": ".env"}, "nothing goes through that touches keys or passwords"),
+        ("bash", {"command": "cat .env"}, "nothing goes through that touches keys or passwords"),
+        ("read_file", {"file_path": "/etc/hostname"}, "that reads outside the workspace"),
+        ("bash", {"command": "for f in *; do cat $f; done"}, "not sure here"),
+        ("bash", {"command": "touch x"}, "propose, do not change"),
+        ("bash", {"command": "tee .env"}, "propose, do not change"),
+        ("write_file", {"file_path": ".env", "content": "x"}, "propose, do not change"),
+    ],
+)
+def test_plan_mode_says_of_what_changes_nothing_why_it_is_refused_all_the_same(
+    tool: str, arguments: dict[str, Any], why: str, tmp_path: Path
+) -> None:
+    gate = Gate(tmp_path, load=RuleBook)
+    gate.mode = "plan"
+    decision = gate.decide(tool, arguments)
+    assert decision.verdict == "deny"
+    assert why in decision.reason
