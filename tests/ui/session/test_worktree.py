@@ -125,10 +125,11 @@ async def test_the_only_session_goes_on_in_the_checkout_when_its_worktree_is_rem
 
 async def test_a_word_that_looks_like_a_command_makes_no_worktree() -> None:
     async with running(FakeClient(made=CARD)) as drive:
-        await say(drive, "/worktree discard")
-        assert "There is no /worktree discard, only diff, merge, leave and remove." in said(drive)
+        await say(drive, "/worktree drop")
+        assert "There is no /worktree drop: remove does that." in said(drive)
         await say(drive, "/worktree")
         await drive.dialog(AskLine)
         await say(drive, "/worktree list")
-        assert "There is no /worktree list" in said(drive)
+        told = "There is no /worktree list, only diff, merge, leave and remove."
+        assert told in said(drive)
         assert not drive.client.named("make_worktree")

@@ -23,9 +23,8 @@ T = TypeVar("T")
 
 _LONGEST_NAME: Final = 60
 _CLOSE_SECONDS: Final = 5.0
-_NO_NAMES: Final = frozenset(
-    {*("add", "clean", "commit", "delete", "discard", "help", "list", "new", "rm", "status")}
-)
+_REMOVES: Final = frozenset({*("clean", "delete", "discard", "drop", "prune", "rm")})
+_NO_NAMES: Final = _REMOVES | {*("add", "close", "commit", "help", "list", "new", "status")}
 """What is said by who looks for a command, and is no name of a branch."""
 
 
@@ -34,7 +33,8 @@ def worktree(app: SessionApp, client: SessionClient, state: SessionState, words:
     """Open a session in a git worktree of its own, or do something with the one on screen's."""
     words = words.removeprefix("/worktree").strip()
     if words in _NO_NAMES:
-        app.say(f"There is no /worktree {words}, only diff, merge, leave and remove.", "warning")
+        hint = ": remove does that" if words in _REMOVES else ", only diff, merge, leave and remove"
+        app.say(f"There is no /worktree {words}{hint}.", "warning")
     elif words == "leave":
         app.run_worker(_answered(app, client.worktree(), partial(_leave, app)))
     elif words == "diff":
