@@ -122,6 +122,14 @@ def price(per_million: str | None) -> str:
     return known.removesuffix(".00") if known else "~"
 
 
+def limit_money(limit: str) -> str:
+    """Return a limit in dollars as it was set: `$5`, `$12.50`, `$0.015`."""
+    shown = price(limit)
+    if shown == "~" or Decimal(limit) == round(Decimal(limit), 2):
+        return shown
+    return f"${Decimal(limit).normalize():f}"
+
+
 def short_model(model: str) -> str:
     """Return a model's name without vendor, family prefix and date.
 

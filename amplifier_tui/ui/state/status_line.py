@@ -18,8 +18,8 @@ from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.ui.state.formats import (
     NO_PRICE,
     elapsed,
+    limit_money,
     plural,
-    price,
     short_model,
     short_path,
     span,
@@ -180,7 +180,7 @@ def _cost(totals: UsageTotals) -> Iterator[tuple[str, Tone]]:
     if totals.limit_cost:
         yield (spent or "$0.00", "text")
         unknown = spent == NO_PRICE
-        yield (f"{', limit' if unknown else ' of'} {price(totals.limit_cost)}", "muted")
+        yield (f"{', limit' if unknown else ' of'} {limit_money(totals.limit_cost)}", "muted")
     elif spent:
         yield (spent, "text")
     if totals.limit_tokens:

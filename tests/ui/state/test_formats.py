@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from amplifier_tui.base.text import short_count
 from amplifier_tui.ui.state.formats import (
     elapsed,
+    limit_money,
     milliseconds,
     money,
     plural,
@@ -103,6 +104,14 @@ def test_span(seconds: float, text: str) -> None:
 )
 def test_money(amount: str | None, text: str) -> None:
     assert money(amount) == text
+
+
+@pytest.mark.parametrize(
+    ("limit", "text"),
+    [("5", "$5"), ("12.5", "$12.50"), ("0.015", "$0.015"), ("0.0010", "$0.001"), ("x", "~")],
+)
+def test_a_limit_is_shown_as_it_was_set(limit: str, text: str) -> None:
+    assert limit_money(limit) == text
 
 
 @pytest.mark.parametrize(

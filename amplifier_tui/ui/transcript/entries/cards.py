@@ -23,7 +23,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.state.formats import money, price, short_model, size
+from amplifier_tui.ui.state.formats import limit_money, money, short_model, size
 from amplifier_tui.ui.state.notices import retry_words
 from amplifier_tui.ui.transcript.entries.images import image_lines
 from amplifier_tui.ui.transcript.entries.long_output import rest_line
@@ -248,7 +248,7 @@ def limit_lines(entry: LimitEntry, scene: Scene) -> list[StyledLine]:
     if asked.cost:
         expected = f"about {money(asked.next_cost)}" if asked.next_cost else "an unknown amount"
         used = money(asked.used_cost) or "$0.00"
-        parts.append(f"{used} of {price(asked.cost)} used, {expected} more")
+        parts.append(f"{used} of {limit_money(asked.cost)} used, {expected} more")
     if asked.tokens:
         used, limit = short_count(asked.used_tokens), short_count(asked.tokens)
         parts.append(f"{used} of {limit} tokens used, about {short_count(asked.next_tokens)} more")
