@@ -103,7 +103,9 @@ class AnswerKeys:
         self._word = (self._word if in_one_go else "") + (text if role != "moves" else "")
         typing = bool(held) or (in_one_go and len(self._word) > 1) or self._burst
         self.text = self.text + text if typing or (in_one_go and text) else text
-        if role == "text" or (typing and (held or role == "decides")):
+        # A key that is held repeats one letter; different ones at once are a text that came late.
+        at_once = self._burst and text != "" and len(set(self._word)) > 1
+        if role == "text" or at_once or (typing and (held or role == "decides")):
             return Heard.BACK
         if role != "decides":
             return Heard.ACTS

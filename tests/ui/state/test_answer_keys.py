@@ -51,6 +51,16 @@ def test_two_letters_of_one_go_are_typing_and_go_back(text: str, gap: float) -> 
     assert found.settle(60.0) == ""
 
 
+def test_letters_that_act_do_nothing_within_a_text_that_comes_at_once() -> None:
+    found = keys()
+    assert found.press(5.0, "acts", "/", "search") is Heard.ACTS
+    assert found.press(5.0, "acts", "r", "scope") is Heard.BACK and found.text == "/r"
+    # Of a key that is held every one counts, and of two that a hand presses, too.
+    held = keys()
+    assert {held.press(6.0 + n * BURST / 2, "acts", "n", "next") for n in range(9)} == {Heard.ACTS}
+    assert held.press(6.5, "acts", "r", "scope") is Heard.ACTS
+
+
 def test_letters_of_different_goes_are_not_one_text() -> None:
     found = keys()
     found.press(5.0, "acts", "r", "scope")
