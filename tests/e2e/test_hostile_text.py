@@ -52,6 +52,7 @@ def _assert_harmless(raw: bytes) -> None:
 def test_hostile_text_is_harmless_wherever_it_comes_from(machine: Machine) -> None:
     machine.file("evil.txt", f"{EVIL}\n")
     machine.file(FILE, "content\n")
+    machine.file("[bold]plain.txt", "content\n")
     machine.bundle("evil", BUNDLE)
     octal = "".join(f"\\{byte:03o}" for byte in EVIL.encode())
     replies: list[Any] = [
@@ -80,11 +81,11 @@ def test_hostile_text_is_harmless_wherever_it_comes_from(machine: Machine) -> No
         assert terminal.shows("[red]loud[/red] ANSI")
         terminal.press("ctrl+o")
         terminal.press("pageup")
-        terminal.wait_for("[bold]file.txt")
+        terminal.wait_for("‹U+001B›[31;5mfile.txt")
 
         # Every other place that shows such text: completion, inspector, pickers, panes.
-        terminal.type("@[bo")
-        terminal.wait_for("[bold]")
+        terminal.type("@plain")
+        terminal.wait_for("[bold]plain.txt")
         terminal.press("escape", "ctrl+c")
         terminal.wait_for(READY)
         terminal.press("f3")

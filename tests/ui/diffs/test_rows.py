@@ -83,7 +83,10 @@ def test_crlf_and_missing_final_newlines_are_no_text() -> None:
 
 def test_control_sequences_in_a_diff_are_harmless() -> None:
     rows = read_diff("--- a/x\n+++ b/\x1b[31mx\n@@ -0,0 +1 @@\n+\x1b]52;c;x\x07safe \u202e\n")
-    assert [row.text for row in rows] == ["x", "safe "]
+    assert [row.text for row in rows] == [
+        "x → ‹U+001B›[31mx",
+        "‹U+001B›]52;c;x‹U+0007›safe ‹U+202E›",
+    ]
 
 
 def test_a_huge_diff_says_how_much_is_left_out() -> None:
