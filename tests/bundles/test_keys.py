@@ -1,10 +1,13 @@
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from amplifier_tui.host.events import Failed, ModuleFailed, ModuleMounted, Notice, OpeningReported
+from amplifier_tui.paths import amplifier_home
 from tests.host.driving import Driver
+from tests.servers import LoopbackServer
 
 KEYS = {
     "anthropic": ("ANTHROPIC_API_KEY", "sk-ant-test-key-of-nobody"),
@@ -92,3 +95,25 @@ def test_a_server_of_this_machine_in_the_environment_needs_no_key(
     assert driver.of(ModuleFailed) == [] and driver.of(Failed) == []
     cards = {card.name: card for card in driver.client.bundles().result(10)}
     assert cards["coding"].state == "ready"
+
+
+@pytest.mark.parametrize("bundle", ["coding", "local"])
+def test_what_the_project_and_the_user_wrote_for_agents_reaches_the_model_and_no_link_leads_out(
+    drive: Callable[[], Driver], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bundle: str
+) -> None:
+    with LoopbackServer(["Done.", "Done."]) as server:
+        monkeypatch.setenv(*KEYS["anthropic"])
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("LOCAL_LLM_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("LOCAL_LLM_MODEL", "small")
+        driver = drive()
+        amplifier_home().mkdir(parents=True, exist_ok=True)
+        (amplifier_home() / "AGENTS.md").write_text("Rules of the user.")
+        (driver.cwd / "AGENTS.md").write_text("Rules of the project, also @../elsewhere.md")
+        (driver.cwd.parent / "elsewhere.md").write_text("What is elsewhere.")
+        (driver.cwd / "CLAUDE.md").symlink_to(driver.cwd.parent / "elsewhere.md")
+        driver.open(bundle)
+        driver.turn("hi")
+        sent = json.dumps(server.requests[0].json)
+    assert "Rules of the user." in sent and "Rules of the project" in sent
+    assert "What is elsewhere." not in sent

@@ -18,6 +18,7 @@ from amplifier_tui.foundation.mentions.loading import (
 )
 from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver
 from amplifier_tui.foundation.paths import is_within
+from amplifier_tui.foundation.trust.owners import Owner
 
 _log = logging.getLogger(__name__)
 
@@ -111,7 +112,7 @@ class SystemPromptFactory:
             material.instruction,
             self.resolver,
             material.files,
-            confined=self._is_strangers(),
+            confined=self._is_confined(),
             resolved=material.mentioned,
         )
         for result in results:
@@ -123,12 +124,15 @@ class SystemPromptFactory:
         owners = self.bundle.origins.get(INSTRUCTION)
         return owners[-1].bundle if owners else self.bundle.name
 
-    def _is_strangers(self) -> bool:
-        """Whether the instruction was fetched, or its origin is unknown."""
+    def _is_confined(self) -> bool:
+        """Whether the instruction reaches its folders only: fetched, the program's or unknown."""
         roots = self.bundle.confined_roots
+        owners = self.bundle.origins.get(INSTRUCTION)
+        if self.instruction is None and owners and owners[-1].owner is Owner.PROGRAM:
+            # It mentions files of projects, and a link among these may lead anywhere.
+            return True
         if not roots or self.instruction is not None:
             return bool(roots)
-        owners = self.bundle.origins.get(INSTRUCTION)
         place = owners[-1].path if owners else None
         # By its file: a bundle may call itself by the name of another one.
         place = place or self.bundle.source_base_paths.get(self._owner(), self.bundle.base_path)

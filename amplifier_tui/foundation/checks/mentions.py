@@ -10,8 +10,8 @@ from amplifier_tui.foundation.bundle.model import INSTRUCTION, BundleData
 from amplifier_tui.foundation.bundle.prompt import mention_resolver
 from amplifier_tui.foundation.checks.bundle_file import Problem
 
-_OF_PROJECTS = "AGENTS.md"
-"""What a project has or has not: an instruction may mention it all the same."""
+_RULES = frozenset({"@AGENTS.md", "@CLAUDE.md", "@~/.amplifier/AGENTS.md"})
+"""What a project or a user has or has not: an instruction may mention it all the same."""
 
 
 def missing_mentions(bundle: BundleData, working_dir: Path) -> Iterator[Problem]:
@@ -27,7 +27,7 @@ def missing_mentions(bundle: BundleData, working_dir: Path) -> Iterator[Problem]
     for mention in parse_mentions(bundle.instruction or ""):
         name = mention.rstrip(".")
         is_file = ":" in name or name.endswith(".md")
-        if not is_file or name == f"@{_OF_PROJECTS}" or resolver.resolve(mention) is not None:
+        if not is_file or name in _RULES or resolver.resolve(mention) is not None:
             continue
         namespace, separator, _ = name[1:].partition(":")
         if resolver.resolve(name) is not None:
