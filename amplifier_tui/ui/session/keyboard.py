@@ -39,7 +39,8 @@ class Keyboard:
 
     def question_wait(self) -> float:
         """Return the seconds after which to ask again, 0 when a question may open now."""
-        if isinstance(self._screen.app.screen, QuestionSheet):
+        if isinstance(self._screen.app.screen, Sheet):
+            # The keys of only one dialog are heard, and the user opened that one.
             return LOOK_AGAIN
         line = self._screen.app.focused
         text = self._screen.prompt.input.text or (line.value if isinstance(line, Input) else "")

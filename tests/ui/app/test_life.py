@@ -31,7 +31,6 @@ from amplifier_tui.ui.terminal.input import teach_keys
 from amplifier_tui.ui.terminal.leave import Farewell
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient, opened
-from tests.ui.requests import ask
 
 # --- the first frame -------------------------------------------------------------------------
 
@@ -453,19 +452,6 @@ async def test_the_last_answer_can_be_copied() -> None:
         )
         await drive.press("ctrl+x", "y")
         assert drive.app.clipboard == "**Yes**, it is."
-
-
-async def test_a_picker_that_is_open_when_a_request_comes_is_there_again_afterwards() -> None:
-    from amplifier_tui.ui.dialogs.approval import ApprovalDialog
-    from amplifier_tui.ui.dialogs.modules.commands import Help
-
-    async with running() as drive:
-        await drive.press("f1")
-        await drive.dialog(Help)
-        await drive.push(ask())
-        await drive.dialog(ApprovalDialog)
-        await drive.press("escape")
-        await drive.dialog(Help)
 
 
 async def test_a_batch_that_cannot_be_shown_is_said_and_the_next_one_is_taken(

@@ -7,6 +7,8 @@ from textual.widgets import Input
 from amplifier_tui.host.client import Decision
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.state.answer_keys import LOOK_AGAIN
 from amplifier_tui.ui.widgets.question_strip import QuestionStrip
 from tests.ui.driving import Driver, running
 from tests.ui.questions import questions
@@ -168,17 +170,26 @@ async def test_the_strip_goes_with_its_request() -> None:
         assert strip(drive) == "" and drive.draft == "please "
 
 
-async def test_text_goes_back_to_the_list_that_was_open_below() -> None:
+@pytest.mark.parametrize("way", ["f1", "ctrl+p", "/sessions"])
+async def test_no_question_opens_over_a_list_that_the_user_opened(way: str) -> None:
     async with running() as drive:
-        await drive.press("ctrl+p")
-        await drive.until(lambda: drive.app.screen is not drive.app.main)
+        if way.startswith("/"):
+            await drive.write(way)
+            await drive.push(ask())
+            await drive.press("enter")
+        else:
+            await drive.press(way)
+            await drive.push(ask())
+        await drive.until(lambda: isinstance(drive.app.screen, Sheet))
         below = drive.app.screen
+        # However long the user does nothing there.
         drive.app.link.keyboard._rule.pressed(float("-inf"))
-        await drive.push(ask())
+        assert drive.app.link.keyboard.question_wait() == LOOK_AGAIN
+        await drive.settle()
+        await drive.write("a")
+        assert drive.app.screen is below and below.focused.value == "a" and not decisions(drive)
+        await drive.press("escape", "escape")
         await drive.dialog(ApprovalDialog)
-        await drive.write("then")
-        await drive.until(lambda: drive.app.screen is below)
-        assert below.focused.value == "then" and drive.draft == ""
 
 
 @pytest.mark.parametrize("size", [(40, 12), (60, 18), (80, 24), (120, 36)])
