@@ -88,6 +88,8 @@ class EditorSession:
         self._turn: EditorTurn | None = None
         self._planned: EditorTurn | None = None
         """Whose plan is going to be carried out."""
+        self._deciding: list[EditorTurn] = []
+        """Those that have ended in a plan, of which the user is asked what becomes of it."""
         self._waiters: list[tuple[type[HostEvent], str, asyncio.Future[HostEvent]]] = []
 
     @property
@@ -216,12 +218,13 @@ class EditorSession:
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
-        begun = (self._turn, self._planned)
+        begun = (self._turn, self._planned, *self._deciding)
         for turn in (*(each for each in begun if each is not None), *self._turns.values()):
             turn.fail(error)
         if self._opening is not None and not self._opening.done():
             self._opening.set_exception(error)
         self._turn = self._planned = None
+        self._deciding.clear()
         self._turns.clear()
 
     async def _take(self, event: HostEvent) -> None:
@@ -317,7 +320,9 @@ class EditorSession:
             return
         plan, turn.plan = turn.plan, None
         if plan is not None:
-            # Here, or the answer would come before the question.
+            # Here, or the answer would come before the question. A question that is closed before
+            # it has begun ends nothing.
+            self._deciding.append(turn)
             self._questions.ask("plan", self._after_plan(turn, plan, event))
         else:
             turn.settle(event)
@@ -329,6 +334,8 @@ class EditorSession:
         try:
             mode = await plan
         finally:
+            if turn in self._deciding:
+                self._deciding.remove(turn)
             # The mode may have changed, another prompt may have come, the session may be closed.
             if mode is not None and self.facts.mode == "plan" and not self.is_busy:
                 self._planned = turn

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from acp import RequestError, helpers, schema
 
+from amplifier_tui.cli.acp.asking import EditorQuestions
 from amplifier_tui.cli.acp.calls import change_of, places_of
 from amplifier_tui.cli.acp.turn import EditorTurn
 from amplifier_tui.cli.acp.updates import Updates
@@ -252,10 +253,19 @@ async def test_a_plan_is_decided_about_before_the_turn_is_over(
     assert editor.text().count("First this") == 2
 
 
-@pytest.mark.parametrize("meanwhile", ["another mode", "closed"])
+@pytest.mark.parametrize("meanwhile", ["another mode", "closed", "closed at once"])
 async def test_a_prompt_ends_when_its_plan_can_not_be_carried_out_any_more(
-    meanwhile: str, project: Project, connect: Connect
+    meanwhile: str, project: Project, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if meanwhile == "closed at once":
+        ask = EditorQuestions.ask
+
+        def closed(questions: EditorQuestions, request_id: str, asking: Any) -> None:
+            # Before what asks has had its first step.
+            ask(questions, request_id, asking)
+            questions.close()
+
+        monkeypatch.setattr(EditorQuestions, "ask", closed)
     name = project.bundle(script=saying("First this, then that."), tools=TOOLS)
     editor = await connect(name)
     session = await opened(editor, project)
@@ -263,7 +273,7 @@ async def test_a_prompt_ends_when_its_plan_can_not_be_carried_out_any_more(
     editor.hold, editor.answers = asyncio.Event(), ["edits"]
     turn = asyncio.create_task(editor.say(session, "plan it"))
     await editor.until(lambda: editor.asked)
-    if meanwhile == "closed":
+    if meanwhile.startswith("closed"):
         await editor.agent.close_session(session_id=session)
     else:
         await editor.agent.set_session_mode(session_id=session, mode_id="ask")
@@ -273,7 +283,7 @@ async def test_a_prompt_ends_when_its_plan_can_not_be_carried_out_any_more(
     # Where it is closed before the turn has ended, that is said.
     async with asyncio.timeout(10):
         await asyncio.wait({turn})
-    assert turn.exception() is None or meanwhile == "closed"
+    assert turn.exception() is None or meanwhile.startswith("closed")
     assert editor.text() == "First this, then that."
 
 
