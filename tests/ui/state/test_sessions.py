@@ -1,5 +1,7 @@
 from amplifier_tui.host.events import (
     Failed,
+    HostEvent,
+    ModelChanged,
     ModuleFailed,
     ModuleLoading,
     ModuleMounted,
@@ -139,6 +141,33 @@ def test_a_switch_to_a_bundle_that_works_in_another_folder_names_it() -> None:
     state.apply([turn(1, "first"), turn_ended(), opened(bundle="minimal", cwd="/home/me/own")])
     notes = [entry.text for entry in state.entries if isinstance(entry, NoteEntry)]
     assert notes == ["Switched to minimal · works in /home/me/own now"]
+
+
+def switched(*before: HostEvent, **to: str) -> str:
+    """Return what is said of a switch to another bundle."""
+    state = new_state(opened(provider="anthropic", model="big"), turn(1, "first"), *before)
+    state.apply(
+        [
+            opened(session_id="s2", bundle="minimal", **to),
+            turn(1, "first", session_id="s2", replayed=True),
+            turn(2, "second", session_id="s2"),
+        ]
+    )
+    return next(entry.text for entry in state.entries if isinstance(entry, NoteEntry))
+
+
+def test_a_switch_to_a_bundle_with_another_model_names_the_one_that_answers_from_now_on() -> None:
+    to_small = {"provider": "openai", "model": "small"}
+    assert switched(**to_small) == "Switched to minimal · small answers from now on"
+    elsewhere = switched(provider="local", model="big")
+    assert elsewhere == "Switched to minimal · local/big answers from now on"
+
+
+def test_a_switch_of_the_bundle_names_no_model_that_answered_already() -> None:
+    assert switched(provider="anthropic", model="big") == "Switched to minimal"
+    chosen = make(ModelChanged, provider="openai", model="small", chosen="model")
+    assert switched(chosen, provider="openai", model="small") == "Switched to minimal"
+    assert "big answers" in switched(chosen, provider="anthropic", model="big")
 
 
 def test_replayed_events_may_come_before_the_session_is_open() -> None:

@@ -56,6 +56,8 @@ class ConversationState(Handlers):
         self._bundle = ""
         self._folder = ""
         self._mode = ""
+        self._answers = ("", "")
+        """The provider and the model that answer."""
         self._begin()
 
     def _begin(self, welcome: Welcome | None = None) -> None:
@@ -108,6 +110,10 @@ class ConversationState(Handlers):
         self._welcome.set_mode(event.mode)
         if event.mode != "plan":
             self.dismiss_plan()
+
+    @on(events.ModelChanged, live=True, main=True)
+    def _model_changed(self, event: events.ModelChanged) -> None:
+        self._answers = (event.provider, event.model)
 
     @on(events.LimitAsked, live=True)
     def _limit_asked(self, event: events.LimitAsked) -> None:
@@ -280,16 +286,18 @@ class ConversationState(Handlers):
         same = event.session_id == self._opened_as
         previous, self._bundle = self._bundle, event.bundle
         folder, self._folder = self._folder, event.cwd
+        answered, self._answers = self._answers, (event.provider, event.model)
         self._opened_as = event.session_id
         if event.resumed and not same:
             self._divider = _RESUMED + (f" · {event.bundle}" if event.bundle else "")
         elif previous and previous != event.bundle:
             # A bundle with a folder of its own, as the demo, leaves it behind.
             where = f" · works in {one_line(event.cwd, 200)} now" if event.cwd != folder else ""
+            words = f"Switched to {event.bundle}{_model_words(answered, event)}{where}"
             if same and self._said_something():
-                self._note(f"Switched to {event.bundle}{where}")
+                self._note(words)
             else:
-                self._divider = f"Switched to {event.bundle}{where}"
+                self._divider = words
         if self._said_something():
             return
         if self._unready is not None:
@@ -350,6 +358,17 @@ class ConversationState(Handlers):
     def _add(self, entry: ConversationEntry) -> None:
         self._welcome.drop()
         self.list.add(entry)
+
+
+def _model_words(before: tuple[str, str], event: events.SessionOpened) -> str:
+    """Name the model that answers, where it is another than the provider and model before."""
+    if not event.model or before == (event.provider, event.model):
+        return ""
+    name = event.model
+    if before[1] == name:
+        # Another server has a model of that name.
+        name = f"{event.provider}/{name}"
+    return f" · {one_line(name, 80)} answers from now on"
 
 
 def _compaction_words(event: events.Compacted) -> str:
