@@ -40,6 +40,32 @@ def shows_another(folder: Path, workspace: Path) -> bool:
         return True
 
 
+def kept_outside(workspace: Path) -> Path | None:
+    """Return the folder outside of a workspace that keeps its repository; None if there is none.
+
+    It is told of a worktree and of a submodule, by that repository's own word. Blocking.
+
+    Args:
+        workspace: Absolute, links followed.
+    """
+    mark = workspace / ".git"
+    try:
+        if not mark.is_file():
+            return None
+        git = _named(mark.resolve(), "gitdir:")
+        if git.is_relative_to(workspace):
+            return None
+        if _is_worktree(git, mark):
+            kept = git.parent.parent
+        elif _is_submodule(git, workspace):
+            kept = git
+        else:
+            return None
+        return kept if _is_bare(kept) else None
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
 def _stands_for_another(holder: Path, workspace: Path) -> bool:
     mark = holder / ".git"
     git = mark.resolve() if os.path.lexists(mark) else holder
@@ -56,8 +82,11 @@ def _stands_for_another(holder: Path, workspace: Path) -> bool:
 
 
 def _holds(folder: Path) -> bool:
-    bare = (folder / "HEAD").exists() and (folder / "objects").exists()
-    return bare or os.path.lexists(folder / ".git")
+    return _is_bare(folder) or os.path.lexists(folder / ".git")
+
+
+def _is_bare(folder: Path) -> bool:
+    return (folder / "HEAD").exists() and (folder / "objects").exists()
 
 
 def _named(file: Path, label: str = "") -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.base.repositories import shows_another
+from amplifier_tui.base.repositories import kept_outside, shows_another
 
 
 def git(folder: Path, *words: str) -> None:
@@ -109,3 +109,19 @@ def test_nobody_elses_worktree_is_shown_for_a_file_that_says_so(
     git(other, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "tree")
     by_file(workspace / ".git", other / ".git" / "worktrees" / "tree")
     assert shows_another(workspace, workspace)
+
+
+def test_the_folder_outside_that_keeps_a_repository_is_told_by_its_own_word(
+    workspace: Path, other: Path, tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree"
+    git(other, "worktree", "add", "-q", str(tree))
+    assert kept_outside(tree) == other / ".git"
+    git(workspace, "submodule", "--quiet", "add", str(other), "part")
+    assert kept_outside(workspace / "part") == workspace / ".git/modules/part"
+    # Its folder is inside, or there is none.
+    assert kept_outside(workspace) is None
+    assert kept_outside(tmp_path) is None
+    # A workspace may say whose it is as it likes.
+    (workspace / "part/.git").write_text(f"gitdir: {other}/.git\n")
+    assert kept_outside(workspace / "part") is None

@@ -45,6 +45,7 @@ class Sandbox:
         empty: A file that takes the place of hidden ones; with the default they can't be opened.
         pinned: Folders of the workspace that it can't move away or replace as a whole.
         read_only: Files and folders of the workspace that it can't change.
+        shown: Folders it can read also where the scratch folder takes their place.
     """
 
     workspace: Path
@@ -55,6 +56,7 @@ class Sandbox:
     empty: Path = Path(os.devnull)
     pinned: tuple[Path, ...] = ()
     read_only: tuple[Path, ...] = ()
+    shown: tuple[Path, ...] = ()
 
     @property
     def temporary(self) -> Path:
@@ -81,6 +83,10 @@ class Sandbox:
             if self.network and place.is_dir():
                 yield from ("--ro-bind", str(place), str(place))
         yield from ("--bind", str(self.scratch), "/tmp")
+        for place in filter(_in_scratch, self.shown):
+            if not any(place.is_relative_to(each) for each in self.hidden):
+                yield from ("--ro-bind", str(place), str(place))
+                yield from self._emptied(each for each in self.hidden if place in each.parents)
         # What holds the workspace is hidden first, and what it holds, last.
         around = [place for place in self.hidden if self.workspace.is_relative_to(place)]
         inside = [place for place in self.hidden if place.is_relative_to(self.workspace)]

@@ -8,6 +8,7 @@ import asyncio
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -19,6 +20,7 @@ from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.git import READING_ENVIRONMENT
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import secret_homes
+from amplifier_tui.base.repositories import kept_outside
 from amplifier_tui.kernel.session.grant import (
     SANDBOX_CAPABILITY,
     Grant,
@@ -91,6 +93,7 @@ class Confining:
     def __init__(self, coordinator: Any) -> None:
         self._coordinator = coordinator
         self._scratch: ScratchFolder | None = None
+        self._making = threading.Lock()
 
     @property
     def offered(self) -> bool:
@@ -143,13 +146,29 @@ class Confining:
 
     def close(self) -> None:
         """Remove the scratch folder. Blocking."""
-        scratch, self._scratch = self._scratch, None
+        with self._making:
+            scratch, self._scratch = self._scratch, None
         if scratch is not None:
             scratch.remove()
 
     def _terms(self) -> SandboxTerms:
         terms = self._coordinator.get_capability(SANDBOX_CAPABILITY)
         return terms if isinstance(terms, SandboxTerms) else SandboxTerms()
+
+    def _scratch_path(self) -> Path:
+        """Return the scratch folder, made by whichever of several commands at once comes first."""
+        with self._making:
+            if self._scratch is None:
+                made = ScratchFolder()
+                try:
+                    (made.path / "tmp").mkdir()
+                    (made.path / "aside").mkdir()
+                    (made.path / "empty").touch()
+                except OSError:
+                    made.remove()
+                    raise
+                self._scratch = made
+            return self._scratch.path
 
     def _confined(
         self,
@@ -160,12 +179,7 @@ class Confining:
         grant: Grant,
         terms: SandboxTerms,
     ) -> Confined:
-        if self._scratch is None:
-            self._scratch = ScratchFolder()
-            (self._scratch.path / "tmp").mkdir()
-            (self._scratch.path / "aside").mkdir()
-            (self._scratch.path / "empty").touch()
-        scratch = self._scratch.path
+        scratch = self._scratch_path()
         workspace = workspace.resolve()
         writing = not grant.reading
         before = configuring_places(workspace) if writing else {}
@@ -175,6 +189,7 @@ class Confining:
             # What it names of these was asked about; what it comes across was not. To git they
             # would be changed.
             hidden += secrets_nearby(workspace)
+        repository = kept_outside(workspace)
         sandbox = Sandbox(
             workspace,
             scratch / "tmp",
@@ -185,6 +200,7 @@ class Confining:
             # Git itself has to write in its folder.
             pinned=tuple(sorted(repositories)),
             read_only=tuple(sorted(before.keys() - repositories)),
+            shown=() if repository is None else (repository,),
         )
         limits = "could write nowhere" if grant.reading else f"could write only in {workspace}"
         network = "" if grant.network else " and had no network"

@@ -4,12 +4,15 @@ import asyncio
 import os
 import shutil
 import socket
+import threading
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from amplifier_tui.base.commands.sandbox import sandbox_problem
+from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms, granted
 from amplifier_tui.modules.tool_bash import confining, jobs
@@ -98,6 +101,25 @@ async def test_the_scratch_folder_lasts_from_call_to_call_and_not_longer(shell: 
     assert not scratch.path.exists()
 
 
+async def test_the_first_two_commands_at_once_share_one_scratch_folder(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = threading.Barrier(2)
+
+    class Slow(ScratchFolder):
+        def __init__(self) -> None:
+            with suppress(threading.BrokenBarrierError):
+                both.wait(0.3)  # A second one would come here too.
+            super().__init__()
+
+    monkeypatch.setattr(confining, "ScratchFolder", Slow)
+    outputs = await asyncio.gather(
+        *(run(shell, f"echo > /tmp/{name}; echo {name}") for name in "ab")
+    )
+    assert "a\n" in outputs[0] and "b\n" in outputs[1]
+    assert "a\nb\n" in await run(shell, "ls /tmp")
+
+
 async def test_the_state_of_the_host_is_hidden(shell: Shell) -> None:
     state = shell.root.parent / "state"
     output = await run(shell, f"cat {state}/keys.env; ls -A {state}")
@@ -180,6 +202,25 @@ async def test_hooks_and_configuration_of_git_are_read_only_and_commits_work(she
     assert "second\nfirst" in output
     assert "evil" not in (shell.root / ".git/config").read_text()
     assert not (shell.root / ".git/hooks/pre-commit").exists()
+
+
+async def test_git_in_a_worktree_reads_its_repository_and_does_not_change_it(shell: Shell) -> None:
+    main = shell.root.parent / "main"
+    author = "-c user.email=a@b -c user.name=a"
+    setup = (
+        f"git init -q {main} && cd {main} && git {author} commit -q --allow-empty -m first && "
+        f"git worktree add -q -b side {shell.root}"
+    )
+    assert "exit code 0" in await run(shell, setup, None)
+    assert "first" in await run(shell, "git log --format=%s", READING)
+    output = await run(shell, f"git status; git {author} commit --allow-empty -m second; ls {main}")
+    assert "On branch side" in output
+    assert "Read-only file system" in output
+    assert "second" not in await run(shell, "git log --format=%s", None)
+    # Hidden stays hidden.
+    terms = SandboxTerms(hidden=(main / ".git/objects", shell.root.parent / "state"))
+    shell.coordinator.register_capability(SANDBOX_CAPABILITY, terms)
+    assert "first" not in await run(shell, "git log --format=%s; git show")
 
 
 @pytest.mark.parametrize(
