@@ -9,11 +9,13 @@
 | put a file's or a branch's name into a line of its own | `printable` |
 | put text into a request to a model | `encodable` |
 | cut a text to a number of characters | `shortened` |
+| say why a limit in dollars is asked about | `spent_of` |
 
 Nothing here parses markup: `[red]` is text. Every function takes time in proportion to the text.
 """
 
 import re
+from decimal import Decimal
 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 
@@ -181,3 +183,30 @@ def short_count(count: int) -> str:
     value, unit = (count / 1000, "k") if count < 999_950 else (count / 1_000_000, "M")
     text = f"{value:.1f}" if value < 1000 else f"{value:.0f}"
     return text.removesuffix(".0") + unit
+
+
+def spent_of(limit: str, used: str | None, more: str | None) -> str:
+    """Return `$4.92 of $5 used, about $0.31 more`, with the digits it takes to see why it passes.
+
+    Args:
+        more: What is expected; None where that is not known.
+    """
+    most, now, then = Decimal(limit or 0), Decimal(used or 0), Decimal(more or 0)
+
+    def passes(used: Decimal, more: Decimal) -> tuple[bool, bool]:
+        return used >= most, used + more > most
+
+    least = max(2, len(f"{most.normalize():f}".partition(".")[2]))
+    enough = (
+        digits
+        for digits in range(least, least + 10)
+        if passes(round(now, digits), round(then, digits)) == passes(now, then)
+    )
+    digits = next(enough, least + 10)
+    set_to = f"{most:,.{0 if most == most.to_integral_value() else least}f}"
+    shown = f"${now:,.{digits}f} of ${set_to} used"
+    if more is None:
+        return f"{shown}, an unknown amount more"
+    tiny = then > 0 == round(then, digits)
+    unit = Decimal(1).scaleb(-digits)
+    return f"{shown}, {f'less than ${unit}' if tiny else f'about ${then:,.{digits}f}'} more"

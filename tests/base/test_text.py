@@ -14,6 +14,7 @@ from amplifier_tui.base.text import (
     printed,
     reveal,
     shortened,
+    spent_of,
     with_remedy,
 )
 
@@ -157,3 +158,22 @@ def test_a_problem_and_its_remedy_are_sentences() -> None:
 
 def test_reveal_writes_out_what_cannot_be_seen() -> None:
     assert reveal("rm \u202e\x1b[0m\tx\n") == "rm ‹U+202E›‹U+001B›[0m\tx\n"
+
+
+@pytest.mark.parametrize(
+    ("limit", "used", "more", "words"),
+    [
+        ("5", "4.92", "0.31", "$4.92 of $5 used, about $0.31 more"),
+        ("0.02", "0.0098", "0.01043", "$0.0098 of $0.02 used, about $0.0104 more"),
+        ("0.015", "0.004", "0.02", "$0.004 of $0.015 used, about $0.020 more"),
+        ("5", "4.9996", "0.0007", "$4.9996 of $5 used, about $0.0007 more"),
+        ("5", "5.2", "0.0007", "$5.20 of $5 used, less than $0.01 more"),
+        ("1200.5", "1200.4", "0.2", "$1,200.40 of $1,200.50 used, about $0.20 more"),
+        ("5", None, "6", "$0.00 of $5 used, about $6.00 more"),
+        ("5", "5.001", None, "$5.001 of $5 used, an unknown amount more"),
+    ],
+)
+def test_what_was_spent_of_a_limit_adds_up_to_why_it_is_asked_about(
+    limit: str, used: str | None, more: str | None, words: str
+) -> None:
+    assert spent_of(limit, used, more) == words

@@ -213,8 +213,8 @@ def test_a_limit_stops_the_turn_at_once(
 @pytest.mark.parametrize(
     ("limit", "message"),
     [
-        ({"cost": "0.5", "used_cost": "0.49"}, "limit of $0.5; used are $0.49"),
-        ({"tokens": 900, "used_tokens": 850}, "limit of 900 tokens; used are 850 tokens"),
+        ({"cost": "0.5", "used_cost": "0.49"}, "limit: $0.49 of $0.50 used"),
+        ({"tokens": 900, "used_tokens": 850}, "limit: 850 of 900 tokens used"),
     ],
 )
 def test_a_request_that_may_pass_what_may_be_spent_does_not_go(

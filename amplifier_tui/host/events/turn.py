@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionsOutcome
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import spent_of
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
     AnsweredBy,
@@ -175,11 +176,18 @@ class LimitAsked(HostEvent):
     next_tokens: int = 0
 
     @property
+    def amounts(self) -> str:
+        """What was used of the limit, and what more is expected."""
+        parts = [spent_of(self.cost, self.used_cost, self.next_cost)] if self.cost else []
+        if self.tokens:
+            used = f"{self.used_tokens:,} of {self.tokens:,} tokens used"
+            parts.append(f"{used}, about {self.next_tokens:,} more")
+        return " · ".join(parts)
+
+    @property
     def said(self) -> str:
         """What it waits for, as a sentence without its stop."""
-        most = f"${self.cost}" if self.cost else f"{self.tokens} tokens"
-        used = f"${self.used_cost or 0}" if self.cost else f"{self.used_tokens} tokens"
-        return f"The next request may pass the limit of {most}; used are {used}"
+        return f"The next request may pass the limit: {self.amounts}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,7 +112,7 @@ def test_an_agents_questions_are_asked_one_after_the_other() -> None:
 def test_a_limit_is_passed_only_when_that_is_said(line: str, go: bool) -> None:
     asked = make(LimitAsked, request_id="l", cost="5", used_cost="4.99")
     client = ScriptedClient(batches=[[turn(), asked], [turn_ended()]])
-    assert "the limit of $5; used are $4.99" in said(client, f"go\n{line}")
+    assert "the limit: $4.99 of $5 used" in said(client, f"go\n{line}")
     assert client.named("answer_limit") == [("l", go)]
 
 

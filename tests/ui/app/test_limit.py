@@ -124,3 +124,23 @@ async def test_a_price_nobody_knows_is_shown_as_that_and_never_as_nothing() -> N
 )
 def test_limits_are_read_as_people_write_them(text: str, limit: SpendLimit | None) -> None:
     assert read_limit(text) == limit
+
+
+async def test_the_amounts_at_a_limit_have_the_digits_it_takes_to_see_that_it_is_passed() -> None:
+    async with running(size=(120, 36)) as drive:
+        await drive.push(
+            TurnStarted(session_id=SESSION, at=time(), turn=1, prompt="go"),
+            LimitAsked(
+                session_id=SESSION,
+                request_id="l1",
+                tokens=200_000,
+                used_tokens=199_440,
+                next_tokens=580,
+                cost="0.02",
+                used_cost="0.0098",
+                next_cost="0.0104",
+            ),
+        )
+        screen = " ".join(drive.text().split())
+        assert "$0.0098 of $0.02 used, about $0.0104 more" in screen
+        assert "199,440 of 200,000 tokens used, about 580 more" in screen

@@ -3,7 +3,7 @@
 from pathlib import PurePath
 from typing import Final
 
-from amplifier_tui.base.text import one_line, short_count
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import summary
 from amplifier_tui.ui.state.conversation.entries import (
     BUNDLE,
@@ -23,7 +23,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.state.formats import limit_money, money, short_model, size
+from amplifier_tui.ui.state.formats import short_model, size
 from amplifier_tui.ui.state.notices import retry_words
 from amplifier_tui.ui.transcript.entries.images import image_lines
 from amplifier_tui.ui.transcript.entries.long_output import rest_line
@@ -243,19 +243,10 @@ def retry_lines(entry: RetryEntry, scene: Scene) -> list[StyledLine]:
 
 def limit_lines(entry: LimitEntry, scene: Scene) -> list[StyledLine]:
     """Return what waits at the limit, and what can be done."""
-    asked = entry.asked
-    parts = []
-    if asked.cost:
-        expected = f"about {money(asked.next_cost)}" if asked.next_cost else "an unknown amount"
-        used = money(asked.used_cost) or "$0.00"
-        parts.append(f"{used} of {limit_money(asked.cost)} used, {expected} more")
-    if asked.tokens:
-        used, limit = short_count(asked.used_tokens), short_count(asked.tokens)
-        parts.append(f"{used} of {limit} tokens used, about {short_count(asked.next_tokens)} more")
     head = [
         Span("◐ ", "warning"),
         Span("The next request may pass the limit. ", "strong"),
-        Span(" · ".join(parts), "text"),
+        Span(entry.asked.amounts, "text"),
     ]
     ways = [
         _way(scene, "limit.once", "send it, this once"),
