@@ -38,6 +38,23 @@ async def test_one_is_read_and_forked_by_keys(size: tuple[int, int]) -> None:
         assert ("fork_imported", "codex:1") in driver.client.calls
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (40, 12)])
+@pytest.mark.parametrize("length", [1, 60])
+async def test_its_keys_stand_at_the_foot_and_can_be_clicked(
+    size: tuple[int, int], length: int
+) -> None:
+    found = ImportedText(card=CARD, text="\n\n".join(["One."] * length))
+    async with running(FakeClient(foreign=(found,)), size=size) as driver:
+        await driver.app.run_by_id("session.import", CARD.key)
+        await driver.dialog(ImportedSheet)
+        rows = driver.text().splitlines()
+        assert any("esc  Close" in row for row in rows)
+        y = next(y for y, row in enumerate(rows) if "f  Fork into a session here" in row)
+        await driver.pilot.click(offset=(rows[y].index("Fork"), y))
+        await driver.closed()
+        assert ("fork_imported", CARD.key) in driver.client.calls
+
+
 async def test_where_there_is_none_it_is_said_and_one_that_cannot_be_read_is_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -6,6 +6,7 @@ from textual.widgets import Input
 
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.modules.leader import LeaderPopup, chord_head, chord_pages
+from amplifier_tui.ui.dialogs.parts.picker import LetterPicker
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.dialogs.pickers import ThemePicker
@@ -203,3 +204,15 @@ async def test_a_key_that_a_dialog_knows_is_heard_by_it_and_leads_nowhere_else()
         await drive.dialog(LeaderPopup)
         await drive.press("f2")
         assert "A dialog is open" not in drive.text()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+@pytest.mark.parametrize("action", ["permissions.show", "memory.list", "mcp.servers"])
+async def test_a_list_whose_keys_are_letters_shows_its_filter(
+    action: str, size: tuple[int, int]
+) -> None:
+    async with running(size=size) as drive:
+        await drive.app.run_by_id(action)
+        dialog = await drive.dialog(LetterPicker)
+        await drive.until(lambda: "/ filters" in drive.text())
+        assert dialog.query_one("#picker-head").size.height == 1

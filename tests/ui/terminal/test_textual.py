@@ -11,6 +11,7 @@ import pytest
 from textual import events
 from textual._xterm_parser import XTermParser
 from textual.app import App, ComposeResult
+from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.message_pump import MessagePump
 from textual.widget import Widget
@@ -130,13 +131,28 @@ def below(cls: type) -> list[type]:
     return [cls, *(found for each in cls.__subclasses__() for found in below(each))]
 
 
-def test_no_widget_of_ours_hides_a_private_part_of_textual() -> None:
+def ours(kind: type) -> list[type]:
     for found in pkgutil.walk_packages(ui.__path__, "amplifier_tui.ui."):
         import_module(found.name)
+    return [cls for cls in below(kind) if cls.__module__.startswith("amplifier_tui.")]
+
+
+def test_every_widget_is_styled_as_all_of_what_it_is_made_of() -> None:
+    # Textual follows the first base of each class alone: what is styled comes first.
+    unstyled = {
+        (cls.__name__, base.__name__)
+        for cls in ours(DOMNode)
+        for base in cls.__mro__
+        if base.__module__.startswith("amplifier_tui.") and "DEFAULT_CSS" in vars(base)
+        if base not in cls._css_bases(cls)
+    }
+    assert unstyled == set()
+
+
+def test_no_widget_of_ours_hides_a_private_part_of_textual() -> None:
     hidden = {
         (cls.__name__, name)
-        for cls in below(MessagePump)
-        if cls.__module__.startswith("amplifier_tui.")
+        for cls in ours(MessagePump)
         for base in cls.__mro__
         if base.__module__.startswith("textual.")
         for name in private_names(cls) & private_names(base) - set(vars(Plain))

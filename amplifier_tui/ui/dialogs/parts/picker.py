@@ -267,7 +267,7 @@ class AskingPicker(Picker, Generic[Card]):
         return self._problem or super()._empty_words(query)
 
 
-class LetterPicker(GuardedSheet[str], AskingPicker[Card]):
+class LetterPicker(AskingPicker[Card], GuardedSheet[str]):
     """A picker whose keys are letters: its filter opens with `/`."""
 
     IS_LIST = True

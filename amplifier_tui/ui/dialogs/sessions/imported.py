@@ -56,7 +56,7 @@ def _words(card: ImportedCard) -> str:
     return f"{said} {card.first_prompt} {ORIGINS[card.origin]} {card.cwd}"
 
 
-class ImportedSheet(GuardedSheet[str], FullReadingSheet[str]):
+class ImportedSheet(FullReadingSheet[str], GuardedSheet[str]):
     """Shows a session of another program; returns its key where it is to be forked."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("imported")
