@@ -61,6 +61,16 @@ async def test_a_misspelled_name_has_its_line_and_the_nearest_one(
     assert any(at == line and words in text for at, text in found), found
 
 
+async def test_a_module_of_the_search_path_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "more" / "amplifier-module-tool-own").mkdir(parents=True)
+    text = f"{TOP}tools: [{{module: tool-own}}]\n"
+    assert "No module 'tool-own'" in str(said(await findings(tmp_path, text)))
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{tmp_path / 'nowhere'}:{tmp_path / 'more'}")
+    assert not await findings(tmp_path, text)
+
+
 @pytest.mark.parametrize(
     ("session", "words"),
     [

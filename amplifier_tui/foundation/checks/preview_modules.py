@@ -14,6 +14,7 @@ from amplifier_tui.foundation.settings.expand import expand_variables
 from amplifier_tui.foundation.sources.local import package_folder
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.keys.addresses import missing_keys
+from amplifier_tui.kernel.mounting.discovery import FOLDER_PREFIX, search_dirs
 
 ModuleState = Literal["ready", "not_fetched", "missing"]
 
@@ -58,8 +59,13 @@ async def preview_modules(
 
 
 def installed_modules() -> set[str]:
-    """Return the ids of all installed modules, the built-in ones among them; imports none."""
-    return {point.name for point in importlib.metadata.entry_points(group="amplifier.modules")}
+    """Return the ids of the modules that need no source, the built-in ones among them.
+
+    They are installed, or in a folder that ``AMPLIFIER_MODULES`` names; none is imported.
+    """
+    installed = {point.name for point in importlib.metadata.entry_points(group="amplifier.modules")}
+    folders = (each for path in search_dirs() for each in path.glob(f"{FOLDER_PREFIX}*"))
+    return installed | {each.name.removeprefix(FOLDER_PREFIX) for each in folders if each.is_dir()}
 
 
 def not_installed(module: str, installed: set[str]) -> str:

@@ -17,6 +17,7 @@ from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.mounting.callbacks import contained
+from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import (
     BrokenModuleError,
     ModuleValidationError,
@@ -69,15 +70,17 @@ async def call_mount(
     module_id: str,
     seconds: float | None = None,
 ) -> Any:
-    """Call ``mount(coordinator, config)``; returns what it returns and raises what it raises.
+    """Await ``mount(coordinator, config)``; returns what it returns and raises what it raises.
 
-    After so many seconds (None for :data:`MOUNT_SECONDS`) it raises `ModuleLoadError`.
+    After so many seconds (None for :data:`MOUNT_SECONDS`) it raises `ModuleLoadError`, and
+    `ModuleValidationError` when it is not async and returns nothing.
     """
     limit = MOUNT_SECONDS if seconds is None else seconds
     clock = asyncio.timeout(limit)
     try:
         async with clock:
-            return await awaited(mount(coordinator, config))
+            called = mount(coordinator, config)
+            outcome = await awaited(called)
     except TimeoutError as error:
         if not clock.expired():
             raise
@@ -85,6 +88,15 @@ async def call_mount(
             f"Module '{module_id}' did not finish mounting within {limit:g} s: its mount waits for "
             "something. Long work belongs into on_session_ready or a task of its own."
         ) from error
+    if called is None:
+        # What it called and did not wait for has mounted nothing.
+        place = place_of(mount)
+        raise ModuleValidationError(
+            f"Module '{module_id}': mount() should be async{f' ({place})' if place else ''}. "
+            "Define it as: async def mount(coordinator, config)",
+            reason_code="invalid_entry_point",
+        )
+    return outcome
 
 
 OptionalKind = Literal["provider", "tool", "hook"]

@@ -227,3 +227,16 @@ def test_a_module_that_breaks_its_contract_is_reported_with_the_line_and_what_be
     driver.open("test")
     why = report(driver)["tool-bent"].why
     assert f"({source}:1). Define it as: async def mount(coordinator, config)" in why
+
+
+def test_a_mount_of_the_search_path_that_is_not_async_has_failed_with_line_and_remedy(
+    project: Project, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "amplifier-module-tool-bent" / "amplifier_module_tool_bent" / "__init__.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("def mount(coordinator, config): ...\n")
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{MODULES}:{tmp_path}")
+    driver.open(project.bundle(tools=("tool-test", "tool-bent")))
+    assert "tool-bent" not in [each.module_id for each in driver.of(ModuleMounted)]
+    why = report(driver)["tool-bent"].why
+    assert f"({source}:1). Define it as: async def mount(coordinator, config)" in why
