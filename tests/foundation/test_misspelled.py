@@ -78,6 +78,7 @@ async def test_a_module_of_the_search_path_is_there(
         ("mode: auto", "session.mode can't be auto: choose it in the session, with /mode"),
         ("mod: plan", "'mod' is not a key of `session` and is ignored Did you mean 'mode'?"),
         ("workspace: {templat: x}", "Did you mean 'template'?"),
+        ("examples: one", "'examples' is no list, but str, and is ignored Write each example on"),
     ],
 )
 async def test_the_session_section_is_checked_key_by_key(

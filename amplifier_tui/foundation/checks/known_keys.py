@@ -40,6 +40,12 @@ def unknown_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
     for keys, known in _BUNDLE.items():
         what = "section of a bundle" if not keys else f"key of `{'.'.join(map(str, keys))}`"
         yield from _unlike(data, keys, known, what)
+    session = data.get("session")
+    examples = session.get("examples") if isinstance(session, dict) else None
+    if not isinstance(examples, list | None):
+        found = f"'examples' is no list, but {type(examples).__name__}, and is ignored"
+        remedy = "Write each example on a line of its own below `examples:`, after a `- `."
+        yield ("session", "examples"), found, remedy
     agents = data.get("agents")
     for name, value in agents.items() if isinstance(agents, dict) else ():
         if name == "include":
