@@ -88,7 +88,11 @@ _OPENING: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
     (BundleError, "bundle", "Correct the bundle, or choose another one."),
     (SessionBusyError, "busy", "Close it in the other window, or start a new session."),
     (SessionExistsError, "session_exists", "Resume it, or take another id."),
-    (SessionNotFoundError, "no_session", "Look at the list of sessions."),
+    (
+        SessionNotFoundError,
+        "no_session",
+        "/sessions lists what is stored; in a shell, amplifier-tui sessions list does.",
+    ),
     (asyncio.CancelledError, "cancelled", "Open it again when you are ready."),
     (ValueError, "bundle", "Correct the bundle's configuration, or choose another one."),
 )

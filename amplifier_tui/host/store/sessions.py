@@ -8,6 +8,7 @@ from typing import Final
 
 from amplifier_tui.base.files import FileLock, FileLockedError, open_regular
 from amplifier_tui.base.jsonl import Row, decode_row
+from amplifier_tui.base.nearest import nearest
 from amplifier_tui.base.text import printable, shortened
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.messages import is_from_hook, typed_prompt
@@ -27,6 +28,8 @@ _HEAD: Final = 64 * 1024
 
 LOCK_NAME: Final = "session.lock"
 """The file in a session's folder that whoever has it open holds a lock on."""
+_NAMED: Final = 3
+"""How many sessions a mistake names."""
 _MOMENT: Final = 0.1
 """Seconds to wait for who only looks whether a session is open."""
 
@@ -71,9 +74,27 @@ def find_session(cwd: Path, wanted: str) -> Path:
     if (folder / wanted / TRANSCRIPT).is_file():
         return folder / wanted
     fitting = [path for _, path in _newest(cwd) if path.name.startswith(wanted)]
-    return only_fitting(
-        wanted, fitting, f"No session {wanted!r} was stored in {printable(str(cwd))}"
-    )
+    none = "" if fitting else f"No session {wanted!r} was stored in {printable(str(cwd))}"
+    return only_fitting(wanted, fitting, none and f"{none}{_meant(cwd, wanted)}")
+
+
+def _meant(cwd: Path, wanted: str) -> str:
+    """Return the end of a sentence that says which sessions may be meant by one that is not there.
+
+    It is one of another folder, one with nearly that id, or the newest ones.
+    """
+    everywhere = (amplifier_home() / "projects").glob(f"*/sessions/*/{TRANSCRIPT}")
+    named = (path.parent for path in everywhere if path.parent.name.startswith(wanted))
+    away = [folder for folder in named if "_" not in folder.name]
+    if len(away) == 1 and (folder := card_of(away[0], 0).cwd):
+        return f", but in {printable(folder)}: start it there, or with --cwd"
+    here = {path.name: path for _, path in _newest(cwd)}
+    like = nearest(wanted, [*here, *(name[: len(wanted)] for name in here)])
+    names = [name for name in here if like and name.startswith(like)] or [*here]
+    cards = [card_of(here[name], 0) for name in names[:_NAMED]]
+    said = (f"{card.session_id[:8]} {shortened(card.called, 40)!r}" for card in cards)
+    head = "nearest" if like else "newest"
+    return f"; the {head} there: {', '.join(said)}" if cards else ""
 
 
 def last_free_session(cwd: Path) -> tuple[Path, bool]:

@@ -22,6 +22,7 @@ from amplifier_tui.host.store.search.indexing import update_index
 from amplifier_tui.host.store.sessions import (
     LOCK_NAME,
     SessionNotFoundError,
+    find_session,
     hold,
     key_of,
     stored_at,
@@ -235,6 +236,32 @@ def test_a_changed_card_is_found_by_what_it_says_now_and_a_deleted_one_no_more(h
 def test_a_key_names_nothing_outside_of_the_store(key: str) -> None:
     with pytest.raises(SessionNotFoundError):
         stored_at(key)
+
+
+def test_of_a_session_that_is_not_there_it_is_said_which_may_be_meant(tmp_path: Path) -> None:
+    here, other = tmp_path / "here", tmp_path / "other"
+    for age, session in enumerate(("aaaa1111-1", "bbbb2222-2", "cccc3333-3", "dddd4444-4")):
+        store(here, session, age)
+    store(other, "eeee5555-5")
+
+    def said(wanted: str) -> str:
+        with pytest.raises(SessionNotFoundError) as caught:
+            find_session(here, wanted)
+        return str(caught.value).removeprefix(f"No session '{wanted}' was stored in {here}")
+
+    assert said("zzz") == (
+        "; the newest there: aaaa1111 'Prompt of aaaa1111-1', bbbb2222 'Prompt of bbbb2222-2',"
+        " cccc3333 'Prompt of cccc3333-3'"
+    )
+    assert said("dddd4445") == "; the nearest there: dddd4444 'Prompt of dddd4444-4'"
+    assert said("eeee") == f", but in {other}: start it there, or with --cwd"
+
+
+def test_where_nothing_is_stored_a_session_that_is_not_there_is_all_that_is_said(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(SessionNotFoundError, match=r"'zzz' was stored in \S+$"):
+        find_session(tmp_path, "zzz")
 
 
 def test_changes_of_two_windows_at_the_same_moment_are_all_kept(home: Path) -> None:
