@@ -1,7 +1,8 @@
 """The gate: what happens to a tool call, whatever a bundle mounts.
 
 It decides in this order: rules that deny, what can never go through unasked, rules that ask, rules
-that allow, a hook's question, the mode.
+that allow, a hook's question, the mode. Mode plan comes before rules that ask or allow: what may
+change something does not go through in it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from amplifier_tui.base.git import names_programs
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.repositories import shows_another
 from amplifier_tui.host.events import Mode, Scope
-from amplifier_tui.host.gate.modes import Act, Verdict, mode_verdict, mode_words
+from amplifier_tui.host.gate.modes import (
+    READ_TOOLS,
+    WEB_TOOLS,
+    Act,
+    Verdict,
+    mode_verdict,
+    mode_words,
+)
 from amplifier_tui.host.gate.seen import SeenFiles
 
 if TYPE_CHECKING:
@@ -143,12 +151,17 @@ class Gate:
         if match is not None and match.verdict == "deny":
             return by_rule(match, f"The rule {match.rule} denies this.")
         by_mode = self._by_mode(mode, description, act, confines)
-        reason = mode_words(mode, act, by_mode, doubt, _forbidden(description))
+        opens = _reads_for_rules(tool, description)
+        reason = mode_words(mode, act, by_mode, doubt, _forbidden(description), opens=opens)
         alone = _only_by_person(arguments, description, act)
         if failed or alone:
             if by_mode == "deny":
                 return decision("deny", reason)
             return decision("ask", "; ".join(failed) or alone, by_person=True)
+        if by_mode == "deny" and not opens:
+            idle = match or book.match(description.parts, planned=True)
+            passed = f"; the rule {idle.rule} does not count in this mode" if idle else ""
+            return decision("deny", f"{reason}{passed}")
         if match is not None and match.verdict == "ask":
             return by_rule(match, f"the rule {match.rule} asks")
         strict = bool(self.unread) and act not in ("read", "look")
@@ -232,6 +245,15 @@ def _unread(description: Description, rule: Rule | None) -> str:
         part.command is not None and may_hide(part.command) for part in description.parts
     )
     return f"it {UNREADABLE}, and the rule {rule} may be about it" if hides else ""
+
+
+def _reads_for_rules(tool: str, description: Description) -> bool:
+    """Whether a call only reads, so that a rule may let it through in mode plan: files, the web."""
+    if description.unclear:
+        return False
+    if tool in WEB_TOOLS:
+        return description.kind in ("network", "other")
+    return tool in READ_TOOLS and description.kind == "read"
 
 
 def _forbidden(description: Description) -> str:

@@ -109,15 +109,27 @@ def mode_verdict(
     return verdict
 
 
-def mode_words(mode: Mode, act: Act, verdict: Verdict, doubt: str = "", forbidden: str = "") -> str:
+def mode_words(
+    mode: Mode,
+    act: Act,
+    verdict: Verdict,
+    doubt: str = "",
+    forbidden: str = "",
+    *,
+    opens: bool = False,
+) -> str:
     """Return why a mode does with a call what it does.
 
     Args:
         doubt: What keeps one from telling that it only reads, though it seems to.
         forbidden: What it does that is no change and still not everybody's, such as `touches keys
             or passwords`.
+        opens: A rule could let it through where the mode denies it.
     """
     if verdict == "deny":
+        if opens and act == "other":
+            what = forbidden or "reaches the network"
+            return f"plan mode: only what a rule allows goes through that {what}"
         if forbidden:
             return f"plan mode: nothing goes through that {forbidden}"
         if doubt and act == "other":

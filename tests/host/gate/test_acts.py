@@ -2,14 +2,17 @@
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
+from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.approvals.describe import act_of, describe_call
 from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.text import parse_rule, planned_rule
 
 
 @pytest.mark.parametrize(
@@ -64,9 +67,11 @@ def test_git_in_a_repository_that_stands_for_another_does_more_than_look(
 @pytest.mark.parametrize(
     ("tool", "arguments", "why"),
     [
-        ("read_file", {"file_path": ".env"}, "nothing goes through that touches keys or passwords"),
+        ("read_file", {"file_path": ".env"}, "a rule allows goes through that touches keys"),
         ("bash", {"command": "cat .env"}, "nothing goes through that touches keys or passwords"),
         ("read_file", {"file_path": "/etc/hostname"}, "that reads outside the workspace"),
+        ("web_fetch", {"url": "http://example.org"}, "a rule allows goes through that reaches the"),
+        ("web_search", {"query": "x"}, "a rule allows goes through that reaches the network"),
         ("bash", {"command": "for f in *; do cat $f; done"}, "not sure here"),
         ("bash", {"command": "touch x"}, "propose, do not change"),
         ("bash", {"command": "tee .env"}, "propose, do not change"),
@@ -81,3 +86,54 @@ def test_plan_mode_says_of_what_changes_nothing_why_it_is_refused_all_the_same(
     decision = gate.decide(tool, arguments)
     assert decision.verdict == "deny"
     assert why in decision.reason
+
+
+ALLOWED = (
+    "write_file",
+    "edit_file",
+    "bash(touch x)",
+    "make_issue",
+    "read_file(/etc/*)",
+    "web_fetch",
+)
+FAR = {"file_path": "/etc/hostname"}
+
+
+@pytest.mark.parametrize("verdict", ["allow", "ask"])
+@pytest.mark.parametrize("scope", ["session", "project", "always"])
+@pytest.mark.parametrize(
+    ("tool", "arguments", "opened"),
+    [
+        ("write_file", {"file_path": "a.py", "content": "x"}, False),
+        ("bash", {"command": "touch x"}, False),
+        ("make_issue", {"title": "x"}, False),
+        ("read_file", FAR, True),
+        ("read_file", FAR | {"content": "x"}, False),
+        ("web_fetch", {"url": "http://example.org"}, True),
+        ("web_fetch", {"url": "http://example.org", "file_path": "a", "content": "x"}, False),
+    ],
+)
+def test_in_mode_plan_no_rule_lets_through_what_may_change_something(
+    verdict: Literal["allow", "ask"],
+    scope: Scope,
+    tool: str,
+    arguments: dict[str, Any],
+    opened: bool,
+    tmp_path: Path,
+) -> None:
+    rules = [replace(parse_rule(rule, verdict), scope=scope) for rule in ALLOWED]
+    gate = Gate(tmp_path, lambda: RuleBook(rules), mode="plan")
+    decision = gate.decide(tool, arguments, confines=True)
+    assert decision.verdict == (verdict if opened else "deny")
+    assert opened or "plan mode" in decision.reason
+    assert gate.decide(tool, arguments, hooked=True).verdict == decision.verdict
+    gate.mode = "ask"
+    assert gate.decide(tool, arguments).verdict != "deny"
+
+
+def test_a_bundle_opens_nothing_in_mode_plan_either_and_the_rule_is_named(tmp_path: Path) -> None:
+    rule = planned_rule("bash(touch x)", "theirs")
+    gate = Gate(tmp_path, lambda: RuleBook([rule]), mode="plan")
+    decision = gate.decide("bash", {"command": "touch x"})
+    assert (decision.verdict, decision.rule) == ("deny", "")
+    assert decision.reason.endswith("the rule bash(touch x *) does not count in this mode")
