@@ -119,9 +119,9 @@ def remove(rule: str, for_project: bool) -> None:
 @rules.command(short_help="Say what happens to a call, and why.")
 @click.argument("tool")
 @click.argument("arguments", nargs=-1)
-@click.option("--mode", default="ask", help="The mode: plan, ask (default), edits or auto.")
+@click.option("--mode", help="The mode: plan, ask, edits or auto (default: that of your settings).")
 @json_option
-def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> None:
+def explain(tool: str, arguments: tuple[str, ...], mode: str | None, as_json: bool) -> None:
     """Say what happens to a call of TOOL, by which rule, and what that did in the last 30 days.
 
     ARGUMENTS are JSON, or the command, the file or the address that the call is about. Without them
@@ -137,7 +137,9 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
     from amplifier_tui.host.gate.rules.file import load_rules
     from amplifier_tui.host.session.gating import sandbox_terms
 
-    known = read_mode(mode)
+    here = Path.cwd().resolve()
+    workspace = Workspace.open(here)
+    known = read_mode(mode) if mode else read_mode(workspace.settings.get("mode")) or "ask"
     if known is None:
         raise click.BadParameter(f"modes are {', '.join(MODES)}", param_hint="--mode")
     try:
@@ -147,10 +149,9 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
             tool, given = explaining.read_call(tool)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="ARGUMENTS") from error
-    here = Path.cwd().resolve()
     held, problems = load_rules(here, trusted=_trusted())
     unread = next((str(problem) for problem in problems if problem.restricts), "")
-    terms, _ = sandbox_terms(Workspace.open(here))
+    terms, _ = sandbox_terms(workspace)
     # As in a session of a bundle whose tool for commands is the program's own.
     sandbox = sandbox_problem if terms.mode != "off" else lambda: "it is switched off"
     gate = Gate(here, lambda: RuleBook(held), known, unread=unread, sandbox=sandbox)
@@ -212,8 +213,10 @@ def _print(found: CallExplanation) -> None:
     click.echo(f"Tool: {one_line(found.tool, 60)}.")
     words = ", ".join(found.reasons)
     click.echo(f"Risk: {found.risk}{f' ({one_line(words, 300)})' if words else ''}.")
-    what = f"the rule {found.rule} decides" if found.rule else "of this tool"
-    click.echo(f"\n{plural(len(found.past), 'call')} here in the last {DAYS} days {what}:")
+    what = f"that the rule {found.rule} decides" if found.rule else f"of {one_line(found.tool, 60)}"
+    count = plural(len(found.past), "call") if found.past else "No call"
+    end = ":" if found.past else "."
+    click.echo(f"\n{count} here in the last {DAYS} days {what}{end}")
     rows = [
         (
             *(call.card.outcome, f"by {call.card.by}", f"now {_DONE[call.verdict]}"),

@@ -93,8 +93,22 @@ def test_a_call_is_explained_with_the_rule_and_the_file(
     assert "It asks" in said(capsys, "explain", "bash", "npm run test --script-shell=/tmp/x")
     assert "It goes: mode ask: lets through" in said(capsys, "explain", "bash", "git status")
     assert "plan mode" in said(capsys, "explain", "--mode", "plan", "write", "src/a.py")
+    assert text.endswith(
+        "No call here in the last 30 days that the rule bash(npm run test *) decides.\n"
+    )
     assert "Risk: critical" in said(capsys, "explain", "bash", "rm -rf /")
     assert "as JSON" in said(capsys, "explain", "mcp_x", "what", status=2)
+
+
+def test_a_call_is_explained_in_the_mode_of_the_settings(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    amplifier_home().mkdir(parents=True, exist_ok=True)
+    (amplifier_home() / "settings.yaml").write_text("mode: plan\n")
+    text = said(capsys, "explain", "write_file src/a.py")
+    assert "It is denied: plan mode" in text
+    assert text.endswith("No call here in the last 30 days of write_file.\n")
+    assert "It asks" in said(capsys, "explain", "--mode", "ask", "write_file src/a.py")
 
 
 def test_an_explanation_says_what_the_rule_decided_before(
