@@ -28,6 +28,7 @@ class RewindFile:
     Attributes:
         path: Relative to the workspace.
         action: It gets its earlier content, or goes, as it did not exist.
+        gone: It does not exist now, and comes back.
         added: Lines that it gets, and `removed` those that it loses.
         conflict: Why it stays as it is unless it is named in `overwrite`; empty where it does not.
         problem: Why it can't be put back; empty where it can.
@@ -37,6 +38,7 @@ class RewindFile:
 
     path: str
     action: Literal["restored", "removed"] = "restored"
+    gone: bool = False
     added: int = 0
     removed: int = 0
     conflict: str = ""

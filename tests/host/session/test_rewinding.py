@@ -193,6 +193,22 @@ def test_a_command_of_the_agent_is_taken_back_too(
     assert not (project.folder / "made").exists()
 
 
+def test_a_file_that_was_deleted_is_said_to_come_back(
+    project: Project, driver: Driver, server: LoopbackServer, opened: SessionOpened
+) -> None:
+    for name in ("lost.txt", "kept.txt"):
+        (project.folder / name).write_text("mine\n")
+    server.script.add(reply(ToolUse("bash", {"command": "rm lost.txt; echo more >> kept.txt"})))
+    turn(driver, server, "run it")
+    preview = driver.client.preview_rewind(1).result(5)
+    assert {file.path: (file.gone, file.added) for file in preview.files} == {
+        "lost.txt": (True, 1),
+        "kept.txt": (False, 0),
+    }
+    rewind(driver, 1)
+    assert (project.folder / "lost.txt").read_text() == "mine\n"
+
+
 def test_modes_and_links_are_taken_back_too_and_a_link_is_shown_as_where_it_leads(
     project: Project, driver: Driver, server: LoopbackServer, opened: SessionOpened
 ) -> None:

@@ -25,6 +25,7 @@ PREVIEW = RewindPreview(
         RewindFile(path="mine.md", conflict="it was changed since by you or another program"),
         RewindFile(path="big.bin", problem="there is no copy: it is larger than 5 bytes"),
         RewindFile(path="fmt.py", command="make fmt", added=1, removed=1),
+        RewindFile(path="lost.py", gone=True, added=4),
         RewindFile(path="run.sh", command="chmod 644 run.sh", note="mode 755"),
     ),
     unseen=("what `make all` changed: the workspace has over 20,000 files",),
@@ -79,7 +80,8 @@ async def test_esc_twice_lists_the_prompts_and_shows_what_going_back_does(
             for words in (
                 "Go back before: second [b]prompt",
                 "+3 −1",
-                "is deleted",
+                "− made.txt  is deleted",
+                "+ lost.py  comes back",
                 "stays: it was changed since",
                 "stays: there is no copy",
                 "by `make fmt`",

@@ -77,8 +77,10 @@ class FileHistory:
         for each in found["files"]:
             if each["action"] == "unchanged" and not each["problem"]:
                 continue
+            there = await asyncio.to_thread(os.path.lexists, self._workspace / each["path"])
             file = RewindFile(
                 path=each["path"],
+                gone=not there,
                 action="removed" if each["action"] == "removed" else "restored",
                 conflict=each["conflict"],
                 problem=each["problem"],

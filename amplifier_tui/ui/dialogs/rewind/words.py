@@ -21,6 +21,8 @@ def file_row(file: RewindFile, overwrite: bool) -> PickRow:
         note = f"{'overwritten' if overwrite else 'stays'}: {one_line(file.conflict, 200)}"
     elif file.action == "removed":
         glyph, style, note = "−", "$text-error", "is deleted"
+    elif file.gone:
+        glyph, style, note = "+", "$text-success", "comes back"
     if not note:
         by = f"by `{one_line(file.command, 60)}`" if file.command else ""
         note = " · ".join(filter(None, (one_line(file.note, 100), by)))
