@@ -446,7 +446,8 @@ async def test_what_would_be_kept_and_would_have_been_allowed_is_shown_before_it
             assert "rule bash(npm test *)" in drive.text() and dialog.reader.display
         else:
             text = " ".join(drive.text().split())
-            assert "rule bash(npm test *) · would also have allowed 3 calls of the last" in text
+            reach = "would also have allowed 3 calls here in 30 days"
+            assert f"rule bash(npm test *) · {reach}" in text
             assert "● just now ○ this session ○ this project ○ everywhere" in text
             payload = dialog.reader.region
             await drive.press("r", "r")

@@ -142,4 +142,6 @@ class ScopeRow(Static):
 
 def _reach_words(count: int) -> Content:
     calls = plural(count, "call") if count else "no call"
-    return Content.styled(f" · would also have allowed {calls} of the last 30 days", "$text-muted")
+    # Here, whatever the scope: other projects were not looked at.
+    words = f" · would also have allowed {calls} here in 30 days"
+    return Content.styled(words, "$text-muted")
