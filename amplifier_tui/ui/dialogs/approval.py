@@ -51,9 +51,9 @@ class ApprovalDialog(ApprovalSheet):
         self.finish(DialogAnswer(self.request.request_id, typing=True))
 
     def put_off(self) -> None:
-        """Leave it pending, whatever was begun in it."""
+        """Leave it pending, whatever was begun in it, and what waits behind it too."""
         self._stop_clock()
-        self._answer(None)
+        self._answer(None, elsewhere=True)
 
     def _stop_clock(self) -> None:
         if not self._held:
@@ -67,9 +67,14 @@ class ApprovalDialog(ApprovalSheet):
             return self.armed and not (self._writing or self._editor.is_open)
         return super().check_action(action, parameters)
 
-    def _answer(self, decision: Decision | None, identical: bool = False) -> None:
+    def _answer(
+        self, decision: Decision | None, *, identical: bool = False, elsewhere: bool = False
+    ) -> None:
         if self.is_active and not self._withdrawn:
-            self.dismiss(DialogAnswer(self.request.request_id, decision, identical))
+            request_id = self.request.request_id
+            self.dismiss(
+                DialogAnswer(request_id, decision, identical=identical, elsewhere=elsewhere)
+            )
 
     def action_deny(self) -> None:
         """Refuse."""

@@ -238,6 +238,8 @@ class DialogQueue:
             self._wanted.discard(answer.request_id)
             if not answer.typing:
                 self._later.add(answer.request_id)
+            if answer.elsewhere:
+                self._later |= {each.request_id for each in self.waiting if self._opens(each)}
         elif request is not None and answer.decision is not None:
             same = self._like(request)
             for each in same if answer.identical else [request]:

@@ -134,13 +134,15 @@ class DialogAnswer:
     """What the user did with a request's dialog; a decision of None puts it off.
 
     `identical` gives the decision to every pending request that is the same; `typing` puts it off
-    for as long as the user types.
+    for as long as the user types; `elsewhere` puts off what waits behind it as well, as the user
+    looks at something else first.
     """
 
     request_id: str
     decision: Decision | None = None
     identical: bool = False
     typing: bool = False
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,26 @@ async def test_a_pane_and_the_palette_are_looked_at_while_a_request_waits() -> N
         assert decisions(drive) == []
 
 
+@pytest.mark.usefixtures("no_grace")
+async def test_what_is_looked_at_first_is_not_covered_by_the_next_request() -> None:
+    async with running() as drive:
+        await drive.push(ask(), ask("r2", payload="ls"))
+        await drive.dialog(ApprovalDialog)
+        await drive.press("f3")
+        await drive.settle()
+        assert drive.app.screen is drive.app.main and "2 wait" in strip(drive)
+        await drive.until(lambda: drive.app.main.focused_pane() == "events")
+        await drive.press("f8")
+        await drive.dialog(ApprovalDialog)
+        await drive.press("ctrl+p")
+        await drive.dialog(CommandPalette)
+        await drive.press("escape")
+        await drive.closed()
+        await drive.press("f8")
+        dialog = await drive.dialog(ApprovalDialog)
+        assert dialog.request.request_id == "r1" and decisions(drive) == []
+
+
 async def test_a_click_on_the_strip_opens_it() -> None:
     async with running() as drive:
         await drive.write("please ")
