@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.host.cards import ExportedFile
-from amplifier_tui.host.events import Failed, HostEvent, ShellEnded, TurnEnded
+from amplifier_tui.host.events import Failed, HostEvent, ShellEnded, ToolEnded, TurnEnded
 from amplifier_tui.host.messages import STEER_HOOK
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.requests import EXPORT_SUFFIXES, ExportForm, ExportRequest, form_of
@@ -305,9 +305,14 @@ def _with_events(folder: Path) -> StoredSession:
         (5, TurnEnded(**common, turn=3, status="error")),
         (7, TurnEnded(**common, turn=4, status="incomplete")),
     ]
+    note(folder, noted)
+    return session
+
+
+def note(folder: Path, noted: list[tuple[int, HostEvent]]) -> None:
+    """Have the screen know of events, each with how many rows there were."""
     lines = (json.dumps({"row": row, "event": event.to_json()}) for row, event in noted)
     (folder / DISPLAY).write_text("".join(f"{line}\n" for line in lines))
-    return session
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])
@@ -367,6 +372,31 @@ def test_calls_results_and_reasoning_stand_below_the_heading_of_the_assistant(
         *("## You", "## Assistant", "> Let me think", "Calls `read_file`:"),
         *("Result of `read_file`:", "Done", "## You"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("form", "marked", "plain"),
+    [
+        ("html", 'ls a <b class="denied">denied</b></summary>', "ls b</summary>"),
+        ("markdown", "Calls `bash`, denied:", "Calls `bash`:"),
+    ],
+)
+def test_a_call_that_was_denied_is_marked_and_one_that_ran_is_not(
+    tmp_path: Path, form: ExportForm, marked: str, plain: str
+) -> None:
+    rows: list[Any] = [{"role": "user", "content": "Look"}]
+    for word in "ab":
+        # Some models count anew in every answer.
+        call = {"id": "c1", "name": "bash", "arguments": {"command": f"ls {word}"}}
+        rows.append({"role": "assistant", "content": "", "tool_calls": [call]})
+        rows.append({"role": "tool", "tool_call_id": "c1", "content": "given back"})
+    session = stored(tmp_path / "s", rows)
+    common = {"session_id": "s", "call_id": "c1", "tool": "bash"}
+    ends = [ToolEnded(**common, ok=not denied, denied=denied) for denied in (True, False)]
+    note(tmp_path / "s", [(3, ends[0]), (5, ends[1])])
+    save(session, tmp_path / "out", form=form, tools=False)
+    text = (tmp_path / "out").read_text()
+    assert (text.count(marked), text.count(plain)) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -77,7 +78,8 @@ def write_conversation(
         for part in happened.before(index):
             write(form.part(reader.masked(part)))
         try:
-            parts = [form.part(part) for part in reader.parts(row)]
+            denied = partial(happened.was_denied, index)
+            parts = [form.part(part) for part in reader.parts(row, denied)]
         except RecursionError:
             written.unreadable += 1
             continue

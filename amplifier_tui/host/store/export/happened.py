@@ -32,13 +32,20 @@ class Happened:
     """
 
     def __init__(self, folder: Path, first: int, *, outputs: bool) -> None:
-        noted = read_outcomes(folder / DISPLAY).others
-        items = [(rows, event) for rows, event in noted if rows > first or not first]
+        noted = read_outcomes(folder / DISPLAY)
+        self._tools = noted.tools
+        items = [(rows, event) for rows, event in noted.others if rows > first or not first]
         # What a rewind took, and taking that back gave again, stands last in the file.
         self._items = sorted(items, key=lambda item: item[0])
         self._next = 0
         self._outputs = outputs
         self._has_failed = False
+
+    def was_denied(self, row: int, call_id: str) -> bool:
+        """Whether a call in a row did not run, as the user or a rule refused it."""
+        notes = self._tools.get((MAIN_LANE, call_id), ())
+        # Its id may be used again in later rows.
+        return next((event.denied for rows, event in notes if rows > row), False)
 
     def before(self, row: int) -> Iterator[ExportPart]:
         """Yield what happened before a row."""

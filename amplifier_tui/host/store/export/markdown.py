@@ -45,7 +45,8 @@ def _body(part: ExportPart) -> str:
         case "thinking":
             return "> " + part.text.replace("\n", "\n> ")
         case "call":
-            return f"Calls `{_name(part)}`:\n\n{_fenced(part.text, 'json')}"
+            word = ", denied" if part.denied else ""
+            return f"Calls `{_name(part)}`{word}:\n\n{_fenced(part.text, 'json')}"
         case "note":
             return f"Note:\n\n{_fenced(part.text)}"
         case "notice":

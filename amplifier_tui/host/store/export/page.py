@@ -27,6 +27,7 @@ section { margin: 1.2rem 0; overflow-wrap: anywhere; }
 .prompt { background: var(--soft); border-left: 3px solid #4a7bd0; padding: .4rem .9rem; }
 .prompt p { white-space: pre-wrap; margin: .2rem 0; }
 .notice { border-left: 3px solid #c2553f; padding: .2rem .9rem; white-space: pre-wrap; }
+.denied { color: #c2553f; }
 .thinking { opacity: .7; font-style: italic; white-space: pre-wrap; }
 details { margin: .5rem 0; border: 1px solid var(--soft); border-radius: .4rem; }
 summary { padding: .3rem .7rem; cursor: pointer; font-size: .9rem; }
@@ -101,7 +102,8 @@ class PageForm:
                 return f'<section class="thinking">{text}</section>\n'
             case "call":
                 code = _coloured(part.text, "json", "")
-                said = f"calls <code>{escape(part.tool)}</code> {escape(part.about)}"
+                word = ' <b class="denied">denied</b>' if part.denied else ""
+                said = f"calls <code>{escape(part.tool)}</code> {escape(part.about)}{word}"
                 return _folded(said, code)
             case "note":
                 return _folded("note", text)

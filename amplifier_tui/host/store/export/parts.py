@@ -1,7 +1,8 @@
 """The rows of a conversation as what a person reads."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.jsonl import Row
@@ -32,7 +33,7 @@ class ExportPart:
 
     A `notice` is of the program, such as a failure; a `command` is one of the user's own.
     `tool` names what was called, `about` is the first text it was given: one line of it. `images`
-    are the type and the base64 of each.
+    are the type and the base64 of each. A call that was `denied` did not run.
     """
 
     kind: PartKind
@@ -40,6 +41,7 @@ class ExportPart:
     tool: str = ""
     about: str = ""
     images: tuple[tuple[str, str], ...] = ()
+    denied: bool = False
 
 
 def thinks(block: Any) -> bool:
@@ -56,25 +58,27 @@ class PartReader:
         self._waiting: dict[str, str] = {}
         """Names of the tools whose results are still to come, by call id."""
 
-    def parts(self, row: Row) -> Iterator[ExportPart]:
-        """Yield what a row says."""
-        for part in self._read(row):
+    def parts(
+        self, row: Row, denied: Callable[[str], bool] = lambda _: False
+    ) -> Iterator[ExportPart]:
+        """Yield what a row says; `denied` tells of the ids of its calls."""
+        for part in self._read(row, denied):
             yield self.masked(part)
 
     def masked(self, part: ExportPart) -> ExportPart:
         """Return a part without secrets."""
         name = self._masking.line(part.tool, _LONGEST_NAME)
         about = self._masking.line(part.about, _LONGEST_ABOUT)
-        return ExportPart(part.kind, self._masking.text(part.text), name, about, part.images)
+        return replace(part, text=self._masking.text(part.text), tool=name, about=about)
 
-    def _read(self, row: Row) -> Iterator[ExportPart]:
+    def _read(self, row: Row, denied: Callable[[str], bool]) -> Iterator[ExportPart]:
         match row.get("role"):
             case "user" if not is_from_hook(row) or is_steering(row):
                 yield ExportPart("prompt", typed_prompt(row), images=tuple(sources_in(row)))
             case "user" if is_import_note(row):
                 yield ExportPart("note", text_of(row.get("content")))
             case "assistant":
-                yield from self._answer(row)
+                yield from self._answer(row, denied)
             case "tool":
                 names = [self._waiting.pop(each, "") for each in answers_of(row)]
                 if self._request.tools:
@@ -84,7 +88,7 @@ class PartReader:
             case _:
                 pass
 
-    def _answer(self, row: Row) -> Iterator[ExportPart]:
+    def _answer(self, row: Row, denied: Callable[[str], bool]) -> Iterator[ExportPart]:
         content = row.get("content")
         listed = content if isinstance(content, list) else []
         blocks = [block for block in listed if isinstance(block, Mapping)]
@@ -101,4 +105,4 @@ class PartReader:
             given = self._masking.values(call.arguments)
             about = next((each for each in given.values() if isinstance(each, str)), "")
             text = json.dumps(given, ensure_ascii=False, indent=2)
-            yield ExportPart("call", text, call.name, about)
+            yield ExportPart("call", text, call.name, about, denied=denied(call.call_id))
