@@ -3,6 +3,7 @@
 import base64
 import csv
 import json
+import re
 import resource
 import tracemalloc
 from html import unescape
@@ -11,12 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from amplifier_tui.host.cards import ExportedFile
 from amplifier_tui.host.events import Failed, HostEvent, ShellEnded, ToolEnded, TurnEnded
 from amplifier_tui.host.messages import STEER_HOOK
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.requests import EXPORT_SUFFIXES, ExportForm, ExportRequest, form_of
+from amplifier_tui.host.store.export import headings
 from amplifier_tui.host.store.export.conversation import StoredSession
 from amplifier_tui.host.store.export.saving import save_export
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
@@ -408,6 +412,8 @@ def test_a_call_that_was_denied_is_marked_and_one_that_ran_is_not(
         ("```sh\n# a comment\n```\n    # code", "```sh\n# a comment\n```\n    # code"),
         ("- ```\n  # code\n  ```\n- # In a list", "- ```\n  # code\n  ```\n- ### In a list"),
         ("- item\ngoes on\n---\n> # Said", "- item\ngoes on\n---\n> ### Said"),
+        ("1) > Said\n   > ===", "1) > ### Said"),
+        ("- One\n\t-", "- #### One"),
         ("#hash #1\n\n---\n| a |\n|---|", "#hash #1\n\n---\n| a |\n|---|"),
     ],
 )
@@ -417,3 +423,17 @@ def test_headings_of_an_answer_stand_below_those_of_the_export(
     rows = [{"role": "user", "content": "Ask"}, {"role": "assistant", "content": said}]
     save(stored(tmp_path / "s", rows), tmp_path / "out.md")
     assert (tmp_path / "out.md").read_text().endswith(f"## Assistant\n\n{exported}\n")
+
+
+@given(st.text("#=-> \t\n1.)a*+", max_size=30))
+def test_every_heading_is_found_in_what_is_not_read_to_its_end(text: str) -> None:
+    found = headings.lowered(text, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(headings, "_MAY_BE_ONE", re.compile(""))
+        assert headings.lowered(text, 2) == found
+
+
+def test_a_long_list_without_headings_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(headings, "_parser")
+    items = "- of #1 -- as said\n  - a=b\n1. none\n" * 10
+    assert headings.lowered(items, 2) == items
