@@ -66,6 +66,14 @@ class SearchedView(CursorView):
         """Show the details of an item, of a long output the `whole`."""
         raise NotImplementedError
 
+    def lay_out(self) -> None:
+        """Take the new size; the place looked at stays in sight."""
+        row = self._found_row()
+        seen = row is not None and (not self._pager.height or self._is_in_sight(row))
+        super().lay_out()
+        if seen and (row := self._found_row()) is not None:
+            self._bring_in_sight(row)
+
     def _search(self) -> bool:
         more = self._finder.slice(_SLICE)
         # Entries are looked at from there on: what is found first is the nearest.
@@ -87,18 +95,28 @@ class SearchedView(CursorView):
         if item is None or not self._width:
             return
         self._document.reveal(item)
-        at = self._finder.settle()
+        self._finder.settle()
         if self.keeps_back(item) and self._finder.hides():
             self.unfold(item, whole=True)
-            at = self._finder.settle()
         self._point_at(item)
-        top = self._document.top(item) + item.head
-        if at is not None:
-            piece, number = at
-            top = self._document.heights.offset(self._document.index(piece)) + number
-        if not self._pager.row <= top < self._pager.row + self._pager.height:
-            self._place(self._pager.scrolled(max(0, top - self._pager.height // 3)))
+        top = self._found_row()
+        self._bring_in_sight(self._document.top(item) + item.head if top is None else top)
         self.refresh()
+
+    def _found_row(self) -> int | None:
+        """Return the row of the place that is looked at; None when it is on none."""
+        at = self._finder.settle() if self._finder.here is not None and self._width else None
+        if at is None:
+            return None
+        piece, number = at
+        return self._document.heights.offset(self._document.index(piece)) + number
+
+    def _is_in_sight(self, row: int) -> bool:
+        return self._pager.row <= row < self._pager.row + self._pager.height
+
+    def _bring_in_sight(self, row: int) -> None:
+        if not self._is_in_sight(row):
+            self._place(self._pager.scrolled(max(0, row - self._pager.height // 3)))
 
     def with_marks(self, strip: Strip, row: int) -> Strip:
         """Return a row with what was found on it marked."""

@@ -144,6 +144,24 @@ async def test_text_in_sight_stays_when_the_size_changes() -> None:
             assert any(markers[0].split("word")[0].strip() in row for row in app.rows)
 
 
+@pytest.mark.parametrize("at", [0, 1, 2, 3])
+async def test_what_was_found_stays_in_sight_when_the_size_changes(at: int) -> None:
+    text = "\n\n".join(f"marker {n} " + "word " * 40 + f"end{n}." for n in range(40))
+    async with stage([TextEntry(key="t", text=text)]) as (app, pilot):
+        app.view.scroll_to(y=20, animate=False)
+        await pilot.pause()
+        app.view.find(f"end{10 + at}")
+        await until(pilot, lambda: f"end{10 + at}" in visible_text(app.view))
+        for size in ((40, 12), (40, 6), (120, 30), (80, 24), (80, 5), (40, 12)):
+            await pilot.resize_terminal(*size)
+            assert f"end{10 + at}" in visible_text(app.view), size
+        # What the user has left is left alone.
+        app.view.scroll_home(animate=False)
+        await pilot.pause()
+        await pilot.resize_terminal(80, 24)
+        assert f"end{10 + at}" not in visible_text(app.view)
+
+
 async def test_following_survives_a_resize() -> None:
     async with stage(users(50)) as (app, pilot):
         for size in ((60, 10), (120, 40), (80, 24)):
