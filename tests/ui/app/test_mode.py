@@ -99,3 +99,19 @@ async def test_a_mode_can_be_named_and_one_that_is_none_is_refused() -> None:
         await drive.write("/mode wild")
         await drive.press("enter")
         assert "There is no mode wild" in drive.text()
+
+
+async def test_a_refusal_ends_with_the_next_command_that_is_right() -> None:
+    async with running(size=(80, 24)) as drive:
+        for wrong, said, kept in (
+            ("/mode wild", "There is no mode wild", ""),
+            ("/nosuch", "There is no command /nosuch", "/nosuch"),
+        ):
+            await drive.write(wrong)
+            await drive.press("enter")
+            assert said in drive.text()
+            await drive.press(*["backspace"] * len(kept))
+            await drive.write("/mode plan")
+            await drive.press("enter")
+            assert drive.client.calls.pop() == ("set_mode", "plan")
+            assert said not in drive.text()

@@ -58,6 +58,7 @@ async def _run_slash(app: SessionApp, text: str) -> bool:
         return True
     if action.in_session and (app.link is None or app.link.opening):
         return False
+    app.main.take_refusal_off()
     await app.run_by_id(action.id, argument.strip())
     return True
 

@@ -189,6 +189,14 @@ class SessionScreen(ConversationScreen):
             notices.dismiss()
             self.show([])
 
+    def take_refusal_off(self) -> None:
+        """Take off the status bar what was wrong with the command before: another one is run."""
+        notices = self._state.notices if self._state is not None else None
+        shown = notices.newest if notices is not None else None
+        if notices is not None and shown and shown.answers_user and shown.notice.level != "info":
+            notices.dismiss()
+            self.show([])
+
     def use_keymap(self, keymap: Keymap) -> None:
         """Take these keys, and show them where keys are named."""
         self.keymap = keymap
