@@ -171,7 +171,7 @@ class ApprovalDialog(ApprovalSheet):
         """Choose how long a grant holds."""
         if self._scopes.offered and not self.withheld:
             self._scopes.cycle()
-            self._show_state()
+            self._show_choice()
 
     @on(ScopeRow.Picked)
     def _scope_clicked(self, event: ScopeRow.Picked) -> None:
@@ -179,7 +179,13 @@ class ApprovalDialog(ApprovalSheet):
         if not (self._is_first_click() or self.withheld or self._confirming):
             self._stop_clock()
             self._scopes.scope = event.scope
-            self._show_state()
+            self._show_choice()
+
+    def _show_choice(self) -> None:
+        """Show the scope that was chosen; where it takes rows of the call, that is at its begin."""
+        self._show_state()
+        if self._is_small() and not self._full:
+            self.call_after_refresh(self.reader.body.scroll_home, animate=False)
 
     def action_why(self) -> None:
         """Show or hide the long form."""

@@ -26,6 +26,8 @@ from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 REASON_LENGTH = 500
 LEAST_PAYLOAD = 2
 """Rows of the payload that rows about it do not take away."""
+LEAST_OFFER = 2
+"""Rows in which a scope and the rule that is kept begin."""
 MEASURE = 110
 """The widest it is, unless it has the whole screen."""
 SHORT = 30
@@ -232,9 +234,9 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         if self._rows_of(facts) > left - offer - kept["#facts"]:
             facts = words.facts(self.request, self._changed, brief=True)
         if self._scopes.scope != "once" and not self.withheld:
-            # Nothing is remembered that is not on the screen.
-            kept["#remember"] = 0
-            offer = min(offer, left)
+            # Nothing is remembered that is not on the screen: neither the rule nor the call.
+            kept["#remember"] = 1 if left > LEAST_OFFER else 0
+            offer = min(offer, left - kept["#remember"])
         offer = 0 if self._editor.is_open else offer
         needs = {"#remember": offer, "#facts": self._rows_of(facts)}
         self.query_one("#facts", Static).update(facts)

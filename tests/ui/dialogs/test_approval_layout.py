@@ -16,6 +16,8 @@ from tests.ui.requests import DIFF, ask
 
 pytestmark = pytest.mark.usefixtures("no_grace")
 
+CALL = "python -m pytest --durations=10 -k one tests/unit/and/a/long/path/that/takes/some_rows.py"
+
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 16)])
 async def test_the_end_of_the_conversation_stays_in_view_above_the_dialog(
@@ -134,6 +136,20 @@ async def test_what_a_grant_is_to_hold_for_is_on_the_screen_when_it_is_chosen() 
         await drive.press("r")
         await drive.until(lambda: "● this" in drive.text())
         assert rule in drive.text()
+
+
+@pytest.mark.parametrize("rule", ["bash(python -m pytest *)", f"bash({CALL} *)"])
+async def test_the_call_stays_on_a_small_screen_whatever_it_is_to_hold_for(rule: str) -> None:
+    scopes = ("once", "session", "project", "always")
+    kept = "/somewhere/in/a/project/.amplifier/approvals.yaml"
+    async with running(size=(40, 12)) as drive:
+        await drive.push(ask(payload=CALL, rule=rule, scopes=scopes, kept_in=kept, editable=True))
+        await drive.dialog(ApprovalDialog)
+        await drive.press("end")
+        await drive.until(lambda: "Remember" in drive.text())
+        for _ in scopes:
+            await drive.press("r")
+            await drive.until(lambda: "█   python -m pytest" in drive.text())
 
 
 async def test_a_resize_while_the_dialog_is_open_loses_nothing() -> None:
