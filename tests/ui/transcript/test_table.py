@@ -3,6 +3,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from amplifier_tui.ui.transcript.markdown.render import column_widths, markdown_lines
+from tests.ui.transcript.documents import streamed, texts_of
 
 
 def texts(source: str, measure: int = 60) -> list[str]:
@@ -31,6 +32,29 @@ def test_cells_wrap_when_the_table_is_too_wide() -> None:
 def test_a_table_without_room_for_columns_becomes_records() -> None:
     rows = texts("| name | n | why |\n|---|---|---|\n| one | 1 | because |\n| two | 2 | |", 14)
     assert rows == ["one", "  n: 1", "  why: because", "two", "  n: 2"]
+
+
+def test_numbers_are_not_broken_where_columns_have_to_be_narrow() -> None:
+    head = "| name | asked | tokens in |\n|---|--:|--:|\n"
+    rows = texts(f"{head}| a rather long name | 1,204 | 12,345,678 |", 30)
+    assert rows == [
+        "name         asked   tokens in",
+        "───────────  ─────  ──────────",
+        "a rather     1,204  12,345,678",
+        "long name",
+    ]
+    # Where they have no room beside each other, each has a row of its own.
+    rows = texts(f"{head}| one | $1,234,567.89 | 12,345,678ms |", 32)
+    assert rows == ["one", "  asked: $1,234,567.89", "  tokens in: 12,345,678ms"]
+
+
+def test_a_table_that_goes_on_keeps_the_columns_that_its_first_numbers_need() -> None:
+    numbers = ["1,234,567.89"] * 18 + ["7"] * 80
+    rows = [f"| {'word ' * 9}| {number} |\n" for number in numbers]
+    made = streamed(["| name | n |\n|---|--:|\n", *rows], 22)
+    assert len(made.pieces) > 1
+    ends = [row for row in texts_of(made) if row.endswith(("1,234,567.89", "7"))]
+    assert len(ends) == len(numbers) and len({len(row) for row in ends}) == 1
 
 
 def test_rows_that_come_later_move_no_column() -> None:

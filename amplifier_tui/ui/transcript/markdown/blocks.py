@@ -21,12 +21,13 @@ class OpenBlock(NamedTuple):
     """One open block, from the outside in.
 
     `item` goes on inside a list item, `sibling` begins a list's next item (`number` is that of the
-    stand-in), the others go on inside theirs. `naturals` are a table's column widths.
+    stand-in), the others go on inside theirs. `naturals` and `leasts` are a table's column widths.
     """
 
     kind: Literal["quote", "item", "sibling", "fence", "code", "table", "text"]
     number: int = 0
     naturals: tuple[int, ...] = ()
+    leasts: tuple[int, ...] = ()
 
 
 class Context(NamedTuple):

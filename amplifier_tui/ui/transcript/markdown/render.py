@@ -105,19 +105,28 @@ Cell = list[Span]
 
 _GAP = 2
 _NARROWEST = 6
+_NUMBER = re.compile(r"[^\w\s]{0,3}\d[\d.,:/%'_–-]{0,20}[^\W\d_]{0,3}[^\w\s]{0,2}")
+"""A number, with a sign or currency before it and a unit behind it."""
 
 
 class Table(NamedTuple):
     """A table; every row is as long as the header.
 
     `aligns` are empty, `left`, `center` or `right`. `naturals`, the width in cells of each column,
-    comes from the head and the first rows: a later one never moves a row on screen.
+    and `leasts`, that of its widest number, come from the head and the first rows: a later one
+    never moves a row on screen.
     """
 
     header: list[Cell]
     rows: list[list[Cell]]
     aligns: list[str]
     naturals: tuple[int, ...]
+    leasts: tuple[int, ...] = ()
+
+    @property
+    def open_block(self) -> OpenBlock:
+        """What goes on inside the table."""
+        return OpenBlock("table", naturals=self.naturals, leasts=self.leasts)
 
 
 class BlockWriter:
@@ -187,8 +196,7 @@ class BlockWriter:
             case "bullet_list_open" | "ordered_list_open":
                 return self._list(group, measure, base, steps, depth)
             case "table_open":
-                naturals = steps[0].naturals if steps and not self._plain else ()
-                table = self.table(group, base, naturals)
+                table = self.table(group, base, steps[0] if steps else None)
                 return table_lines(table, measure, base, continued=bool(steps))
             case _:
                 return []
@@ -234,8 +242,8 @@ class BlockWriter:
             steps = ()
         return lines
 
-    def table(self, tokens: Sequence["Token"], base: str, naturals: tuple[int, ...] = ()) -> Table:
-        """Return a table; `naturals` are its column widths where they are known."""
+    def table(self, tokens: Sequence["Token"], base: str, begun: OpenBlock | None = None) -> Table:
+        """Return a table; one that has `begun` before keeps its column widths."""
         rows: list[list[Cell]] = []
         aligns: list[str] = []
         for number, token in enumerate(tokens):
@@ -248,11 +256,13 @@ class BlockWriter:
                     style += "+b"
                 rows[-1].append(self._spans(tokens[number + 1].content, style))
         if self._plain:
-            naturals = (_PLAIN_COLUMN,) * len(aligns)
-        elif not naturals:
-            columns = zip(*rows[: MEASURED_ROWS + 1], strict=True)
-            naturals = tuple(max(1, *map(width_of, column)) for column in columns)
-        return Table(rows[0], rows[1:], aligns, naturals)
+            return Table(rows[0], rows[1:], aligns, (_PLAIN_COLUMN,) * len(aligns))
+        if begun is not None and begun.naturals:
+            return Table(rows[0], rows[1:], aligns, begun.naturals, begun.leasts)
+        columns = list(zip(*rows[: MEASURED_ROWS + 1], strict=True))
+        naturals = tuple(max(1, *map(width_of, column)) for column in columns)
+        leasts = tuple(max(map(_number_width, column)) for column in columns)
+        return Table(rows[0], rows[1:], aligns, naturals, leasts)
 
     def _spans(self, content: str, base: str) -> list[Span]:
         if self._plain:
@@ -275,7 +285,7 @@ def _prefixed(lines: Sequence[StyledLine], first: Span, others: Span) -> list[St
 
 def table_lines(table: Table, measure: int, base: str, *, continued: bool) -> list[StyledLine]:
     """Return a table as lines of at most `measure` cells; a continued one without its header."""
-    widths = column_widths(table.naturals, measure)
+    widths = column_widths(table.naturals, measure, table.leasts)
     if widths is None:
         return _records(table, measure, base)
     lines: list[StyledLine] = []
@@ -290,12 +300,36 @@ def table_lines(table: Table, measure: int, base: str, *, continued: bool) -> li
     return lines
 
 
-def column_widths(naturals: Sequence[int], measure: int) -> list[int] | None:
+def _number_width(cell: Cell) -> int:
+    """Return the width of the widest number in a cell."""
+    words = "".join([span.text for span in cell]).split()
+    return max([width_of([Span(word)]) for word in words if _NUMBER.fullmatch(word)], default=0)
+
+
+def column_widths(
+    naturals: Sequence[int], measure: int, leasts: Sequence[int] = ()
+) -> list[int] | None:
     """Return the width of each column, or None when they would be too narrow to read.
 
     Columns that need less than a fair share keep what they need; the others share the rest in
-    proportion to what they need.
+    proportion to what they need. No column is narrower than its part of `leasts`.
     """
+    widths = _fair_widths(naturals, measure)
+    if widths is None or all(map(int.__ge__, widths, leasts)):
+        return widths
+    pairs = zip(naturals, leasts, strict=True)
+    floors = [min(natural, max(_NARROWEST, least)) for natural, least in pairs]
+    spare = measure - _GAP * (len(naturals) - 1) - sum(floors)
+    if spare < 0:
+        return None
+    needed = sum(naturals) - sum(floors)
+    return [
+        floor + spare * (natural - floor) // needed
+        for natural, floor in zip(naturals, floors, strict=True)
+    ]
+
+
+def _fair_widths(naturals: Sequence[int], measure: int) -> list[int] | None:
     available = measure - _GAP * (len(naturals) - 1)
     if sum(naturals) <= available:
         return list(naturals)

@@ -190,13 +190,13 @@ class _Search:
         self, group: Sequence["Token"], base: str, outer: Context, trail: tuple[OpenBlock, ...]
     ) -> Iterator[Cut]:
         rows = [token.map[0] for token in group if token.type == "tr_open" and token.map]
-        naturals = trail[0].naturals if trail else ()
-        if len(rows) < 3 or (not naturals and len(rows) <= MEASURED_ROWS + 2):
+        step = trail[0] if trail else OpenBlock("table")
+        if len(rows) < 3 or (not step.naturals and len(rows) <= MEASURED_ROWS + 2):
             return
-        naturals = naturals or BlockWriter(self._references).table(group, "text").naturals
+        table = BlockWriter(self._references).table(group, "text", step)
         head = [line[len(base) :] for line in self._lines[rows[0] : rows[0] + 2]]
         opening = "".join(f"{base}{line}\n" for line in head)
-        inner = _extended(outer, opening, OpenBlock("table", naturals=naturals))
+        inner = _extended(outer, opening, table.open_block)
         yield from self._at_line(rows[-1], inner)
 
     def _inside_text(self) -> Iterator[Cut]:
