@@ -1,5 +1,6 @@
 """A scrolling window on a document of rows: sizes, scrolling, painting, selecting."""
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Offset, Size
@@ -27,6 +28,8 @@ from amplifier_tui.ui.widgets.palette import Palette, under_cursor
 from amplifier_tui.ui.widgets.styled import highlighted
 
 _MOST_COUNTED = 999
+_SHORT_PILL = " ↓"
+"""Where no row has room for the count."""
 _PREFIX = "transcript--"
 
 _CLASSES = frozenset(
@@ -123,6 +126,7 @@ class DocumentView(LineView[StyledLine]):
         self._placing = False
         self._followed = True
         self._pill = ""
+        self._pill_at = 0
 
     @property
     def follow(self) -> bool:
@@ -190,10 +194,35 @@ class DocumentView(LineView[StyledLine]):
     def _place_pill(self) -> None:
         unseen = self._pager.unseen
         count = unseen if unseen <= _MOST_COUNTED else f"{_MOST_COUNTED}+"
-        pill = f" ↓ {count} " if unseen else ""
-        if pill != self._pill:
-            self._pill = pill
-            self.refresh_line(self.scroll_offset.y + self._pager.height - 1)
+        before = self._pill, self._pill_at
+        self._pill, self._pill_at = self._pill_place(f" ↓ {count} ") if unseen else ("", 0)
+        if before != (self._pill, self._pill_at):
+            for y in {before[1], self._pill_at}:
+                self.refresh_line(self.scroll_offset.y + y)
+
+    def _pill_place(self, pill: str) -> tuple[str, int]:
+        """Return the pill, short where it has to be, and the lowest row on which it covers no text.
+
+        Where every row is full that is the last one.
+        """
+        last = self._pager.height - 1
+        for shown in (pill, _SHORT_PILL):
+            for y in range(last, -1, -1):
+                if self._used(self._pager.row + y) <= self._pill_start(shown):
+                    return shown, y
+        return pill, last
+
+    def _used(self, row: int) -> int:
+        """Return the cells of a row up to the end of its text."""
+        found = self._document.line_at(row)
+        if found is None:
+            return 0
+        line = found[2]
+        return width_of(line.spans) if line.picture is not None else cell_len(line.text.rstrip())
+
+    def _pill_start(self, pill: str) -> int:
+        margin = 0 if pill == _SHORT_PILL else 1
+        return max(0, self._width - len(pill) - margin)
 
     def notify_style_update(self) -> None:
         """Look the colours up again when the CSS or the theme changed."""
@@ -268,7 +297,7 @@ class DocumentView(LineView[StyledLine]):
                 strip, start, end, Style(color=marked.color, bgcolor=marked.bgcolor)
             )
         strip = strip.apply_offsets(self.scroll_offset.x, row)
-        if self._pill and y == self._pager.height - 1:
+        if self._pill and y == self._pill_at:
             strip = self._with_pill(strip)
         return strip
 
@@ -276,7 +305,7 @@ class DocumentView(LineView[StyledLine]):
         """Return a strip with the pill near its right end."""
         pill = self._pill
         style = self.palette.style("pill") + Style(meta={"pill": True})
-        start = max(0, self._width - len(pill) - 1)
+        start = self._pill_start(pill)
         ends = strip.crop(0, start), strip.crop(start + len(pill), self._width)
         return Strip.join([ends[0], Strip([Segment(pill, style)], len(pill)), ends[1]])
 

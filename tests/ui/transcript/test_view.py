@@ -133,6 +133,30 @@ async def test_the_pill_leads_to_the_end() -> None:
         assert app.rows[-2] == "  █ prompt 55"
 
 
+@pytest.mark.parametrize("top", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("text", "pill"),
+    [
+        ("\n\n".join("x" * 35 + f" y{n}" for n in range(10, 60)), " ↓ 12"),
+        ("wordy " * 600, " ↓"),
+    ],
+)
+async def test_the_pill_covers_no_text(text: str, pill: str, top: int) -> None:
+    async with stage([TextEntry(key="t", text=text)], size=(42, 12)) as (app, pilot):
+        app.view.scroll_to(y=10 + top, animate=False)
+        await pilot.pause()
+        before = app.rows
+        app.view.apply(adding(users(6)))
+        await pilot.pause()
+        [row] = [row for row, text in enumerate(app.rows) if text != before[row]]
+        assert app.rows[row].endswith(pill)
+        assert app.rows[row].removesuffix(pill).rstrip() == before[row]
+        # Where the row is another one after a scroll, nothing is left on the one before.
+        app.view.scroll_relative(y=1, animate=False)
+        await pilot.pause()
+        assert sum("↓" in text for text in app.rows) == 1
+
+
 async def test_text_in_sight_stays_when_the_size_changes() -> None:
     text = "\n\n".join(f"marker {n} " + "word " * 40 for n in range(100))
     async with stage([TextEntry(key="t", text=text)]) as (app, pilot):
