@@ -6,7 +6,7 @@ Nothing here imports click: this is the path to the first frame.
 from __future__ import annotations
 
 import os
-import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -173,7 +173,6 @@ def launch(options: LaunchOptions) -> int:
 
     from amplifier_tui.host.door.descriptors import DescriptorCapture
     from amplifier_tui.ui.app.app import AmplifierApp
-    from amplifier_tui.ui.terminal.leave import farewell_text
 
     # Before the app is made: it remembers the streams of that moment.
     with DescriptorCapture() as printed:
@@ -184,16 +183,16 @@ def launch(options: LaunchOptions) -> int:
         app.error_console.file = sys.__stderr__ or sys.stderr
         app.page = page
         terminal.save_title()
-        farewell = app.run()
+        app.run()
         terminal.restore_title()
         terminal.end_own_modes()
     # Textual has put the terminal back.
     guard.disarm()
     app.quitting.release(CLOSE_SECONDS)
-    size = shutil.get_terminal_size()
-    words = farewell_text(farewell, *size) if farewell is not None else ""
-    if words:
+    if words := app.last_words():
         print(words)
+    # All is said: ctrl+c has nothing more to break off.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     return app.return_code or 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +40,7 @@ from amplifier_tui.ui.app.starting import start_up
 from amplifier_tui.ui.prompt.prompt import PromptArea
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
-from amplifier_tui.ui.terminal.guard import TerminalGuard, handle_signals
+from amplifier_tui.ui.terminal.guard import TerminalGuard, end_on_interrupt, handle_signals
 from amplifier_tui.ui.terminal.textual_costs import (
     Overlay,
     fill_strips_late,
@@ -364,7 +365,15 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         """Quit as the user would; Textual's own way to ask for it."""
         self.quitting.quit()
 
+    def last_words(self) -> str:
+        """Return what is printed when the screen has ended; empty when there is nothing to say."""
+        farewell = self.return_value
+        size = shutil.get_terminal_size()
+        return leave.farewell_text(farewell, *size) if farewell is not None else ""
+
     async def on_unmount(self) -> None:
         """Let the signals be what they were, and wait for what is being written."""
         self._remove_signals()
+        if not self.is_headless:
+            end_on_interrupt(self._guard, self.last_words)
         await asyncio.to_thread(self.writer.shutdown)

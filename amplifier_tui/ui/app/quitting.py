@@ -48,7 +48,7 @@ class Quitting:
         """Close the session and end, unless it works and the user says no; asked again, at once."""
         work = self._app.tabs.work() if self._app.tabs is not None else []
         if self._leaving:
-            self._app.exit(Farewell())
+            self._app.exit(Farewell(problem=self._unsaved()))
         elif work:
             from amplifier_tui.ui.dialogs.questions import Confirm
 
@@ -72,6 +72,12 @@ class Quitting:
                 closing.result(timeout)
             except Exception:
                 _log.exception("A session did not close after the screen had ended")
+
+    def _unsaved(self) -> str:
+        """Say what is lost by not waiting for the sessions to close; empty where nothing is."""
+        links = self._app.tabs.links if self._app.tabs is not None else ()
+        saved = all(link.tab.state.facts.saved for link in links)
+        return "" if saved else "Not waited for: what the disk did not take by now is lost."
 
     def _save(self) -> None:
         if self._app.tabs is None:

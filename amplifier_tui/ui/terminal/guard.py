@@ -179,6 +179,24 @@ def handle_signals(
     return remove
 
 
+def end_on_interrupt(guard: TerminalGuard, words: Callable[[], str]) -> None:
+    """Have ctrl+c end the program at once, with these words: no screen hears the key any more.
+
+    Nothing that is still waited for is worth a traceback.
+    """
+
+    def ended(number: int, frame: object) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        guard.restore()
+        out = sys.__stdout__
+        if out is not None and (said := words()):
+            os.write(out.fileno(), f"{said}\n".encode(errors="replace"))
+        os._exit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, ended)
+
+
 def _end(guard: TerminalGuard, status: int) -> None:
     guard.restore()
     os._exit(status)
