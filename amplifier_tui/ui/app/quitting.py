@@ -142,6 +142,11 @@ def close_saved(
     save()
 
 
+def leave_saved(app: SessionApp, leave: Callable[[], object]) -> None:
+    """Open another session in the place of the one on screen, as `close_saved` closes it."""
+    close_saved(app, [app.link] if app.link is not None else [], "Go on", leave)
+
+
 def running_words(work: list[str], doing: str) -> str:
     """Return the question before what runs is stopped; `doing` says what stops it."""
     if len(work) == 1:

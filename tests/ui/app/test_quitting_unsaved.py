@@ -1,3 +1,5 @@
+import pytest
+
 from amplifier_tui.host.events import SavingChanged, SessionClosed
 from amplifier_tui.ui.dialogs.questions import Unsaved
 from amplifier_tui.ui.terminal.leave import Farewell
@@ -25,6 +27,29 @@ async def test_quitting_asks_while_turns_are_not_on_disk_and_tries_to_write_them
         assert not client.named("close")
         await drive.press("ctrl+x", "q")
         await drive.until(lambda: bool(client.named("close")))
+
+
+@pytest.mark.parametrize(
+    ("action", "argument", "call"),
+    [("session.new", "", "switch_bundle"), ("session.sessions", "s2", "resume")],
+)
+async def test_another_session_in_its_place_asks_while_turns_are_not_on_disk(
+    action: str, argument: str, call: str
+) -> None:
+    lost = "2 turns of this session are not on disk: No space left on device"
+    client = FakeClient(unsaved=[lost, lost])
+    async with running(client) as drive:
+        await drive.push(SavingChanged(session_id=SESSION, problem="No space left on device"))
+        await drive.app.run_by_id(action, argument)
+        await drive.dialog(Unsaved)
+        await drive.until(lambda: lost in drive.text() and "Go on and lose it" in drive.text())
+        await drive.press("escape")
+        await drive.closed()
+        assert not client.named(call)
+        await drive.app.run_by_id(action, argument)
+        await drive.dialog(Unsaved)
+        await drive.press("y")
+        await drive.until(lambda: client.named(call))
 
 
 async def test_what_was_lost_is_said_beside_the_way_back() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.app.quitting import leave_saved
 from amplifier_tui.ui.app.session_app import in_open_session, in_session
 from amplifier_tui.ui.state.formats import typed_number
 
@@ -36,7 +38,7 @@ def bundles(app: SessionApp, client: SessionClient, state: SessionState, name: s
 @in_session
 def new_session(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Open an empty session with the same bundle."""
-    client.switch_bundle(state.facts.bundle, carry=False)
+    leave_saved(app, partial(client.switch_bundle, state.facts.bundle, carry=False))
 
 
 @in_session
@@ -44,7 +46,7 @@ def demo(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Open the offline demo in a session of its own."""
     from amplifier_tui.host.client import OpenRequest
 
-    client.open(OpenRequest(cwd=app.cwd, demo=True))
+    leave_saved(app, partial(client.open, OpenRequest(cwd=app.cwd, demo=True)))
 
 
 @in_open_session

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from amplifier_tui.ui.app.quitting import leave_saved
 from amplifier_tui.ui.app.session_app import in_session
 from amplifier_tui.ui.state.formats import typed_number
 
@@ -68,10 +70,10 @@ def resume(
     request = OpenRequest(cwd=Path(place), resume=session_id, models=models, shows_busy=True)
     if beside or state.work:
         return app.tabs.open_beside(request, show=show)
-    if folder:
-        app.client.open(request)
-    else:
-        app.client.resume(session_id)
+    client = app.client
+    leave_saved(
+        app, partial(client.open, request) if folder else partial(client.resume, session_id)
+    )
     return True
 
 

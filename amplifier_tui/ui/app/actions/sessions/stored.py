@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.actions.sessions.beside import resume, resume_all
+from amplifier_tui.ui.app.quitting import leave_saved
 from amplifier_tui.ui.app.session_app import in_session
 
 if TYPE_CHECKING:
@@ -147,9 +149,13 @@ def _show_hit(app: SessionApp, hit: SearchHit) -> None:
     link = app.tabs.find(session_id)
     if link is None:
         link = app.tabs.add_beside() if shown.tab.state.work else shown
-    if link is not None:
-        app.tabs.show(link)
+    if link is None:
+        return
+    app.tabs.show(link)
+    if link.tab.state.facts.session_id == session_id:
         link.hits.open(hit)
+    else:
+        leave_saved(app, partial(link.hits.open, hit))
 
 
 def _choose_folder(
