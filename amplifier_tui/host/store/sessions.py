@@ -174,6 +174,7 @@ def _newest(cwd: Path) -> list[tuple[float, Path]]:
 def card_of(folder: Path, updated: float) -> SessionCard:
     """Return what a list shows of the session in a folder, last changed at a Unix time."""
     metadata = read_metadata(folder)
+    prompt = metadata.first_prompt or _typed_at_head(folder)
     return SessionCard(
         session_id=folder.name,
         key=key_of(folder),
@@ -181,8 +182,9 @@ def card_of(folder: Path, updated: float) -> SessionCard:
         description=metadata.description,
         tags=tuple(metadata.tags),
         bundle=metadata.bundle_reference,
-        first_prompt=metadata.first_prompt or prompt_at_head(folder),
-        turns=metadata.turn_count,
+        first_prompt=prompt or _command_at_head(folder),
+        # A turn is counted when it ends: the first one runs, or ended in a crash.
+        turns=metadata.turn_count or int(bool(prompt)),
         updated=updated,
         cwd=_folder_of(metadata, folder.parent.parent.name),
         directory=str(folder),
@@ -237,9 +239,16 @@ def prompt_at_head(folder: Path) -> str:
 
     Where there is none, the first command that the user ran in it.
     """
+    return _typed_at_head(folder) or _command_at_head(folder)
+
+
+def _typed_at_head(folder: Path) -> str:
     noted = (shorten(text) for text in noted_prompts(_head(folder / partial_file.FILE_NAME)))
-    prompt = first_prompt(_head(folder / TRANSCRIPT)) or next(noted, "")
-    return prompt or next(_commands(_head(folder / DISPLAY)), "")
+    return first_prompt(_head(folder / TRANSCRIPT)) or next(noted, "")
+
+
+def _command_at_head(folder: Path) -> str:
+    return next(_commands(_head(folder / DISPLAY)), "")
 
 
 def _commands(rows: Iterable[Row]) -> Iterator[str]:

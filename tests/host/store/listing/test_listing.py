@@ -238,6 +238,23 @@ def test_a_key_names_nothing_outside_of_the_store(key: str) -> None:
         stored_at(key)
 
 
+def test_the_first_turn_counts_before_it_has_ended_and_a_command_is_no_turn(tmp_path: Path) -> None:
+    store(tmp_path, "crashed")
+    partial = store(tmp_path, "at-once", 1)
+    (partial / "transcript.jsonl").write_text("")
+    (partial / "partial.jsonl").write_text(json.dumps({"k": "prompt", "text": "Go on"}) + "\n")
+    command = store(tmp_path, "command", 2)
+    (command / "transcript.jsonl").write_text("")
+    event = {"type": "ShellStarted", "command": "ls"}
+    (command / "display.jsonl").write_text(json.dumps({"row": 0, "event": event}) + "\n")
+    cards = list_now("", tmp_path, here=True, most=9).cards
+    assert {card.session_id: (card.called, card.turns) for card in cards} == {
+        "crashed": ("Prompt of crashed", 1),
+        "at-once": ("Go on", 1),
+        "command": ("!ls", 0),
+    }
+
+
 def test_of_a_session_that_is_not_there_it_is_said_which_may_be_meant(tmp_path: Path) -> None:
     here, other = tmp_path / "here", tmp_path / "other"
     for age, session in enumerate(("aaaa1111-1", "bbbb2222-2", "cccc3333-3", "dddd4444-4")):
