@@ -178,6 +178,23 @@ def test_all_of_the_screen_is_drawn_again_when_the_shell_brings_it_back(machine:
         quit_program(terminal)
 
 
+def test_all_of_the_screen_is_drawn_again_after_the_program_was_stopped_from_outside(
+    machine: Machine,
+) -> None:
+    with LoopbackServer(["Hello."]) as server:
+        lead_to(server, machine, "chat")
+        terminal = machine.start("--bundle", "work")
+        ready(terminal, "work")
+        terminal.signal(signal.SIGSTOP)
+        terminal.wait_until(lambda: _is_stopped(terminal.pid), "the program to stop")
+        terminal.took(b"\x1b[2J")
+        terminal.signal(signal.SIGCONT)
+        terminal.wait_for(fits)
+        ask(terminal, "still there")
+        terminal.wait_for("Hello.")
+        quit_program(terminal)
+
+
 def _is_stopped(pid: int) -> bool:
     stat = Path(f"/proc/{pid}/stat").read_text()
     return stat.rpartition(")")[2].split()[0] == "T"

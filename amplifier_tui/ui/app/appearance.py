@@ -89,6 +89,7 @@ def line_filters(app: SessionApp) -> tuple[list[LineFilter], list[LineFilter]]:
 def follow_terminal(app: SessionApp) -> None:
     """Set up the terminal now, and again when another program has had it."""
     _take_terminal(app)
+    guard.begin_anew_on_continue(app)
     app.app_suspend_signal.subscribe(app, lambda _: guard.write(app, guard.OWN_MODES_OFF))
     app.app_resume_signal.subscribe(app, lambda _: _take_again(app))
 

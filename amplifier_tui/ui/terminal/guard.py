@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from amplifier_tui.base.watcher import watcher
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from textual.app import App
 
 OWN_MODES_OFF = "\x1b[?2031l\x1b[>4m"
@@ -177,6 +179,28 @@ def handle_signals(
             loop.remove_signal_handler(number)
 
     return remove
+
+
+def begin_anew_on_continue(app: App[Any]) -> None:
+    """Have the screen begin anew when the program goes on after it was stopped from outside.
+
+    Textual knows only of a stop by the terminal (SIGTSTP). After another one it would draw nothing
+    and begin beside itself, with two threads that read the keys.
+    """
+    driver: Any = app._driver
+    if app.is_headless or not hasattr(driver, "_must_signal_resume"):
+        return
+    resume = signal.getsignal(signal.SIGCONT)
+
+    def continued(number: int, frame: FrameType | None) -> None:
+        # It does not restart while another program has the terminal.
+        if driver._auto_restart and not driver._must_signal_resume:
+            driver.suspend_application_mode()
+            driver._must_signal_resume = True
+        if callable(resume):
+            resume(number, frame)
+
+    signal.signal(signal.SIGCONT, continued)
 
 
 def end_on_interrupt(guard: TerminalGuard, words: Callable[[], str]) -> None:
