@@ -97,6 +97,8 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
         click.echo(f"Warning: {words}. The rule is kept as it is.", err=True)
     if why := parsed.covers_nothing:
         click.echo(f"Warning: it covers no command: {why}. The rule is kept as it is.", err=True)
+    if why := parsed.matches_nothing:
+        click.echo(f"Warning: it is about no file: {why}. The rule is kept as it is.", err=True)
 
 
 @rules.command(short_help="Remove a rule.")

@@ -66,6 +66,16 @@ def test_a_rule_that_covers_no_command_is_warned_about_and_a_near_one_is_explain
     assert json.loads(said(capsys, "explain", "--json", "bash(pytest)"))["near"] == ""
 
 
+def test_a_rule_that_is_about_no_file_is_warned_about_and_listed_as_that(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = said(capsys, "add", "--deny", "read(src/*/../keys)")
+    assert told.startswith("deny read(src/*/../keys)\nWarning: it is about no file: `..` behind")
+    assert "no path: `..` behind" in said(capsys, "list")
+    assert said(capsys, "add", "--deny", "read(./secrets/**)") == "deny read(./secrets/**)\n"
+    assert "It is denied" in said(capsys, "explain", "read_file", "secrets/plan.txt")
+
+
 def test_what_is_no_rule_is_refused_with_its_column(capsys: pytest.CaptureFixture[str]) -> None:
     assert "column 9: a `*` stands alone" in said(capsys, "add", "bash(git*)", status=1)
     assert not user_rules_path().exists()

@@ -29,7 +29,8 @@ class PathPlace:
 
     `path` is absolute, links followed as far as they exist; `shown` is relative in the workspace.
     `secret`: keys are kept there. `configures`: whom what is written there takes effect on; empty
-    for nobody in particular. `system`: the operating system's own.
+    for nobody in particular. `system`: the operating system's own. `named` is the path with only
+    the links to the workspace followed, `root` the workspace.
     """
 
     path: Path
@@ -39,6 +40,8 @@ class PathPlace:
     configures: str = ""
     system: bool = False
     exists: bool = False
+    named: Path = Path()
+    root: Path = Path()
 
 
 def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
@@ -54,7 +57,7 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
     # As the system does: links before the `..` behind them.
     path = resolved(whole)
     if str(plain) in _HARMLESS_DEVICES:
-        return PathPlace(path=plain, shown=str(plain), exists=True)
+        return PathPlace(path=plain, shown=str(plain), exists=True, named=plain, root=root)
     # Who reads or writes by a link's name means what has that name.
     named = next(
         (root / plain.relative_to(w) for w in (workspace, root) if w in plain.parents), path
@@ -69,6 +72,8 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
         configures=configures(path, root) or configures(named, root) or _own(path, root),
         system=outside and any(path.is_relative_to(system) for system in _SYSTEM_ROOTS),
         exists=is_there(path),
+        named=named,
+        root=root,
     )
 
 

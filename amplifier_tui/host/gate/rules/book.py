@@ -13,7 +13,8 @@ from amplifier_tui.host.gate.risk import (
     severity,
 )
 from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded, names_tool
-from amplifier_tui.host.gate.rules.text import Rule, is_pattern, rule_words
+from amplifier_tui.host.gate.rules.paths import is_pattern
+from amplifier_tui.host.gate.rules.text import Rule, rule_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,10 @@
 """What a rule covers: the parts of a call, and whether a rule is about one of them."""
 
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final, Literal
-
-from pathspec import GitIgnoreSpec
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell import (
@@ -32,7 +27,8 @@ from amplifier_tui.host.gate.risk import (
     Whereabouts,
     severity,
 )
-from amplifier_tui.host.gate.rules.text import Rule, is_pattern
+from amplifier_tui.host.gate.rules.paths import is_pattern, leads_to
+from amplifier_tui.host.gate.rules.text import Rule
 from amplifier_tui.host.gate.rules.words import RUNS_ANYTHING, rule_begin
 
 _BETWEEN: Final = re.compile(r"[:=@,]")
@@ -173,7 +169,8 @@ def covers(rule: Rule, part: Part) -> bool:
 def _speaks_of(rule: Rule, part: Part) -> bool:
     match part.kind:
         case "path":
-            return part.place is not None and _leads_to(rule, part.place)
+            exact = rule.verdict == "allow"
+            return part.place is not None and leads_to(rule.inside, part.place, exact=exact)
         case "server":
             return fnmatchcase(part.text.lower(), rule.inside.lower())
     return rule.inside == part.text
@@ -245,19 +242,3 @@ def _is_plain(operand: str, here: Whereabouts) -> bool:
     return "://" not in operand and not any(
         place.outside or place.secret or place.configures for place in found
     )
-
-
-def _leads_to(rule: Rule, place: PathPlace) -> bool:
-    # A user nobody knows: it leaves the name as it is.
-    named = Path(os.path.expanduser(rule.inside))
-    if rule.verdict == "allow" and not is_pattern(rule.inside):
-        # One of git's patterns would take all that is below along.
-        return named == (place.path if named.is_absolute() else Path(place.shown))
-    if named.is_absolute():
-        return _spec(str(named)).match_file(str(place.path).lstrip("/"))
-    return not place.outside and _spec(f"/{rule.inside}").match_file(place.shown)
-
-
-@lru_cache(maxsize=512)
-def _spec(pattern: str) -> GitIgnoreSpec:
-    return GitIgnoreSpec.from_lines([pattern])

@@ -25,6 +25,7 @@ from amplifier_tui.host.gate.risk import (
     judge_script,
     severity,
 )
+from amplifier_tui.host.gate.rules.paths import is_pattern, matches_nothing
 from amplifier_tui.host.gate.rules.words import commands_meant, covers_nothing
 
 _FILE_TOOLS: Final = frozenset({"read", "write", *GROUPS["read"], *GROUPS["write"]})
@@ -84,6 +85,8 @@ class Rule:
         if tool in COMMAND_TOOLS:
             return commands_meant(tool, inside, self.verdict)
         if tool in _FILE_TOOLS:
+            if why := self.matches_nothing:
+                return f"no path: {why}"
             if inside in ("", "**", "*"):
                 return f"{tool} on any path in the workspace"
             return f"{tool} on {'paths like' if is_pattern(inside) else 'the path'} {inside}"
@@ -98,14 +101,16 @@ class Rule:
         return ""
 
     @property
+    def matches_nothing(self) -> str:
+        """Why it is about no file at all; empty where it may be about some."""
+        about_paths = self.tool in _FILE_TOOLS and self.inside[:1] not in ("", "{")
+        exact = self.verdict == "allow"
+        return matches_nothing(self.inside, exact=exact) if about_paths else ""
+
+    @property
     def starred(self) -> bool:
         """Whether it covers more than one call."""
         return not self.inside or self.inside.endswith("*")
-
-
-def is_pattern(inside: str) -> bool:
-    """Whether what a rule says of paths speaks of more than one: `src/`, `src/**`, `[a-z].txt`."""
-    return inside.endswith("/") or any(mark in inside for mark in "*?[")
 
 
 def parse_rule(text: str, verdict: Verdict = "allow", **more: Any) -> Rule:
