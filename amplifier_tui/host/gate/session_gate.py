@@ -20,6 +20,7 @@ from amplifier_tui.host.gate.calls.guarded import (
     module_of_code,
     run_tool,
 )
+from amplifier_tui.host.gate.calls.spoilt import spoilt
 from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX, Gate, GateDecision
 from amplifier_tui.host.stand_in import StandIns
 from amplifier_tui.kernel import events
@@ -118,6 +119,8 @@ class SessionGate:
         arguments: dict[str, Any] = given if isinstance(given, dict) else {}
         for module, error in answers.failed:
             self._hook_failed(module, error)
+        if said := spoilt(answers, self._tools):
+            return HookResult(action="deny", reason=said)
         hooked = result.action == "ask_user"
         failed = tuple(
             f"{module} failed while judging it: {error}" for module, error in answers.failed

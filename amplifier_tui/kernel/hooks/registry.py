@@ -178,6 +178,7 @@ class HookRegistry(Registrations):
         question: HookResult | None = None
         asker = ""
         failed: list[tuple[str, str]] = []
+        changes: list[tuple[str, dict[str, Any]]] = []
         injections: list[tuple[HookResult, str]] = []
         for entry in entries:
             began = perf_counter() if report is not None else 0.0
@@ -213,6 +214,7 @@ class HookRegistry(Registrations):
             if answer.action == "modify":
                 if answer.data is not None:
                     current = EventData(answer.data)
+                    changes.append((entry.whose, current.data))
             elif answer.action == "ask_user":
                 question, asker = (question, asker) if question else (answer, entry.whose)
             elif injections_of(answer, event, entry.name):
@@ -229,7 +231,8 @@ class HookRegistry(Registrations):
                 result = changed(result, data=current.data)
             if concluding is not None:
                 told = (event, current.copy(), result, asker, tuple(failed))
-                answers = HookAnswers(*told, began=emit_began)
+                made = (emitted, tuple(changes))
+                answers = HookAnswers(*told, *made, began=emit_began)
                 result = await _concluded(*concluding, answers, report)
         if report is not None:
             _tell(report, emitted, result)

@@ -82,6 +82,8 @@ class HookAnswers:
         result: What the emit would return.
         asker: Whose question `result` is, as `Registration.whose` names it; empty when it is none.
         failed: Whose handlers raised, each with what and where.
+        given: The data as the first handler got it; not to be changed.
+        changes: Whose handlers changed the data, each with what it made of it; not to be changed.
         began: When the emit began, on the clock of `perf_counter`.
     """
 
@@ -90,6 +92,8 @@ class HookAnswers:
     result: HookResult
     asker: str
     failed: tuple[tuple[str, str], ...]
+    given: dict[str, Any]
+    changes: tuple[tuple[str, dict[str, Any]], ...]
     began: float
 
 

@@ -160,7 +160,9 @@ def module_of_code(name: str) -> str:
     """Return the id of the module that a Python module belongs to; empty for the program's own."""
     for start in ("amplifier_tui.modules.", "amplifier_module_"):
         if name.startswith(start):
-            return name.removeprefix(start).partition(".")[0].replace("_", "-")
+            module = name.removeprefix(start).partition(".")[0]
+            # What several modules share is of none of them.
+            return "" if module.startswith("_") else module.replace("_", "-")
     return ""
 
 
