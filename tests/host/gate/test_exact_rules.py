@@ -39,3 +39,9 @@ def test_it_covers_the_same_and_nothing_else(tmp_path: Path, approved: str, othe
 
 def test_blanks_between_words_do_not_count(tmp_path: Path) -> None:
     assert matched("sudo  ls", "sudo ls", tmp_path) is not None
+
+
+def test_no_rule_is_offered_for_a_call_of_no_tool(tmp_path: Path) -> None:
+    parts = describe_call("", {"a": 1}, tmp_path).parts
+    assert parts and propose(parts, RuleBook()) == propose(parts, RuleBook(), "deny") == ()
+    assert propose(describe_call("t1", {"a": 1}, tmp_path).parts, RuleBook())

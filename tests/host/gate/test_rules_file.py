@@ -19,7 +19,7 @@ from amplifier_tui.host.gate.rules.file import (
     remove_rule,
     user_rules_path,
 )
-from amplifier_tui.host.gate.rules.text import RuleError, parse_rule
+from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule
 
 GOOD = """
 allow: ["bash(git status)", "write(src/**)"]
@@ -188,6 +188,13 @@ def test_rules_are_written_for_all_projects_or_one_and_taken_out_again(tmp_path:
     assert not remove_rule(user_rules_path(), "echo")
     assert remove_rule(user_rules_path(), "write(**)", tmp_path)
     assert said(tmp_path) == ["deny bash(ls)"]
+
+
+@pytest.mark.parametrize("rule", [Rule(""), Rule("", '{"a": 1}'), Rule("two words")])
+def test_what_could_not_be_read_again_is_never_written(rule: Rule, tmp_path: Path) -> None:
+    with pytest.raises(RulesFileError, match="could not be read again"):
+        add_rules(user_rules_path(), (parse_rule("echo"), rule))
+    assert not user_rules_path().exists()
 
 
 def test_a_rule_in_another_spelling_is_taken_out_and_an_empty_list_is_filled(

@@ -143,7 +143,9 @@ def propose(
 
 
 def _proposal(part: Part, verdict: Literal["allow", "deny"]) -> Rule | None:
-    """Return the rule for a part; None where it could not be about that alone."""
+    """Return the rule for a part; None where it could not be about that alone, or is of no tool."""
+    if not (part.tool or part.asker):
+        return None
     exact = Rule(part.tool, part.text, verdict, ceiling=part.judgement.risk, asker=part.asker)
     judgement = part.judgement
     mild = verdict == "allow" and severity(judgement.risk) <= severity("medium")

@@ -266,9 +266,15 @@ def add_rules(path: Path, rules: tuple[Rule, ...], project: Path | None = None) 
         project: For which project, in the user's file; None for all.
 
     Raises:
-        RulesFileError: The file is not in order, and would lose what is in it.
+        RulesFileError: One of them is no rule when it is read again, or the file is not in order,
+            and would lose what is in it.
         OSError: It can't be written.
     """
+    for rule in rules:
+        try:
+            parse_rule(str(rule), rule.verdict)
+        except RuleError as error:
+            raise RulesFileError(f"`{rule}` could not be read again: {error}.") from error
 
     def put(lists: dict[str, Any]) -> None:
         for rule in rules:
