@@ -49,6 +49,29 @@ def test_a_gateways_page_becomes_one_short_line() -> None:
     assert len(line) <= 301
 
 
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("<html><body><h1>502 Bad Gateway</h1></body></html>", "502 Bad Gateway"),
+        (
+            "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center>"
+            "<h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center></body></html>",
+            "502 Bad Gateway",
+        ),
+        (
+            "<!DOCTYPE html>\n<html lang=en><head><title> </title><style>p > a {top: 0}</style>"
+            "<script>if (a < b) {}</script></head><!-- > --><body>Down &amp; out.</body></html>",
+            "Down & out",
+        ),
+        ("<html><body><script>never(", "an empty page"),
+        ("<html></html>", "an empty page"),
+        ("expected <html> here", "expected <html> here"),
+    ],
+)
+def test_of_a_gateways_page_its_words_are_said(page: str, words: str) -> None:
+    assert one_line(page) == words
+
+
 def test_a_cost_needs_prices() -> None:
     usage = Usage(input_tokens=10, output_tokens=10, total_tokens=20)
     assert usage_cost(usage, None) is None

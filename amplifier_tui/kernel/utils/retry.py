@@ -3,10 +3,12 @@
 import asyncio
 import math
 import random
+import re
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from html import unescape
 from typing import Any, Final, TypeVar
 
 from amplifier_tui.base.python import awaited
@@ -204,10 +206,24 @@ def classify_error_message(
 
 
 _LONGEST: Final = 300
+_PAGE_READ: Final = 10_000
+_PAGE: Final = re.compile(r"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
+_TITLE: Final = re.compile(r"<title[^>]*>([^<]*[^<\s][^<]*)", re.IGNORECASE)
+_MARKS: Final = re.compile(
+    r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^>]*(?:>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def one_line(text: str) -> str:
-    """An API's words on one line, without the final stop, not too long: gateways send pages."""
+    """An API's words on one line, without the final stop, not too long.
+
+    Of a page, which gateways send, it is the title; where it has none, what it shows.
+    """
+    if _PAGE.match(text):
+        page = text[:_PAGE_READ]
+        title = _TITLE.search(page)
+        text = unescape(title[1] if title else _MARKS.sub(" ", page)).strip() or "an empty page"
     return shortened(" ".join(text.split()).rstrip("."), _LONGEST)
 
 
