@@ -184,13 +184,12 @@ class PromptArea(Horizontal):
         """Give a prompt that was not answered back, unless another draft was begun.
 
         Args:
-            selected: What is typed next stands in its place.
+            selected: What is typed next stands in its place, and what fails next.
         """
-        if text and not self.input.text:
-            if selected:
-                self.input.offer(text)
-            else:
-                self.input.set_draft(text)
+        if text and selected and self.input.untouched:
+            self.input.offer(text)
+        elif text and not self.input.text:
+            self.input.set_draft(text)
 
     def give_back(self, draft: str) -> None:
         """Go on with a draft of an earlier time; beside another one it is next in the history."""

@@ -156,6 +156,11 @@ class PromptInput(EditArea, inherit_bindings=False):
         # It is selected for that, not to be copied.
         self._offered = self.text
 
+    @property
+    def untouched(self) -> bool:
+        """Whether nobody wrote the draft: there is none, or it was offered and stands as it was."""
+        return self.text in ("", self._offered)
+
     def clear_draft(self) -> None:
         """Empty the draft, undoably."""
         self.replace("", (0, 0), self.document.end)

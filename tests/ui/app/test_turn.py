@@ -148,6 +148,19 @@ async def test_what_is_typed_after_a_failed_prompt_stands_in_its_place(
         assert drive.client.named("submit") == ([("do it",)] if "enter" in keys else [])
 
 
+async def test_of_prompts_that_fail_one_after_the_other_the_last_is_in_the_draft() -> None:
+    def failed(prompt: str) -> Failed:
+        return Failed(session_id=SESSION, kind="network", message="No", prompt=prompt)
+
+    async with running() as drive:
+        await drive.push(failed("the first"), failed("the second"))
+        assert drive.draft == "the second"
+        assert drive.app.main.prompt.input.selected_text == "the second"
+        await drive.press("right", "!")
+        await drive.push(failed("the third"))
+        assert drive.draft == "the second!"
+
+
 async def test_a_failed_prompt_does_not_touch_a_draft_that_was_begun() -> None:
     async with running() as drive:
         await drive.write("something else")
