@@ -26,6 +26,7 @@ class ApprovalDialog(ApprovalSheet):
         Binding("enter", "confirm", show=False),
     ]
     DECIDES = frozenset(("deny", "reason", "allow", "allow_all", "confirm", "edit", "edit_outside"))
+    WRITES = frozenset(("reason",))
     _withdrawn = False
 
     def withdraw(self) -> None:
@@ -178,6 +179,7 @@ class ApprovalDialog(ApprovalSheet):
         event.stop()
         if not (self._is_first_click() or self.withheld or self._confirming):
             self._stop_clock()
+            self.attend()
             self._scopes.scope = event.scope
             self._show_choice()
 
@@ -231,7 +233,7 @@ class ApprovalDialog(ApprovalSheet):
         self._writing = reason.display = show
         self.set_class(show, "-writing")
         self._show_state()
-        (reason if show else self.reader.body).focus()
+        self.set_focus(reason if show else self.reader.body)
 
     @on(Input.Submitted, "#reason")
     def _reason_given(self, event: Input.Submitted) -> None:

@@ -66,8 +66,8 @@ class ApprovalDialogs:
         owner = self.owner(request)
         return owner is not None and owner.shown
 
-    def open(self, request: ApprovalRequested, place: QueuePlace) -> None:
-        """Show a request."""
+    def open(self, request: ApprovalRequested, place: QueuePlace, asked_for: bool) -> None:
+        """Show a request; `asked_for` by the user."""
         from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 
         self._asking = tab = self._owners[request.request_id]
@@ -84,6 +84,7 @@ class ApprovalDialogs:
             is_first_click=self._keyboard.is_first_click,
             cover=partial(self._cover, request.request_id),
         )
+        dialog.asked_for = asked_for
         self._screen.app.push_screen(dialog, partial(self._closed, dialog))
 
     def close(self, request_id: str) -> None:
@@ -226,7 +227,7 @@ class DialogQueue:
         self._later -= known
         self._wanted |= known
         if not self._open and meant:
-            self._show(meant[0])
+            self._show(meant[0], asked_for=True)
         return bool(meant)
 
     def answered(self, answer: DialogAnswer) -> None:
@@ -275,10 +276,10 @@ class DialogQueue:
             return False
         return request.request_id in self._wanted or self._dialogs.is_seen(request)
 
-    def _show(self, request: ApprovalRequested) -> None:
+    def _show(self, request: ApprovalRequested, asked_for: bool = False) -> None:
         self._dialogs.show_waiting(None, 0)
         self._open = request.request_id
-        self._dialogs.open(request, self._place(request.request_id))
+        self._dialogs.open(request, self._place(request.request_id), asked_for)
 
     def _consider(self, at_once: bool = False) -> None:
         """Open the next dialog now, or look again when the user may have paused."""

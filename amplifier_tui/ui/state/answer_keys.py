@@ -21,9 +21,10 @@ BURST = 0.03
 LATE = 0.05
 """Seconds: when the loop was held up for longer, keys may be on their way."""
 
-KeyRole = Literal["decides", "acts", "text", "moves"]
-"""What a key is to an open question: an answer, a letter with another meaning there, a letter with
-none, or none of these: no letter at all, or one that only moves about in a list."""
+KeyRole = Literal["decides", "writes", "acts", "text", "moves"]
+"""What a key is to an open question: an answer, a letter that opens a field to write in, one with
+another meaning there, one with none, or none of these: no letter at all, or one that only moves
+about in a list."""
 
 
 class OpeningRule:
@@ -58,14 +59,22 @@ class Heard(Enum):
 
 
 class AnswerKeys:
-    """The keys of one open question; `opened` is when it was."""
+    """The keys of one open question; `opened` is when it was.
 
-    def __init__(self, opened: float, grace: float = GRACE, alone: float = ALONE) -> None:
+    Once the user attends to it, an answer may follow other keys, and what is typed after a key
+    that opens a field is for that. What comes in a burst is a text all the same.
+    """
+
+    def __init__(
+        self, opened: float, grace: float = GRACE, alone: float = ALONE, *, attended: bool = False
+    ) -> None:
         self._decides_from = opened + grace
         self._alone = alone
         self._last = float("-inf")
-        self._held = self._word = ""
-        self._in_grace = self._burst = False
+        self._held = self._word = self._letter = ""
+        self._in_grace = self._burst = self._single = self._writes = False
+        self.attended = attended
+        """Whether the user came to it, or pressed a key of its own that is no typing."""
         self.text = ""
         """What was typed in one go up to now."""
         self.due = float("inf")
@@ -91,9 +100,16 @@ class AnswerKeys:
         self._burst = gap < min(BURST, self._alone)
         return gap
 
-    def press(self, at: float, role: KeyRole, text: str = "", action: str = "") -> Heard:
-        """Take a key, with what it types and the action it stands for."""
-        in_one_go = self.gap(at) < self._alone
+    def press(
+        self, at: float, role: KeyRole, text: str = "", action: str = "", *, own: bool = False
+    ) -> Heard:
+        """Take a key, with what it types and the action it stands for.
+
+        `own`: it has a meaning here, and decides nothing.
+        """
+        gap = self.gap(at)
+        self._attend(gap, text, bool(action), own and self.ready(at) and not self._burst)
+        in_one_go = gap < self._alone
         held, self._held = self._held, ""
         if role == "moves" and not text:
             self.text = self._word = ""
@@ -101,16 +117,32 @@ class AnswerKeys:
         in_one_go = in_one_go or bool(held)
         # One letter and then enter is no word, nor are letters that move about.
         self._word = (self._word if in_one_go else "") + (text if role != "moves" else "")
-        typing = bool(held) or (in_one_go and len(self._word) > 1) or self._burst
+        word = in_one_go and len(self._word) > 1 and not self.attended
+        typing = bool(held) or word or self._burst
         self.text = self.text + text if typing or (in_one_go and text) else text
         # A key that is held repeats one letter; different ones at once are a text that came late.
         at_once = self._burst and text != "" and len(set(self._word)) > 1
-        if role == "text" or at_once or (typing and (held or role == "decides")):
+        decides = role in ("decides", "writes")
+        if role == "text" or at_once or (typing and (held or decides)):
             return Heard.BACK
-        if role != "decides":
+        if not decides:
             return Heard.ACTS
-        self._held, self._in_grace, self.due = action, not self.ready(at), at + self._alone
+        self._held, self._in_grace = action, not self.ready(at)
+        self._writes = role == "writes" and self.attended and not self._in_grace
+        self.due = at + (min(BURST, self._alone) if self._writes else self._alone)
         return Heard.KEPT
+
+    def _attend(self, gap: float, text: str, acts: bool, own: bool) -> None:
+        """Note whether the user attends to it: no typing has a letter of its own alone or twice."""
+        single, self._single = self._single, own and acts and gap >= self._alone
+        letter, self._letter = self._letter, text
+        if (single and gap >= self._alone) or (own and text in ("", letter)):
+            self.attended = True
+
+    def take_field(self, at: float) -> str:
+        """Return the action that opens the field which a key is for, empty when there is none."""
+        stood = at - self._last >= min(BURST, self._alone)
+        return self.take_held() if self._held and self._writes and stood else ""
 
     def wait(self, now: float) -> float:
         """Return the seconds after which to ask again whether a key stayed alone, 0 for now."""

@@ -37,7 +37,7 @@ class FakeDialogs:
     def show_waiting(self, request: ApprovalRequested | None, count: int) -> None:
         self.strip = (request.request_id if request is not None else "", count)
 
-    def open(self, request: ApprovalRequested, place: QueuePlace) -> None:
+    def open(self, request: ApprovalRequested, place: QueuePlace, asked_for: bool) -> None:
         assert not self.shown
         self.shown, self.place = request.request_id, place
 

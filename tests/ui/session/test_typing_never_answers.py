@@ -66,9 +66,9 @@ class Desk:
     def opens_in(self) -> float:
         return self._rule.wait(self.clock.now, bool(self.draft))
 
-    def open(self, request: ApprovalRequested, place: QueuePlace) -> None:
+    def open(self, request: ApprovalRequested, place: QueuePlace, asked_for: bool) -> None:
         self.shown = request.request_id
-        self._keys = AnswerKeys(self.clock.now)
+        self._keys = AnswerKeys(self.clock.now, attended=asked_for)
 
     def close(self, request_id: str) -> None:
         self.shown = ""
@@ -106,11 +106,13 @@ class Desk:
         else:
             letter = key if len(key) == 1 else ""
             role: KeyRole = "text" if letter else "moves"
-            if key in "adfA":
+            if key in "adA":
                 role = "decides"
+            elif key == "f":
+                role = "writes"
             elif key in "jk rz?[]":
                 role = "acts"
-            self._hear(role, letter)
+            self._hear(role, letter, own=role in ("acts", "moves"))
 
     def paste(self, text: str) -> None:
         self._rule.pressed(self.clock.now)
@@ -125,8 +127,8 @@ class Desk:
         elif key in ("enter", "ctrl+u"):
             self.written, self.draft = self.written + self.draft, ""
 
-    def _hear(self, role: KeyRole, text: str) -> None:
-        heard = self._keys.press(self.clock.now, role, text, text)
+    def _hear(self, role: KeyRole, text: str, own: bool = False) -> None:
+        heard = self._keys.press(self.clock.now, role, text, text, own=own)
         if heard is Heard.BACK:
             self.draft += self._keys.text
             shown, self.shown = self.shown, ""

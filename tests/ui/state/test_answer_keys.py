@@ -141,3 +141,68 @@ def test_a_field_that_opens_with_its_question_takes_no_word_that_was_begun_befor
     assert found.is_for_field(0.1 + ALONE + 0.01)
     found.gap(0.1 + ALONE + 0.01)
     assert found.is_for_field(0.1 + ALONE + 0.2), "a word of its own is not broken off"
+
+
+def attended() -> AnswerKeys:
+    """Return the keys of a question that the user came to."""
+    return AnswerKeys(0.0, attended=True)
+
+
+def test_to_a_question_one_came_to_an_answer_may_follow_other_keys_but_needs_quiet_after_it() -> (
+    None
+):
+    found = attended()
+    for at in (5.0, 5.2):
+        assert found.press(at, "acts", "r", "scope", own=True) is Heard.ACTS
+    assert found.press(5.4, "decides", "a", "allow") is Heard.KEPT
+    assert found.settle(5.4 + ALONE) == "allow"
+    assert found.press(9.0, "decides", "a", "allow") is Heard.KEPT
+    assert found.press(9.2, "text", "n") is Heard.BACK
+    assert found.text == "an" and found.settle(60.0) == ""
+
+
+def test_what_is_typed_after_a_key_that_opens_a_field_is_for_it_unless_it_comes_at_once() -> None:
+    found = attended()
+    assert found.press(5.0, "writes", "f", "reason") is Heard.KEPT
+    assert found.take_field(5.0 + BURST / 2) == "" and found.take_field(5.0 + 2 * BURST) == "reason"
+    assert found.take_field(6.0) == ""
+    assert found.press(7.0, "writes", "f", "reason") is Heard.KEPT
+    assert found.press(7.0 + BURST / 2, "acts", "n", "next", own=True) is Heard.BACK
+    assert found.text == "fn" and found.take_field(8.0) == ""
+
+
+def test_over_a_question_that_opened_by_itself_a_field_opens_by_a_key_that_stays_alone() -> None:
+    found = keys()
+    assert found.press(5.0, "writes", "f", "reason") is Heard.KEPT
+    assert found.take_field(5.2) == "" and found.settle(5.2) == ""
+    assert found.press(5.2, "text", "i") is Heard.BACK and found.text == "fi"
+
+
+@pytest.mark.parametrize(
+    ("typed", "attends"),
+    [
+        ([(5.0, "r")], True),
+        ([(5.0, "r"), (5.3, "r")], True),
+        ([(5.0, "r"), (5.3, "z")], False),
+        ([(5.0, "r"), (5.0 + BURST / 2, "r")], False),
+        ([(GRACE / 2, "r")], False),
+    ],
+)
+def test_a_letter_of_the_questions_own_alone_or_twice_is_no_typing(
+    typed: list[tuple[float, str]], attends: bool
+) -> None:
+    found = keys()
+    for at, letter in typed:
+        found.press(at, "acts", letter, "something", own=True)
+    found.press(typed[-1][0] + ALONE, "moves")
+    assert found.attended is attends
+
+
+def test_a_key_that_types_nothing_and_moves_about_in_the_question_is_no_typing() -> None:
+    found = keys()
+    found.press(5.0, "moves")
+    assert not found.attended, "a key of which it knows nothing"
+    found.press(5.0 + BURST / 2, "moves", own=True)
+    assert not found.attended, "a burst"
+    found.press(6.0, "moves", own=True)
+    assert found.attended

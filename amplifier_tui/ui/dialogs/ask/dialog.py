@@ -34,6 +34,7 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
     SCOPE = "ask"
     BINDINGS = bindings("ask")
     DECIDES = frozenset(("go_on", "write", "decline"))
+    WRITES = frozenset(("write",))
     AUTO_FOCUS = ""
     DEFAULT_CSS = """
     AskDialog > #sheet { border-left: thick $secondary; }
@@ -225,7 +226,7 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         self.set_class(on, "-writing")
         if on:
             line.value = self.form.words[self.form.at]
-            line.focus()
+            self.set_focus(line)
         else:
             self.set_focus(None)
         self._cursor = WORDS if on else ""

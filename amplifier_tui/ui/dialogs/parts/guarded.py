@@ -20,15 +20,19 @@ class GuardedSheet(Sheet[T]):
     """Actions that change something, answer the question, or lead to an answer."""
     BROWSES: ClassVar[frozenset[str]] = frozenset("jk ")
     """Letters that move about in what is shown."""
+    WRITES: ClassVar[frozenset[str]] = frozenset()
+    """Those of them that only open a field, which has the focus when they return."""
     IS_LIST: ClassVar[bool] = False
     """Whether its letters are commands: it stays open when something is typed, which is lost."""
+    asked_for = False
+    """Whether the user came to a question, instead of typing on while it opened by itself."""
     grace: ClassVar[float] = GRACE
     alone: ClassVar[float] = ALONE
 
     @cached_property
     def _answer_keys(self) -> AnswerKeys:
         """Its keys; made when it opens."""
-        return AnswerKeys(key_time(), self.grace, self.alone)
+        return AnswerKeys(key_time(), self.grace, self.alone, attended=self.asked_for)
 
     @on(events.Mount)
     def _begin_grace(self) -> None:
@@ -55,7 +59,9 @@ class GuardedSheet(Sheet[T]):
         if self.IS_LIST and not text and event.key != "escape":
             # Whoever goes on in the list has not begun a word.
             self._run_soon(self._answer_keys.take_held())
-        heard = self._answer_keys.press(event.time, self._role(action, text), text, action)
+        role = self._role(action, text)
+        own = not self.IS_LIST and (role == "acts" or (role == "moves" and self._moves(event.key)))
+        heard = self._answer_keys.press(event.time, role, text, action, own=own)
         if heard is Heard.KEPT:
             self.call_next(self._settle)
         elif heard is Heard.ACTS and action and text and not self.IS_LIST:
@@ -75,9 +81,13 @@ class GuardedSheet(Sheet[T]):
         found = self.active_bindings.get(key)
         return found.binding.action if found is not None and found.node is self else ""
 
+    def _moves(self, key: str) -> bool:
+        """Whether a key that types nothing means something here; enter also ends what is typed."""
+        return key != "enter" and key in self.active_bindings
+
     def _role(self, action: str, text: str) -> KeyRole:
         if action in self.DECIDES:
-            return "decides"
+            return "writes" if action in self.WRITES else "decides"
         if not text or (self.IS_LIST and text in self.BROWSES):
             return "moves"
         return "acts" if action or self.IS_LIST or text in self.BROWSES else "text"
@@ -91,5 +101,9 @@ class GuardedSheet(Sheet[T]):
             self._run_soon(self._answer_keys.settle(now))
 
     def _run_soon(self, action: str) -> None:
-        if action:
+        if action in self.WRITES:
+            # At once: the next key is for the field.
+            if self.check_action(action, ()):
+                getattr(self, f"action_{action}")()
+        elif action:
             self.call_next(self.run_action, action)

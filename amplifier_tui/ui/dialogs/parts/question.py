@@ -25,8 +25,6 @@ class QuestionSheet(GuardedSheet[T]):
 
     MAY_WAIT: ClassVar[bool] = True
     """Whether it can be put off, to look at something else."""
-    asked_for = False
-    """Whether the user opened it, instead of typing on while it opened by itself."""
 
     def __init__(
         self,
@@ -53,12 +51,17 @@ class QuestionSheet(GuardedSheet[T]):
 
     def hear(self, event: events.Key | events.Paste) -> Heard:
         """Take a key or a paste; what `ACTS` is for the widget that has the focus."""
+        self._run_soon(self._answer_keys.take_field(event.time))
         if isinstance(self.focused, Input) and self.writes_at(event):
             # A line is being written: only a key of a hand ends it.
             burst = self._answer_keys.gap(event.time) < min(BURST, self.alone)
             ends = isinstance(event, events.Key) and event.key == "enter"
             return Heard.KEPT if burst and ends else Heard.ACTS
         return super().hear(event)
+
+    def attend(self) -> None:
+        """Note that the user attends to it: it was clicked."""
+        self._answer_keys.attended = True
 
     def put_off(self) -> None:
         """Close without an answer, until the user comes back to it."""
@@ -101,4 +104,5 @@ class QuestionSheet(GuardedSheet[T]):
 
     async def _choose(self, action: str) -> None:
         if not self._is_first_click():
+            self.attend()
             await super()._choose(action)

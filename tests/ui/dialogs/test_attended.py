@@ -1,0 +1,139 @@
+"""A question that the user came to, or has pressed keys of: whose the letters are then."""
+
+import pytest
+from textual import events
+from textual.keys import key_to_character
+from textual.widgets import Input
+
+from amplifier_tui.host.client import Decision
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
+from amplifier_tui.ui.terminal.input import key_name, key_time
+from tests.ui.driving import Driver, running
+from tests.ui.questions import questions
+from tests.ui.requests import ask
+
+HAND = 0.18
+"""Seconds between the letters of ordinary typing."""
+AT_ONCE = 0.005
+PAUSE = 1.0
+
+
+@pytest.fixture(autouse=True)
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in (ApprovalDialog, AskDialog):
+        monkeypatch.setattr(kind, "grace", 0.0)
+
+
+async def press(drive: Driver, keys: str | list[str], gap: float = HAND, after: float = 0) -> float:
+    """Press keys that arrive `gap` seconds apart, and return when the last one did."""
+    at = after or key_time()
+    for key in keys:
+        name = key if len(key) > 1 else key_name(key)
+        event = events.Key(name, key_to_character(name))
+        event.time, at = at, at + gap
+        drive.app.post_message(event)
+    await drive.settle()
+    return at - gap
+
+
+def decisions(drive: Driver) -> list[Decision]:
+    return [made for _, made in drive.client.named("decide")]
+
+
+async def come_to(drive: Driver) -> None:
+    await drive.write("please ")
+    await drive.push(ask())
+    await drive.press("f8")
+    await drive.dialog(ApprovalDialog)
+
+
+async def test_after_f_in_a_dialog_one_came_to_the_letters_typed_on_are_the_reason() -> None:
+    async with running() as drive:
+        await come_to(drive)
+        await press(drive, [*"fno docs", "enter"])
+        await drive.closed()
+        assert decisions(drive) == [Decision(allow=False, reason="no docs")]
+        assert drive.draft == "please "
+
+
+@pytest.mark.parametrize("key", ["r", "question_mark", "z", "down", "tab"])
+async def test_after_f_in_a_dialog_one_pressed_a_key_of_the_letters_are_the_reason(
+    key: str,
+) -> None:
+    async with running() as drive:
+        await drive.push(ask(payload="rm -rf build\n" * 60))
+        await drive.dialog(ApprovalDialog)
+        last = await press(drive, [key])
+        await press(drive, "fno", after=last + PAUSE)
+        reason = drive.app.screen.query_one("#reason", Input)
+        assert reason.has_focus and reason.value == "no"
+        assert drive.draft == "" and decisions(drive) == []
+
+
+async def test_over_a_dialog_that_opened_by_itself_a_sentence_with_f_denies_nothing() -> None:
+    async with running() as drive:
+        await drive.push(ask(), ask("r2", payload="ls"))
+        await drive.dialog(ApprovalDialog)
+        await press(drive, "fix it")
+        await drive.closed()
+        assert drive.draft == "fix it" and decisions(drive) == []
+
+
+async def test_the_dialog_that_comes_back_by_itself_guards_what_is_typed_again() -> None:
+    async with running() as drive:
+        await come_to(drive)
+        await press(drive, "x")
+        await drive.closed()
+        drive.app.main.prompt.input.clear_draft()
+        drive.app.link.keyboard._rule.pressed(float("-inf"))
+        await drive.dialog(ApprovalDialog)
+        await press(drive, "fix it")
+        await drive.closed()
+        assert drive.draft == "fix it" and decisions(drive) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "gap"), [("fix it", AT_ONCE), ("as is", AT_ONCE), ("a", 0), ("and so", HAND)]
+)
+async def test_in_a_dialog_one_came_to_a_text_still_decides_nothing(text: str, gap: float) -> None:
+    async with running() as drive:
+        await come_to(drive)
+        if gap:
+            await press(drive, text, gap)
+        else:
+            drive.app.post_message(events.Paste(text))
+        await drive.closed()
+        assert drive.draft == f"please {text}" and decisions(drive) == []
+
+
+async def test_a_reason_that_comes_in_a_burst_is_not_sent_with_it() -> None:
+    async with running() as drive:
+        await come_to(drive)
+        last = await press(drive, "f")
+        await press(drive, [*"no", "enter"], AT_ONCE, after=last + HAND)
+        assert drive.app.screen.query_one("#reason", Input).value == "no"
+        assert decisions(drive) == []
+
+
+@pytest.mark.parametrize("came", [True, False])
+async def test_the_keys_of_somebody_who_knows_them_are_an_answer(came: bool) -> None:
+    async with running() as drive:
+        if came:
+            await come_to(drive)
+        else:
+            await drive.push(ask())
+            await drive.dialog(ApprovalDialog)
+        await press(drive, "rra", 0.35)
+        await drive.closed()
+        assert decisions(drive) == [Decision(allow=True, scope="project")]
+
+
+async def test_own_words_are_typed_on_where_one_came_to_the_question() -> None:
+    async with running() as drive:
+        await drive.write("please ")
+        await drive.push(questions())
+        await drive.press("f8")
+        await drive.dialog(AskDialog)
+        await press(drive, "wXenon")
+        assert drive.app.screen.query_one(Input).value == "Xenon" and drive.draft == "please "
