@@ -166,9 +166,10 @@ class ScrollLines(LineView[ShownRow]):
         self._strips.clear()
 
     def lay_out(self) -> None:
-        """Fold the lines to another width."""
+        """Fold the lines to another width, with no more rows above than must be."""
         super().lay_out()
-        if self._at_end and self.scroll_offset.y:
+        top = self.scroll_offset.y
+        if top > self.max_scroll_y or (self._at_end and top):
             self.scroll_to(y=self.max_scroll_y, animate=False)
         self._note_reading()
 

@@ -188,3 +188,18 @@ async def test_colours_that_come_while_it_is_closed_have_nowhere_to_go(
         for worker in [each for each in reader.workers if each.group == "colour"]:
             await worker.wait()
         await drive.press("escape")
+
+
+@pytest.mark.parametrize("first", [(120, 36), (80, 24)])
+async def test_a_change_that_fits_is_whole_again_after_a_small_terminal_has_grown(
+    first: tuple[int, int],
+) -> None:
+    long = diff(9).replace("Retry", "Retry of a call that was not answered")
+    async with running(size=first) as drive:
+        await drive.push(ask(tool="edit_file", payload="", segments=(), diff=long, risk="medium"))
+        body = (await drive.dialog(ApprovalDialog)).query_one(Reader).body
+        for size in ((40, 12), (120, 36)):
+            await drive.pilot.resize_terminal(*size)
+            await drive.settle()
+        assert body.size.height >= len(body.rows)
+        assert "src/app.py" in drive.text() and "old_5" in drive.text() and "line 9" in drive.text()
