@@ -13,6 +13,7 @@ from amplifier_tui.kernel.hooks.results import (
     first_problem,
     read_result,
 )
+from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import exception_text, place_of_error
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
@@ -37,6 +38,8 @@ _DATA: Final[dict[str, dict[str, Any]]] = {
 async def check_answers(result: ValidationResult, coordinator: TrialCoordinator) -> bool:
     """Add ``hook_answer`` for each handler of a prompt or a tool call; tell whether there is one.
 
+    One that changes a call to what is no call fails.
+
     Args:
         result: Gets the checks.
         coordinator: Where the handlers are registered.
@@ -46,7 +49,7 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
         who = f"Handler '{name}' of '{event}'"
         try:
             async with asyncio.timeout(_SECONDS):
-                read_result(await awaited(handler(event, deepcopy(_DATA[event]))))
+                answer = read_result(await awaited(handler(event, deepcopy(_DATA[event]))))
         except InvalidHookResponseError as error:
             result.fail(
                 "hook_answer",
@@ -70,5 +73,25 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
                 place_of_error(error),
             )
         else:
-            result.succeed("hook_answer", f"{who} answers with a hook result")
+            if problem := _spoilt(event, answer):
+                remedy = 'Change a copy: data={**data, "tool_input": {...}}'
+                said = f"{who} {problem}, so the call is refused"
+                result.fail("hook_answer", said, remedy, where=place_of(handler))
+            else:
+                result.succeed("hook_answer", f"{who} answers with a hook result")
     return bool(handlers)
+
+
+def _spoilt(event: str, answer: HookResult | None) -> str:
+    """Return what is wrong with a call as a handler changed it; empty where nothing is."""
+    if event != events.TOOL_PRE or answer is None or answer.action != "modify":
+        return ""
+    data = answer.data
+    if data is None:
+        return ""
+    name = data.get("tool_name")
+    if not isinstance(name, str) or not name:
+        return "changes a call and leaves no `tool_name`"
+    if not isinstance(data.get("tool_input"), dict):
+        return "changes a call and leaves no object as `tool_input`"
+    return ""

@@ -36,6 +36,8 @@ class Mine:
 async def mount(coordinator, config=None):
     await coordinator.mount("tools", Mine())
 """
+CHANGE = '{"action": "modify", "data": {**data, %s}}'
+REFUSED = ("hook_answer", "error", 4)
 
 
 async def failed(package: Path, kind: str) -> list[ValidationCheck]:
@@ -49,6 +51,10 @@ async def failed(package: Path, kind: str) -> list[ValidationCheck]:
         ("tool:pre", '"yes"', "hook_answer", "error", 4, "str is not a HookResult"),
         ("tool:pre", '{"action": "alow"}', "hook_answer", "error", 4, "action: Input should be"),
         ("tool:pre", 'HookResult(action="alow")', "hook_answer", "warning", 5, "action: Input"),
+        ("tool:pre", CHANGE % '"tool_input": "boo"', *REFUSED, "leaves no object as `tool_input`"),
+        ("tool:pre", CHANGE % '"tool_input": None', *REFUSED, "leaves no object as `tool_input`"),
+        ("tool:pre", CHANGE % '"tool_name": ""', *REFUSED, "leaves no `tool_name`"),
+        ("tool:pre", '{"action": "modify", "data": {"x": 1}}', *REFUSED, "leaves no `tool_name`"),
         ("tool:post", 'data["nothing"]', "hook_answer", "warning", 5, "KeyError: 'nothing'"),
         ("tool:before", "None", "hook_event", "warning", 4, "are tool:pre, tool:post, tool:error"),
         ("promt:submit", "None", "hook_event", "warning", 4, "did you mean 'prompt:submit'?"),
@@ -64,7 +70,13 @@ async def test_a_handler_that_answers_or_listens_wrongly_has_its_line(
     assert words in check.message and check.remedy
 
 
-@pytest.mark.parametrize("answer", ["None", "HookResult()", '{"action": "deny"}', "{}"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("None", "HookResult()", '{"action": "deny"}', "{}", '{"action": "modify"}'),
+        CHANGE % '"tool_input": {"text": "new"}',
+    ],
+)
 async def test_handlers_that_answer_what_the_kernel_understands_pass(
     answer: str, tmp_path: Path
 ) -> None:
