@@ -151,6 +151,21 @@ async def test_a_pane_can_be_zoomed_and_put_back() -> None:
         assert drive.app.main.focused_pane() == "events"
 
 
+@pytest.mark.parametrize("width", [80, 120, 160, 200])
+@pytest.mark.parametrize("pane", [row.name for row in PANES])
+async def test_a_zoomed_pane_fills_the_width(pane: str, width: int) -> None:
+    async with running(size=(width, 45)) as drive:
+        main = drive.app.main
+        main.action_pane(pane)
+        if not main.narrow:
+            await drive.press("ctrl+x", "z")
+        assert shown(drive) == [pane]
+        await drive.settle()
+        region = main._panes[pane].region
+        # A column is left free beside it.
+        assert (region.x, region.right) == (1, width)
+
+
 async def test_the_conversation_scrolls_from_the_prompt() -> None:
     from amplifier_tui.host.events import BlockEnded
 

@@ -30,7 +30,7 @@ class Rail(Vertical):
     MainScreen.-wide Rail#own { width: 34; padding: 1 1 0 0; }
     Rail#own > ModulesPane { max-height: 100%; }
 
-    MainScreen Rail.-drawer {
+    MainScreen Rail.-drawer, MainScreen.-wide Rail#own.-drawer {
         display: block;
         layer: drawer;
         dock: left;
