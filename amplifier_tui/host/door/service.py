@@ -173,12 +173,15 @@ class Service(StoredCommands):
             ended.set()
 
     async def image(self, key: str, lane: str = MAIN_LANE) -> bytes:
-        if (shown := self._stored) is None:
-            raise RuntimeError(NO_SESSION)
-        try:
-            return await asyncio.to_thread(stored_image, shown.folder, lane, key)
-        except (LookupError, OSError, ValueError) as error:
-            raise RuntimeError(str(error)) from error
+        # Of a session that opens the conversation is shown already, that of the one before still.
+        folders = [each.folder for each in (self._opening, self._stored) if each is not None]
+        problem: Exception | None = None
+        for folder in filter(None, folders):
+            try:
+                return await asyncio.to_thread(stored_image, folder, lane, key)
+            except (LookupError, OSError, ValueError) as error:
+                problem = error
+        raise RuntimeError(NO_SESSION if problem is None else str(problem)) from problem
 
     async def close(self) -> None:
         """End everything; takes at most some 3 seconds."""

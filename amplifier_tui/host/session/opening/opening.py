@@ -100,6 +100,11 @@ class Opening:
         return self._notices.session_id
 
     @property
+    def folder(self) -> Path | None:
+        """Where its conversation is, which is shown before it is open; None until it is known."""
+        return self._store.folder if self._store is not None else None
+
+    @property
     def redactor(self) -> Redactor:
         """Knows its secrets."""
         return self._notices.redactor
