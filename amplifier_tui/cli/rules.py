@@ -78,7 +78,11 @@ def list_rules(as_json: bool) -> None:
 @click.option("--deny", "verdict", flag_value="deny", help="Refuse them.")
 @_for_project
 def add(rule: str, verdict: str | None, for_project: bool) -> None:
-    """Let the calls that RULE speaks of go, or ask about them, or refuse them."""
+    """Let the calls that RULE speaks of go, or ask about them, or refuse them.
+
+    `read(secrets/**)` and `write(...)` that deny or ask hold for what commands name, too, such as
+    `cat secrets/plan.txt`. They are no wall against what a program opens by itself.
+    """
     from amplifier_tui.host.gate.modes import VERDICTS, meant_tool
     from amplifier_tui.host.gate.rules.file import RulesFileError, add_rules, user_rules_path
     from amplifier_tui.host.gate.rules.text import RuleError, parse_rule

@@ -164,6 +164,11 @@ class Gate:
             return decision("deny", f"{reason}{passed}")
         if match is not None and match.verdict == "ask":
             return by_rule(match, f"the rule {match.rule} asks")
+        if round_it := book.doubt(description.parts, self.workspace):
+            rule, verb = round_it
+            done = "denies" if rule.verdict == "deny" else "asks about"
+            reason = f"it may {verb} what the rule {rule} {done}"
+            return decision("ask", reason, rule=str(rule), scope=rule.scope)
         strict = bool(self.unread) and act not in ("read", "look")
         if match is not None and not (strict and match.scope != "session"):
             return by_rule(match, f"by the rule {match.rule}")

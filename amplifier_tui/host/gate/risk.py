@@ -7,9 +7,6 @@ The word colours the dialog, decides what may be remembered, and whether silence
 import os
 import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
-from glob import iglob
-from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,7 +23,8 @@ from amplifier_tui.base.shell import (
 )
 from amplifier_tui.host.events import Risk
 from amplifier_tui.host.gate.calls.searching import met_secrets
-from amplifier_tui.host.gate.places import PathPlace, is_root_like, locate, resolved
+from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
+from amplifier_tui.host.gate.places import PathPlace, is_root_like, resolved
 from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, judge_program, variables_changed
 
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
@@ -39,9 +37,16 @@ MAKES_FILE: Final = "makes a file"
 _DOWNLOADERS: Final = frozenset({"curl", "wget", "fetch", "aria2c"})
 INTERPRETERS: Final = SHELLS | {"python", "python3", "node", "perl", "ruby", "php", "deno"}
 # Programs whose plain arguments are files they change.
-_CHANGES_ARGUMENTS: Final = frozenset(
-    {"rm", "rmdir", "mv", "cp", "ln", "mkdir", "touch", "tee"}
-) | {"truncate", "shred", "unlink", "chmod", "chown", "chgrp", "dd", "install"}
+CHANGES_ARGUMENTS: Final = frozenset({"rm", "rmdir", "mv", "cp", "ln", "mkdir", "touch", "tee"}) | {
+    "truncate",
+    "shred",
+    "unlink",
+    "chmod",
+    "chown",
+    "chgrp",
+    "dd",
+    "install",
+}
 _DELETERS: Final = frozenset({"rm", "rmdir", "shred", "unlink", "mv"})
 _FORK_BOMB = re.compile(r":\s*\(\s*\)\s*\{")
 
@@ -122,7 +127,7 @@ def judge_script(text: str, workspace: Path, folder: Path | None = None) -> Judg
         each.append(judge_command(command, here, command.pipeline in downloading))
         if command.pipeline and _downloads(command):
             downloading.add(command.pipeline)
-        here = _after(command, here)
+        here = after_command(command, here)
     whole = worst(each)
     if not script.complete:
         whole = whole.joined(Judgement("high", (UNREADABLE,)))
@@ -134,58 +139,10 @@ def judge_script(text: str, workspace: Path, folder: Path | None = None) -> Judg
 MOST_PLACES: Final = 1_000
 """Files of one command that are looked at; what names more is neither harmless nor covered."""
 _MANY: Final = "names more files than are looked at"
-_PATTERN: Final = frozenset("*?[")
-_PLAIN_SET: Final = re.compile(r"\[\w+\]", re.ASCII)
-_MOST_MATCHES: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Whereabouts:
-    """Where a command of a script runs: after every `cd` before it.
-
-    `known` is False after a `cd` to a folder only known when it runs.
-    """
-
-    workspace: Path
-    folder: Path
-    known: bool = True
-
-    def locate(self, text: str) -> PathPlace:
-        """Return where a path leads from here."""
-        return locate(text, self.workspace, self.folder)
-
-    def holds(self, text: str) -> bool:
-        """Whether a place, or all that a pattern stands for, is in the workspace and no secret."""
-        found = [self.locate(text)]
-        if not _PATTERN.isdisjoint(text):
-            parts = [_widened(part) for part in text.split("/")]
-            # To older shells `.*` is `..` too.
-            dotted = (part for part in parts if part.startswith(".") and part != "..")
-            if any(fnmatchcase("..", part) for part in dotted):
-                return False
-            matches = list(islice(iglob("/".join(parts), root_dir=self.folder), _MOST_MATCHES + 1))
-            # Programs take such names for options, or for a file of options.
-            if len(matches) > _MOST_MATCHES or any(name.startswith(("-", "@")) for name in matches):
-                return False
-            found += map(self.locate, matches)
-        return not any(place.outside or place.secret for place in found)
-
-    @property
-    def elsewhere(self) -> bool:
-        """Whether it may be outside the workspace."""
-        return not self.known or self.locate(".").outside
-
-
-def _widened(part: str) -> str:
-    """Return a pattern for a name that fits at least what a shell's pattern fits.
-
-    Only sets of plain letters are read alike by all, not `[^a]`, `[[:lower:]]` or `[a-z]`.
-    """
-    before, bracket, _ = part.partition("[")
-    return f"{before}*" if bracket and "[" in _PLAIN_SET.sub("?", part) else part
-
-
-def _after(command: ShellCommand, here: Whereabouts) -> Whereabouts:
+def after_command(command: ShellCommand, here: Whereabouts) -> Whereabouts:
+    """Return where the commands behind a command run."""
     words, known = command.words, command.known
     if command.nested or not words or words[0] not in ("cd", "pushd"):
         return here
@@ -292,7 +249,7 @@ def _judge_run(run: ProgramRun, here: Whereabouts) -> Judgement:
 
 def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
     near = far = 0
-    changes = run.program in _CHANGES_ARGUMENTS
+    changes = run.program in CHANGES_ARGUMENTS
     arguments = list(zip(run.arguments, run.command.known[1:], strict=False))
     if changes:
         arguments = [*map(_named_place, run.command.written[1:], arguments)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from threading import Lock
 from typing import Final, Literal
 
@@ -15,6 +16,7 @@ from amplifier_tui.host.gate.risk import (
 from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded, names_tool
 from amplifier_tui.host.gate.rules.paths import is_pattern
 from amplifier_tui.host.gate.rules.text import Rule, rule_words
+from amplifier_tui.host.gate.rules.touching import may_touch, touches
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,19 @@ class RuleBook:
         found = (rule for rule in self._rules if rule.verdict != "allow" and rule.inside)
         return next((rule for rule in found if names_tool(rule, tool)), None)
 
+    def _rule_of_files(self, part: Part, verdict: Verdict) -> Rule | None:
+        """Return the rule about files that a command is caught by for what it reads or writes."""
+        found = (rule for rule in self._rules if rule.verdict == verdict and touches(rule, part))
+        return next(found, None) if part.command is not None else None
+
+    def doubt(self, parts: tuple[Part, ...], workspace: Path) -> tuple[Rule, str] | None:
+        """Return a rule about files that a call may go round, and what it may do with them."""
+        for rule in self._rules:
+            for part in parts:
+                if verb := may_touch(rule, part, workspace):
+                    return rule, verb
+        return None
+
     def match(self, parts: tuple[Part, ...], *, planned: bool = False) -> Match | None:
         """Return the standing answer to a request, or None when no rule speaks of it.
 
@@ -103,7 +118,7 @@ class RuleBook:
         """
         for verdict in ("deny", "ask"):
             for part in parts:
-                rule = self.rule_for(part, verdict)
+                rule = self.rule_for(part, verdict) or self._rule_of_files(part, verdict)
                 if rule is not None:
                     return Match(verdict, str(rule), rule.scope, rule.origin)
         rules: list[Rule] = []

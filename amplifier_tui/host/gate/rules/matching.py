@@ -17,6 +17,7 @@ from amplifier_tui.base.shell import (
 )
 from amplifier_tui.base.shell import covers as covers_command
 from amplifier_tui.host.gate.calls.grants import arguments_text
+from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.modes import GROUPS
 from amplifier_tui.host.gate.places import PathPlace
 from amplifier_tui.host.gate.programs import variables_changed
@@ -24,13 +25,17 @@ from amplifier_tui.host.gate.risk import (
     INTERPRETERS,
     MOST_PLACES,
     Judgement,
-    Whereabouts,
     severity,
 )
 from amplifier_tui.host.gate.rules.paths import is_pattern, leads_to
 from amplifier_tui.host.gate.rules.text import Rule
 from amplifier_tui.host.gate.rules.words import RUNS_ANYTHING, rule_begin
 
+_TOUCHING: Final = {
+    "read": ("read_file", "grep", "search_files"),
+    "write": ("write_file", "edit_file", "create_file", "apply_patch"),
+}
+"""Tools whose rules are about what is in files, not their names alone."""
 _BETWEEN: Final = re.compile(r"[:=@,]")
 
 
@@ -40,7 +45,8 @@ class Part:
 
     `text` is exactly what would be allowed: a simple command, a path, a server, arguments as JSON,
     a prompt. `asker` is who asks a prompt. Of a command `wraps` says that a rule with a `*` can't
-    cover it, `here` where it runs. `reads` says that it only reads, inside the workspace.
+    cover it, `here` where it runs, `heres` that and where else if a `cd` before it fails. `reads`
+    says that it only reads, inside the workspace.
     """
 
     kind: Literal["command", "path", "server", "arguments", "prompt"]
@@ -53,6 +59,7 @@ class Part:
     here: Whereabouts | None = None
     wraps: bool = False
     reads: bool = False
+    heres: tuple[Whereabouts, ...] = ()
 
 
 def command_parts(
@@ -77,6 +84,7 @@ def command_parts(
                 here=here,
                 wraps=bool(line.hidden) or _wraps(command),
                 reads=not judgement.met and _only_reads(command, line, been),
+                heres=tuple(been),
             )
         )
     return tuple(parts)
@@ -179,6 +187,13 @@ def _speaks_of(rule: Rule, part: Part) -> bool:
 def names_tool(rule: Rule, tool: str) -> bool:
     """Whether a rule is about calls of a tool."""
     return not rule.asker and _names(rule.tool, tool)
+
+
+def speaks_of_files(rule: Rule, kind: Literal["read", "write"]) -> bool:
+    """Whether a rule restricts what is read of files that it names, or what is written to them."""
+    if rule.verdict == "allow" or rule.asker or rule.inside[:1] in ("", "{"):
+        return False
+    return any(_names(rule.tool, tool) for tool in _TOUCHING[kind])
 
 
 def _names(pattern: str, tool: str) -> bool:

@@ -69,6 +69,14 @@ def leads_to(inside: str, place: PathPlace, *, exact: bool) -> bool:
     )
 
 
+def begins_at(inside: str, root: Path) -> Path:
+    """Return the file or folder that a rule's path names before it begins to be a pattern."""
+    path = _plain(inside)
+    found = _MARKS.search(path)
+    folder, slash, _ = path[: found.start()].rpartition("/") if found else (path, "", "")
+    return resolved(root / f"{folder}{slash}")
+
+
 def _plain(inside: str) -> str:
     """Return a path without what leads nowhere; a slash at its end stays."""
     # A user nobody knows: it leaves the name as it is.

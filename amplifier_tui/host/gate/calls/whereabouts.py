@@ -1,0 +1,72 @@
+"""Where a command of a script runs, and what its paths and patterns lead to from there."""
+
+import re
+from fnmatch import fnmatchcase
+from glob import iglob
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.gate.places import PathPlace, locate
+
+_PATTERN: Final = frozenset("*?[")
+_PLAIN_SET: Final = re.compile(r"\[\w+\]", re.ASCII)
+_MOST_MATCHES: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Where a command of a script runs: after every `cd` before it.
+
+    `known` is False after a `cd` to a folder only known when it runs.
+    """
+
+    workspace: Path
+    folder: Path
+    known: bool = True
+
+    def locate(self, text: str) -> PathPlace:
+        """Return where a path leads from here."""
+        return locate(text, self.workspace, self.folder)
+
+    def holds(self, text: str) -> bool:
+        """Whether a place, or all that a pattern stands for, is in the workspace and no secret."""
+        found = [self.locate(text)]
+        if not _PATTERN.isdisjoint(text):
+            # To older shells `.*` is `..` too.
+            dotted = (part for part in _widened_parts(text) if part[:1] == "." and part != "..")
+            if any(fnmatchcase("..", part) for part in dotted):
+                return False
+            matches = self.matches(text)
+            # Programs take such names for options, or for a file of options.
+            if matches is None or any(name.startswith(("-", "@")) for name in matches):
+                return False
+            found += map(self.locate, matches)
+        return not any(place.outside or place.secret for place in found)
+
+    def matches(self, text: str) -> list[str] | None:
+        """Return what a pattern stands for, and maybe more; None where that is too much."""
+        if _PATTERN.isdisjoint(text):
+            return []
+        found = iglob("/".join(_widened_parts(text)), root_dir=self.folder)
+        names = list(islice(found, _MOST_MATCHES + 1))
+        return None if len(names) > _MOST_MATCHES else names
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it may be outside the workspace."""
+        return not self.known or self.locate(".").outside
+
+
+def _widened_parts(text: str) -> list[str]:
+    return [_widened(part) for part in text.split("/")]
+
+
+def _widened(part: str) -> str:
+    """Return a pattern for a name that fits at least what a shell's pattern fits.
+
+    Only sets of plain letters are read alike by all, not `[^a]`, `[[:lower:]]` or `[a-z]`.
+    """
+    before, bracket, _ = part.partition("[")
+    return f"{before}*" if bracket and "[" in _PLAIN_SET.sub("?", part) else part
