@@ -15,6 +15,7 @@ from textual.app import App
 
 from amplifier_tui.base.text import encodable, one_line
 from amplifier_tui.paths import user_state_dir
+from amplifier_tui.ui.app.mode_steps import ModeSteps
 from amplifier_tui.ui.app.preferences import Preferences
 from amplifier_tui.ui.app.screens.main_screen import MainScreen
 from amplifier_tui.ui.keys.actions import BY_ID
@@ -70,6 +71,7 @@ class SessionApp(App[Farewell]):
         """What was sent before a session is open, each with whether it is to be queued."""
         self.page: BrowserPage | None = None
         """What shows the program in place of a terminal."""
+        self.mode_steps = ModeSteps(self.set_timer, self.say, lambda text: self.main.unsay(text))
         self._copies_natively = False
         self.writer = ThreadPoolExecutor(1, "remember")
         """The one thread of `write`."""

@@ -32,6 +32,32 @@ async def test_a_key_goes_through_the_modes_and_never_to_auto() -> None:
             await drive.until(lambda mode=mode: f"▸ {mode}" in drive.text())
 
 
+async def test_while_a_turn_runs_a_mode_that_is_only_passed_is_never_set() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="write"))
+        await drive.push(ask(tool="write_file"))
+        await drive.press("escape", "shift+tab")
+        assert "Mode edits in a moment" in drive.text()
+        await drive.press("shift+tab")
+        assert drive.client.named("set_mode") == []
+        await drive.until(lambda: drive.client.named("set_mode"))
+        assert drive.client.named("set_mode") == [("plan",)]
+        assert "in a moment" not in drive.text() and "▸ plan" in drive.text()
+
+
+async def test_a_mode_the_key_went_to_gives_way_to_one_that_is_named() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="write"))
+        await drive.press("shift+tab")
+        await drive.write("/mode plan")
+        await drive.press("enter")
+        assert drive.client.named("set_mode") == [("plan",)]
+        assert "in a moment" not in drive.text()
+        await drive.press("shift+tab")
+        await drive.until(lambda: len(drive.client.named("set_mode")) == 2)
+        assert drive.client.named("set_mode")[1] == ("ask",)
+
+
 async def test_auto_is_chosen_where_its_meaning_is_read() -> None:
     async with running(size=(80, 24)) as drive:
         reason = "bubblewrap is not installed"

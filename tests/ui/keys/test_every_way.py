@@ -24,6 +24,7 @@ from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
 from amplifier_tui.ui.dialogs.image_sheet import ImageSheet
 from amplifier_tui.ui.dialogs.modules.commands import CommandPalette, Help
 from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList
+from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
 from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
@@ -69,6 +70,16 @@ class Reach:
             return True
 
         patch.setattr(App, "_dispatch_action", caught)
+        run_soon = GuardedSheet._run_soon
+
+        def caught_at_once(sheet: GuardedSheet[Any], run: str) -> None:
+            if run and run == self._aim:
+                self._reached.append(sheet)
+            else:
+                run_soon(sheet, run)
+
+        # What opens a field is not dispatched: the next key is for the field.
+        patch.setattr(GuardedSheet, "_run_soon", caught_at_once)
 
     @asynccontextmanager
     async def expect(self, action: Action, way: str) -> AsyncIterator[None]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from amplifier_tui.ui.app.actions.agents import tell_opened
 from amplifier_tui.ui.app.actions.shell import run_draft
+from amplifier_tui.ui.app.mode_steps import CYCLE
 from amplifier_tui.ui.app.session_app import in_open_session, in_session
 from amplifier_tui.ui.keys.actions import BY_SLASH
 from amplifier_tui.ui.keys.module_commands import is_command
@@ -175,16 +176,10 @@ def approvals(app: SessionApp) -> None:
         app.say("Nothing waits for you.")
 
 
-_CYCLE: tuple[Mode, ...] = ("plan", "ask", "edits")
-"""`auto` is chosen in a list that says what it means, never in passing."""
-
-
 @in_session
 def next_mode(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Go on from plan to ask to edits, and back to plan."""
-    mode = state.facts.mode
-    at = _CYCLE.index(mode) if mode in _CYCLE else -1
-    client.set_mode(_CYCLE[(at + 1) % len(_CYCLE)])
+    app.mode_steps.step(client, state)
 
 
 @in_session
@@ -193,7 +188,8 @@ def mode(app: SessionApp, client: SessionClient, state: SessionState, name: str 
     from amplifier_tui.ui.dialogs.pickers import MODES, ModePicker, auto_words
     from amplifier_tui.ui.dialogs.questions import Confirm
 
-    known = next((each for each in _CYCLE if each == name), None)
+    app.mode_steps.forget()
+    known = next((each for each in CYCLE if each == name), None)
     if known is not None:
         client.set_mode(known)
         return
@@ -210,7 +206,7 @@ def mode(app: SessionApp, client: SessionClient, state: SessionState, name: str 
             question = auto_words(state.facts.sandbox)
             app.ask(Confirm(question, "Go to auto"), confirmed)
         else:
-            client.set_mode(next(each for each in _CYCLE if each == found))
+            client.set_mode(next(each for each in CYCLE if each == found))
 
     if name:
         chosen(name)
