@@ -12,7 +12,7 @@ from amplifier_tui.foundation.mentions.loading import (
     MentionResult,
     expand_mentions_in_instruction,
 )
-from amplifier_tui.host.gate.mentions import users_mentions
+from amplifier_tui.host.gate.mentions import refusal, users_mentions
 from amplifier_tui.host.messages import STEER_HOOK
 from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.stream.sender import Sender
@@ -222,7 +222,9 @@ class PromptPath:
             self._sender.notice("warning", message)
 
         for result in failed:
-            if str(result.resolved_path) not in images and (words := unread(result)):
+            refused = await asyncio.to_thread(refusal, resolver, result.mention)
+            words = refused or unread(result)
+            if words and str(result.resolved_path) not in images:
                 warn(words)
         blocks = await mentioned_resources(typed, self._coordinator, warn)
         return "\n\n".join((*blocks, *attached, text))

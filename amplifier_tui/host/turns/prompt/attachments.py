@@ -8,8 +8,8 @@ from amplifier_tui.base.files import images, open_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.context_file import context_file
 from amplifier_tui.base.messages.mentions import parse_mentions
-from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.protocols import MentionResolverProtocol
+from amplifier_tui.host.gate.mentions import kept_back
 
 ATTACHMENT_LIMIT: Final = 512 * 1024
 """Bytes of an attached file of text that goes along."""
@@ -96,8 +96,8 @@ def _data(workspace: Path, name: str) -> bytes:
             raise ValueError(f"larger than {images.MAX_BYTES} bytes")
         return images.data_of(name)
     path = workspace / Path(name).expanduser()
-    if holds_users_secrets(path):
-        raise ValueError("it holds keys or the program's own state, which no model gets")
+    if reason := kept_back(path, workspace):
+        raise ValueError(f"it {reason}")
     if not path.is_file():
         raise ValueError("no such file")
     with path.open("rb") as file:
