@@ -52,14 +52,21 @@ class BaseMentionResolver:
         """
         return self._resolve(mention, confined=True)
 
-    def _resolve(self, mention: str, *, confined: bool) -> Path | None:
+    def locate(self, mention: str) -> Path | None:
+        """Return what a mention names, also where it holds keys: not for reading it."""
+        return self._locate(mention, confined=False)
+
+    def _locate(self, mention: str, *, confined: bool) -> Path | None:
         text = mention.removeprefix("@")
         if not text or text == mention or "\0" in text:
             return None
         try:
-            path = self._find(text, confined)
+            return self._find(text, confined)
         except (OSError, ValueError, RuntimeError):
             return None
+
+    def _resolve(self, mention: str, *, confined: bool) -> Path | None:
+        path = self._locate(mention, confined=confined)
         if path is None or holds_users_secrets(path):
             return None
         # A `.env` in the folder is the user's, whoever wrote the text.

@@ -39,7 +39,7 @@ class UsersMentions(StandIn):
 
     def refusal(self, mention: str) -> str:
         """Return why the file a mention names is not sent, as a sentence; empty for no reason."""
-        found = self._found(mention, self._other.resolve)
+        found = self._found(mention, getattr(self._other, "locate", self._other.resolve))
         reason = "" if found is None else kept_back(found, self._gate.workspace)
         return reason and f"{mention} {reason}"
 

@@ -100,3 +100,16 @@ def test_a_link_to_another_folder_of_the_repository_is_followed(
     assert KEPT not in sent(project, driver, session, "@plan.txt") and said(driver)
     (outside.parent / ".git").write_text("gitdir: /elsewhere")
     assert KEPT in sent(project, driver, session, "@plan.txt") and len(said(driver)) == 1
+
+
+@pytest.mark.parametrize("name", ["key_link", "key.txt"])
+def test_a_link_to_keys_is_said_to_be_one(name: str, project: Project, driver: Driver) -> None:
+    (key := Path.home() / ".ssh" / "id_rsa").parent.mkdir()
+    key.write_text(KEPT)
+    (project.folder / name).symlink_to(key)
+    session = driver.open(project.bundle()).session_id
+    holds = "holds keys or the program's own state: not sent"
+    assert KEPT not in sent(project, driver, session, f"see @{name}")
+    assert said(driver) == [f"@{name} is a link to {key}, which {holds}"]
+    assert KEPT not in sent(project, driver, session, "see @~/.ssh/id_rsa")
+    assert said(driver)[1:] == [f"@~/.ssh/id_rsa {holds}"]
