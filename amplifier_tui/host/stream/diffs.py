@@ -1,11 +1,10 @@
 """Unified diffs of files, bounded in time and size."""
 
-import difflib
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.diffs import unified_diff
 from amplifier_tui.base.files import FileTooLargeError, NotRegularFileError, read_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
 
@@ -13,13 +12,7 @@ SIZE_LIMIT: Final = 1024 * 1024
 """Bytes of a file that is compared; a larger one is only said to have changed."""
 DIFF_LIMIT: Final = 64 * 1024
 """Characters of a diff; the rest is counted."""
-_CONTEXT: Final = 3
-# difflib needs time in the square of this; beyond it the middle is shown as replaced.
-_COMPARED_LINES: Final = 2_000
-
-
-Code = tuple[str, int, int, int, int]
-"""An opcode of difflib: tag, range of the old lines, range of the new ones."""
+_NO_FILE: Final = "/dev/null"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,84 +81,7 @@ def unified(name: str, before: str | None, after: str | None, limit: int = DIFF_
         after: The new text; None for a file that is gone.
         limit: Characters at most; what is cut is counted in a last line starting with `\`.
     """
-    if before == after:
-        return ""
-    old = _lines(before)
-    new = _lines(after)
-    head = [
-        f"--- {'/dev/null' if before is None else name}\n",
-        f"+++ {'/dev/null' if after is None else name}\n",
-    ]
-    return _cut([*head, *_body(old, new)], limit)
-
-
-def _lines(text: str | None) -> list[str]:
-    # Only line feeds: str.splitlines would break lines at characters files have inside of them.
-    *lines, rest = (text or "").split("\n")
-    return [line + "\n" for line in lines] + ([rest] if rest else [])
-
-
-def _body(old: list[str], new: list[str]) -> Iterable[str]:
-    # What both begin and end with is left out of the comparison, but for the context.
-    start = max(0, _common(old, new) - _CONTEXT)
-    end = _common(old[start:][::-1], new[start:][::-1])
-    end = max(0, end - _CONTEXT)
-    old_part = old[start : len(old) - end]
-    new_part = new[start : len(new) - end]
-    for hunk in _hunks(old_part, new_part):
-        first, last = hunk[0], hunk[-1]
-        yield (
-            f"@@ -{_range(first[1] + start, last[2] + start)}"
-            f" +{_range(first[3] + start, last[4] + start)} @@\n"
-        )
-        for tag, a, b, c, d in hunk:
-            if tag == "equal":
-                yield from (_line(" ", text) for text in old_part[a:b])
-            else:
-                yield from (_line("-", text) for text in old_part[a:b])
-                yield from (_line("+", text) for text in new_part[c:d])
-
-
-def _hunks(old: list[str], new: list[str]) -> Iterable[list[Code]]:
-    if len(old) * len(new) <= _COMPARED_LINES**2:
-        yield from difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT)
-        return
-    head = min(_CONTEXT, _common(old, new))
-    tail = min(_CONTEXT, _common(old[head:][::-1], new[head:][::-1]))
-    a, b = len(old) - tail, len(new) - tail
-    yield [
-        ("equal", 0, head, 0, head),
-        ("replace", head, a, head, b),
-        ("equal", a, len(old), b, len(new)),
-    ]
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    count = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        count += 1
-    return count
-
-
-def _range(start: int, end: int) -> str:
-    length = end - start
-    first = start + 1 if length else start
-    return str(first) if length == 1 else f"{first},{length}"
-
-
-def _line(mark: str, text: str) -> str:
-    if text.endswith("\n"):
-        return mark + text
-    return f"{mark}{text}\n\\ No newline at end of file\n"
-
-
-def _cut(lines: list[str], limit: int) -> str:
-    size = 0
-    for number, line in enumerate(lines):
-        size += len(line)
-        if size > limit:
-            left = len(lines) - number
-            return "".join(lines[:number]) + f"\\ {left:,} more lines of this diff are not shown\n"
-    return "".join(lines)
+    names = [_NO_FILE if text is None else name for text in (before, after)]
+    found = unified_diff((names[0], names[1]), before or "", after or "").text(limit)
+    # An empty file that is made or removed has no lines.
+    return found or ("" if before == after else f"--- {names[0]}\n+++ {names[1]}\n")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
+from amplifier_tui.base.diffs import REPLACED
 from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.ui.diffs.rows import DiffRows, parse_diff
 from amplifier_tui.ui.state.formats import elapsed, short_path
@@ -115,7 +116,8 @@ def facts(
     rows = [] if brief else [Content("   ").join([*where, asked])]
     parts: list[Content] = []
     if request.diff:
-        parts.append(change_counts(changed))
+        note = f"  {REPLACED}" if f"@@ {REPLACED}\n" in request.diff else ""
+        parts.append(change_counts(changed) + Content.styled(note, "$text-warning"))
     # What a note beside a segment says already is not said twice.
     notes = " ".join(segment.note for segment in request.segments)
     reasons = [reason for reason in request.reasons if reason not in notes]

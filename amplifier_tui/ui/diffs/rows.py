@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, count
 from typing import Literal, NamedTuple, overload
 
+from amplifier_tui.base.diffs import REPLACED, unshown
+
 RowKind = Literal["file", "section", "context", "added", "removed", "other"]
 """What a row is: the name of a file, the start of a hunk, a line, or text that is none of these."""
 
@@ -68,7 +70,9 @@ class DiffRows(Sequence[DiffRow]):
         olds: Sequence[int] = (),
         news: Sequence[int] = (),
         counterparts: Sequence[str | None] = (),
+        unshown: tuple[int, int] = (0, 0),
     ) -> None:
+        self._unshown = unshown
         self.kinds, self.texts = kinds, texts
         self._olds, self._news, self._counterparts = olds, news, counterparts
 
@@ -99,8 +103,9 @@ class DiffRows(Sequence[DiffRow]):
 
     @property
     def changed(self) -> tuple[int, int]:
-        """How many lines are added and removed."""
-        return self.kinds.count("added"), self.kinds.count("removed")
+        """How many lines are added and removed, those with them where the diff is cut."""
+        added, removed = self._unshown
+        return added + self.kinds.count("added"), removed + self.kinds.count("removed")
 
     @property
     def number_width(self) -> int:
@@ -111,7 +116,9 @@ class DiffRows(Sequence[DiffRow]):
 
     def without(self, kind: RowKind) -> "DiffRows":
         """Return the rows that are not of a kind."""
-        return self._picked([at for at, each in enumerate(self.kinds) if each != kind])
+        found = self._picked([at for at, each in enumerate(self.kinds) if each != kind])
+        found._unshown = self._unshown
+        return found
 
     def without_lead(self) -> "DiffRows":
         """Return them with a count in place of the unchanged lines above the first change."""
@@ -120,7 +127,11 @@ class DiffRows(Sequence[DiffRow]):
         above = self.kinds[:first]
         if not (count := above.count("context")):
             return self
-        kept = [at for at, kind in enumerate(above) if kind not in ("context", "section")]
+        kept = [
+            at
+            for at, kind in enumerate(above)
+            if kind not in ("context", "section") or self.texts[at] == REPLACED
+        ]
         lead, rest = self._picked(kept), self._picked(range(first, len(self)))
         said = f"{count} unchanged {'line' if count == 1 else 'lines'} above"
         return DiffRows(
@@ -129,6 +140,7 @@ class DiffRows(Sequence[DiffRow]):
             [*lead._olds, 0, *rest._olds],
             [*lead._news, 0, *rest._news],
             [*lead._counterparts, None, *rest._counterparts],
+            self._unshown,
         )
 
     def change_runs(self) -> Iterator[tuple[int, int, int]]:
@@ -167,6 +179,7 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> DiffRows:
 
     old = new = old_left = new_left = 0
     in_patch = False
+    cut_added = cut_removed = 0
     lines = text.removesuffix("\n").split("\n")
     index = 0
     while index < len(lines):
@@ -206,7 +219,10 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> DiffRows:
             put(kind, shown(line[1:]))
         else:
             put("other", shown(line))
-    return DiffRows(kinds, texts, olds, news, _counterparts(kinds, texts))
+            added, removed = (0, 0) if in_patch else unshown(line)
+            cut_added, cut_removed = cut_added + added, cut_removed + removed
+    cut = cut_added, cut_removed
+    return DiffRows(kinds, texts, olds, news, _counterparts(kinds, texts), cut)
 
 
 def _lines_of_hunk(lines: Sequence[str], start: int, old_left: int, new_left: int) -> list[RowKind]:

@@ -2,6 +2,7 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
+from amplifier_tui.base.diffs import REPLACED
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import Segment
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
@@ -320,6 +321,17 @@ async def test_a_change_is_shown_with_counts_and_its_hunks_can_be_jumped_to() ->
         assert payload.scroll_offset.y > first > 0
         await drive.press("left_square_bracket")
         assert payload.scroll_offset.y == first
+
+
+async def test_texts_too_different_to_compare_are_said_to_be_shown_as_replaced() -> None:
+    async with running(size=(80, 24)) as drive:
+        hunk = "".join(f"{mark}line {n}\n" for mark in "-+" for n in range(60))
+        diff = f"--- a\n+++ a\n@@ -1,60 +1,60 @@ {REPLACED}\n{hunk}"
+        await drive.push(ask(tool="edit_file", payload="", segments=(), diff=diff, risk="medium"))
+        await drive.dialog(ApprovalDialog)
+        await drive.settle()
+        assert f"+60 −60  {REPLACED}" in drive.text()
+        assert f"⋯ {REPLACED}" in drive.text()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 18), (40, 10)])

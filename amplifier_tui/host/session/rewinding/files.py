@@ -8,8 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.diffs import unified_diff
 from amplifier_tui.host.rewind_cards import RewindFile
-from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot, snapshot_of, unified
+from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot, snapshot_of
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 NONE_KEPT: Final = "No copies of files are kept in this session: hooks-checkpoint is not mounted"
@@ -17,7 +18,6 @@ _DAMAGED: Final = "The record of what changed is damaged"
 _UNKNOWN_TIME: Final = "It is not known when this prompt was sent"
 _MOST_COUNTED: Final = 200
 """Files whose lines are counted."""
-_ALL: Final = 1 << 40
 
 Call = Callable[..., Awaitable[Any]]
 
@@ -119,11 +119,9 @@ class FileHistory:
         now, then = await self._states(change, file.path)
         if now.note or then.note:
             return file
-        diff = await asyncio.to_thread(unified, file.path, now.text, then.text, _ALL)
-        lines = diff.split("\n")[2:]
-        added = sum(line.startswith("+") for line in lines)
-        removed = sum(line.startswith("-") for line in lines)
-        return replace(file, added=added, removed=removed)
+        texts = now.text or "", then.text or ""
+        found = await asyncio.to_thread(unified_diff, (file.path, file.path), *texts)
+        return replace(file, added=found.added, removed=found.removed)
 
     async def _states(self, change: str, path: str) -> tuple[Snapshot, Snapshot]:
         then = snapshot_of(await self._call("content", change, path))
