@@ -2,7 +2,7 @@ import pytest
 
 from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
 from amplifier_tui.ui.dialogs.parts.picker import Picker
-from amplifier_tui.ui.keys.actions import BY_ID
+from amplifier_tui.ui.keys.actions import BY_ID, BY_SLASH
 from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import running
 
@@ -87,3 +87,16 @@ async def test_commands_of_any_length_begin_in_one_column() -> None:
             row.index(each) for row in rows for each in ("  /resume", "  /new") if each in row
         }
         assert len(begins) == 1
+
+
+@pytest.mark.parametrize("key", ["ctrl+p", "f1"])
+async def test_a_command_that_is_typed_whole_comes_first(key: str) -> None:
+    async with running(size=(120, 36)) as drive:
+        for word in ("model", "new", "limit", "/fork"):
+            await drive.press(key)
+            palette = await drive.dialog(CommandPalette)
+            await drive.write(word)
+            name = word.removeprefix("/")
+            assert palette.rows.row_id == BY_SLASH[name].id
+            await drive.press("escape", "escape")
+            await drive.closed()

@@ -63,7 +63,7 @@ class CommandPalette(Picker):
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         listed = [action for action in ACTIONS if action.listed and action.id != "app.palette"]
-        found = rank(query, listed, action_text)
+        found = ranked(query, listed)
         tight = self.app.size.width < _TIGHT
         return LazyRows(
             found,
@@ -98,7 +98,7 @@ class Help(CommandPalette):
         items: list[Action | str] = []
         if query:
             # What can be run from here comes before keys that work elsewhere.
-            found = rank(query, actions, action_text)
+            found = ranked(query, actions)
             items = [*sorted(found, key=lambda each: not each.listed)]
         else:
             for name, members in groups(actions):
@@ -148,6 +148,13 @@ class Help(CommandPalette):
 def action_text(action: Action) -> str:
     """Return the text a filter looks at."""
     return f"{action.title} {' '.join('/' + name for name in action.commands)} {action.help}"
+
+
+def ranked(query: str, actions: Iterable[Action]) -> list[Action]:
+    """Return the actions a filter finds, best first; one whose command is typed whole leads."""
+    name = query.strip().lower().removeprefix("/")
+    found = rank(query, actions, action_text)
+    return sorted(found, key=lambda each: name not in each.commands)
 
 
 def action_row(
