@@ -102,7 +102,8 @@ def explain(
         unless_refused: Makes a denial of a decision where the tool refuses the call itself.
     """
     tool = _KINDS.get(tool, tool)
-    decision = gate.decide(tool, arguments, confines=confines(tool))
+    # As the program's own does, the tool leaves out what rules deny.
+    decision = gate.decide(tool, arguments, confines=confines(tool), leaves_out=tool == "grep")
     if decision.verdict != "deny":
         decision = unless_refused(decision, tool, arguments)
     judgement = decision.description.judgement

@@ -120,6 +120,7 @@ class Gate:
         hooked: bool = False,
         failed: tuple[str, ...] = (),
         confines: bool = False,
+        leaves_out: bool = False,
         diffs: bool = True,
     ) -> GateDecision:
         """Decide about a call; looks at files, so not for an event loop.
@@ -128,6 +129,7 @@ class Gate:
             hooked: A hook asks.
             failed: Which modules' hooks failed while they judged the call, and how.
             confines: The tool runs its commands in a sandbox, where there is one.
+            leaves_out: The tool leaves out of a search what rules deny; see `Grant.left_out`.
             diffs: Describe the changes it would make.
         """
         from amplifier_tui.host.gate.approvals.describe import act_of, describe_call
@@ -164,7 +166,7 @@ class Gate:
             return decision("deny", f"{reason}{passed}")
         if match is not None and match.verdict == "ask":
             return by_rule(match, f"the rule {match.rule} asks")
-        if round_it := book.doubt(description.parts, self.workspace):
+        if round_it := book.doubt(description.parts, self.workspace, leaves_out):
             rule, verb = round_it
             done = "denies" if rule.verdict == "deny" else "asks about"
             reason = f"it may {verb} what the rule {rule} {done}"

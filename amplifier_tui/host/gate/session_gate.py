@@ -132,6 +132,7 @@ class SessionGate:
             hooked=hooked,
             failed=failed,
             confines=self.confines(tool),
+            leaves_out=getattr(self._tools.get(tool), "leaves_out", False) is True,
         )
         decision = await asyncio.to_thread(judge)
         while decision.mode != self._gate.mode:
@@ -254,6 +255,7 @@ class SessionGate:
             reading=decision.act in ("read", "look"),
             network=decision.network and (ruled or by != ""),
             places=self._allowed_outside(described, by),
+            left_out=self._gate.book.left_out(self._gate.workspace, asked=by == "person"),
         )
         self._grants.add(
             question.tool, question.arguments, question.call_id, grant, described.touched

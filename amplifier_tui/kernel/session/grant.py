@@ -4,7 +4,7 @@ A host that judges tool calls sets it around `Tool.execute`; tools that can conf
 as one that runs commands, read it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -49,12 +49,15 @@ class Grant:
         network: A rule grants it the network.
         places: The files outside of the workspace that the user allowed this call to touch, without
             links: just these, and nothing below them.
+        left_out: Says of a file whether a search of folders has to leave it out; None where it
+            leaves out nothing. A tool that does so says it by an attribute `leaves_out`, True.
     """
 
     by: Literal["person", "rule", "mode"]
     reading: bool = False
     network: bool = False
     places: frozenset[Path] = frozenset()
+    left_out: Callable[[Path], bool] | None = None
 
 
 class ConfinedToPlaces(Protocol):

@@ -1,5 +1,6 @@
 """The tool ``grep``."""
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -10,6 +11,7 @@ from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
 from amplifier_tui.base.config import Texts
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.session.grant import Grant, current_grant
 from amplifier_tui.modules._shared.tool import ToolProblem, argument
 from amplifier_tui.modules.tool_search.globs import compile_globs
 from amplifier_tui.modules.tool_search.search_tool import (
@@ -81,6 +83,7 @@ class GrepTool(SearchTool):
     """Searches the text of files."""
 
     name = "grep"
+    leaves_out = True
     description = (
         "Search the text of files with a regular expression (Python's). Returns the files that "
         "match, or with output_mode `content` the lines, with their numbers. What .gitignore "
@@ -115,10 +118,14 @@ class GrepTool(SearchTool):
         asked = GrepArguments.of(given)
         start = await self._start(asked.path)
         request = self._request(asked, start)
+        grant = current_grant()
         findings = await self._searcher.run(request)
+        left_out = await asyncio.to_thread(_leave_out, findings, start, grant)
         shown = partial(self._places.shown, start)
         lines, cut = _cut(_lines(request["mode"], findings.found, shown))
         notes = self._notes(findings, request, shown, cut)
+        if left_out:
+            notes.append(f"{_plural(left_out, 'file')} left out by a rule")
         if not lines and not findings.timed_out:
             notes.insert(0, f"No matches{_searched(findings.end)}.")
         text = with_notes(lines, notes)
@@ -176,6 +183,19 @@ class GrepTool(SearchTool):
         if end.get("unreadable"):
             notes.append(f"{_plural(end['unreadable'], 'folder')} could not be read")
         return notes
+
+
+def _leave_out(findings: SearchFindings, start: Path, grant: Grant | None) -> int:
+    """Take out of the findings what the call may not show; returns how many files that are."""
+    if grant is None or grant.left_out is None:
+        return 0
+    names = {each["path"] for each in findings.found}
+    out = {name for name in names if grant.left_out(start if start.is_file() else start / name)}
+    findings.found = [each for each in findings.found if each["path"] not in out]
+    if findings.end and out:
+        hits = sum(bool(each.get("hit")) for each in findings.found)
+        findings.end |= {"matches": hits, "files": len(names - out)}
+    return len(out)
 
 
 def _checked(pattern: str, flags: int) -> str:

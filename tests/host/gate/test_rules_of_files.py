@@ -152,6 +152,25 @@ def test_a_search_of_a_folder_that_holds_such_files_asks(
     assert (found.verdict, found.rule) == (verdict, "" if verdict == "allow" else rule)
 
 
+def test_a_search_by_a_tool_that_leaves_such_files_out_goes(workspace: Path) -> None:
+    for verdict, asked in (("deny", True), ("ask", False)):
+        book = RuleBook((parse_rule(READ, verdict),))
+        gate = Gate(workspace, lambda book=book: book)
+        assert gate.decide("grep", {"pattern": "x"}, leaves_out=True).verdict == "allow"
+        assert gate.decide("bash", {"command": "rg x"}, leaves_out=True).verdict == "ask"
+        named = {"pattern": "x", "path": "secrets"}
+        found = gate.decide("grep", named, leaves_out=True).verdict
+        assert found == ("allow" if asked else "ask")
+        for by_person in (False, True):
+            left_out = book.left_out(workspace, asked=by_person)
+            assert (left_out is not None) is (asked or not by_person)
+            if left_out is not None:
+                paths = ("secrets/plan.txt", "src/../secrets/x", "link.txt", "names/plan.txt")
+                assert all(left_out(workspace / each) for each in paths)
+                assert not left_out(workspace / "src/a.py")
+    assert RuleBook((parse_rule(WRITE, "deny"),)).left_out(workspace, asked=False) is None
+
+
 def test_a_search_that_leaves_hidden_names_out_is_not_asked_about_for_them(
     workspace: Path,
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.kernel.loader import ModuleLoader
+from amplifier_tui.kernel.session.grant import Grant, granted
 from amplifier_tui.modules import tool_search
 from amplifier_tui.modules.tool_search import grep_tool
 from tests.modules.tool_bash.support import gone
@@ -283,3 +284,19 @@ async def test_files_of_keys_are_searched_by_their_name_alone(search: Search):
     assert sorted(await search.glob("**/*")) == sorted(
         ["a.txt", ".env", "sub/.env.local", "sub/.aws/credentials", "id_rsa"]
     )
+
+
+async def test_what_the_call_has_to_leave_out_is_neither_shown_nor_counted(search: Search):
+    for path in ("a.txt", "secrets/plan.txt", "secrets/deep/b.txt"):
+        search.put(path)
+    with granted(Grant("mode", left_out=lambda path: "secrets" in path.parts)):
+        result = await search.call("grep", pattern="needle", output_mode="content")
+        assert str(result.output).split("\n") == [
+            "a.txt:1:needle",
+            "[1 matching line in 1 file]",
+            "[2 files left out by a rule]",
+        ]
+        assert await search.grep("needle") == ["a.txt"]
+        none = await search.call("grep", pattern="needle", path="secrets/plan.txt")
+        assert "needle" not in str(none.output) and "1 file left out by a rule" in str(none.output)
+    assert len(await search.grep("needle")) == 3

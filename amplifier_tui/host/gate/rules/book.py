@@ -9,14 +9,21 @@ from typing import Final, Literal
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.modes import Verdict
+from amplifier_tui.host.gate.places import locate
 from amplifier_tui.host.gate.programs import rule_prefix
 from amplifier_tui.host.gate.risk import (
     severity,
 )
-from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded, names_tool
-from amplifier_tui.host.gate.rules.paths import is_pattern
+from amplifier_tui.host.gate.rules.matching import (
+    Part,
+    covers,
+    is_guarded,
+    names_tool,
+    speaks_of_files,
+)
+from amplifier_tui.host.gate.rules.paths import is_pattern, leads_to
 from amplifier_tui.host.gate.rules.text import Rule, rule_words
-from amplifier_tui.host.gate.rules.touching import may_touch, touches
+from amplifier_tui.host.gate.rules.touching import is_about, may_touch, touches
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +109,40 @@ class RuleBook:
         found = (rule for rule in self._rules if rule.verdict == verdict and touches(rule, part))
         return next(found, None) if part.command is not None else None
 
-    def doubt(self, parts: tuple[Part, ...], workspace: Path) -> tuple[Rule, str] | None:
-        """Return a rule about files that a call may go round, and what it may do with them."""
+    def doubt(
+        self, parts: tuple[Part, ...], workspace: Path, leaves_out: bool = False
+    ) -> tuple[Rule, str] | None:
+        """Return a rule about files that a call may go round, and what it may do with them.
+
+        Args:
+            parts: Of the call.
+            workspace: Where a search begins that names no folder.
+            leaves_out: A search by a tool leaves out what rules are about.
+        """
         for rule in self._rules:
             for part in parts:
+                named = part.place is not None and is_about(rule.inside, part.place)
+                if leaves_out and part.kind != "command" and not (named and rule.verdict == "ask"):
+                    continue
                 if verb := may_touch(rule, part, workspace):
                     return rule, verb
         return None
+
+    def left_out(self, workspace: Path, *, asked: bool) -> Callable[[Path], bool] | None:
+        """Return what tells the files that a search leaves out; None where there are none.
+
+        Args:
+            workspace: Where paths of rules begin.
+            asked: A person was asked, so that what rules ask about is left in.
+        """
+        rules = [rule for rule in self._rules if speaks_of_files(rule, "read")]
+        inside = [rule.inside for rule in rules if rule.verdict == "deny" or not asked]
+
+        def is_left_out(path: Path) -> bool:
+            place = locate(str(path), workspace)
+            return any(leads_to(each, place, exact=False) for each in inside)
+
+        return is_left_out if inside else None
 
     def match(self, parts: tuple[Part, ...], *, planned: bool = False) -> Match | None:
         """Return the standing answer to a request, or None when no rule speaks of it.
