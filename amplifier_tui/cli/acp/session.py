@@ -16,7 +16,7 @@ from amplifier_tui.cli.acp.calls import Content
 from amplifier_tui.cli.acp.content import EditorPrompt, image_blocks, sent_images
 from amplifier_tui.cli.acp.editor.protocol import Editor
 from amplifier_tui.cli.acp.turn import EditorTurn
-from amplifier_tui.cli.acp.updates import Update, Updates, with_images
+from amplifier_tui.cli.acp.updates import ASKED_ELSEWHERE, Update, Updates, helps, with_images
 from amplifier_tui.host.client import OpenRequest, SessionClient, TrustDecision
 from amplifier_tui.host.events import (
     MAIN_LANE,
@@ -130,7 +130,8 @@ class EditorSession:
         if self.facts.untrusted:
             titles = ", ".join(self.facts.untrusted)
             text = (
-                f"Not used without your trust: {titles}. Run `amplifier-tui` here to be asked.\n\n"
+                f"Not used without your trust, for which you can't be asked here: {titles}."
+                f" {ASKED_ELSEWHERE} `amplifier-tui acp --trust` uses all of it.\n\n"
             )
             await self.send(helpers.update_agent_thought_text(text))
 
@@ -233,6 +234,7 @@ class EditorSession:
             await self.send(update)
         match event:
             case TrustAsked():
+                self._updates.untrusting = True
                 self.facts.untrusted += [one_line(item.title) for item in event.items]
                 self.client.answer_trust(event.request_id, TrustDecision())
             case _ if self._questions.take(event):
@@ -303,7 +305,9 @@ class EditorSession:
             await self._send_now(update)
 
     def _failed(self, event: Failed) -> None:
-        error = RequestError(-32603, one_line(with_remedy(event.message, event.remedy), 2_000))
+        error = RequestError(
+            -32603, one_line(with_remedy(event.message, helps(event.remedy)), 2_000)
+        )
         if event.kind in ("authentication", "no_provider"):
             error = RequestError(-32000, str(error))
         if self._turn is not None:

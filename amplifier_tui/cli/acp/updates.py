@@ -16,6 +16,7 @@ from amplifier_tui.cli.acp.calls import (
     text_of,
     title_of,
 )
+from amplifier_tui.foundation.trust.review import ALLOW_IT
 from amplifier_tui.host.events import (
     MAIN_LANE,
     BlockDelta,
@@ -55,6 +56,8 @@ OWN_COMMANDS: Final = {
     "rename": ("Give the session a title", "title"),
 }
 """What `EditorSession` does by itself: description, and what may follow the name."""
+ASKED_ELSEWHERE: Final = "Run `amplifier-tui` in this folder to be asked."
+"""What helps where something was refused: an editor asks nothing about trust."""
 _LANE_LINES: Final = 20
 _RESULTS: Final = 16
 
@@ -64,10 +67,12 @@ class Updates:
 
     Attributes:
         cwd: The session's working directory.
+        untrusting: What is refused is told of elsewhere.
     """
 
     def __init__(self) -> None:
         self.cwd = ""
+        self.untrusting = False
         self._kinds: dict[str, str] = {}
         self._sent: dict[str, str] = {}
         self._cleaners: dict[str, StreamCleaner] = {}
@@ -116,9 +121,18 @@ class Updates:
                 return [self._usage(event)]
             case CommandsChanged():
                 return [commands(event.commands)]
+            case OpeningReported():
+                return [_aside(text) for text in self._left_out(event)]
             case _:
                 return [_aside(text) for text in _said(event)]
         return []
+
+    def _left_out(self, event: OpeningReported) -> list[str]:
+        return [
+            f"Left out: {one_line(f'{item.what}: {with_remedy(item.why, helps(item.remedy))}')}"
+            for item in event.items
+            if not (self.untrusting and item.remedy == ALLOW_IT)
+        ]
 
     def terminal(self, call_id: str, terminal_id: str) -> list[Update]:
         """Return the updates that show a terminal in a call; it may not have been told yet."""
@@ -241,6 +255,11 @@ def with_images(
     return [_progress(call_id, content=shown)] if blocks else []
 
 
+def helps(remedy: str) -> str:
+    """Return what the user of an editor can do: it has no `/trust`."""
+    return remedy.replace(ALLOW_IT, f"{ASKED_ELSEWHERE} There, /trust asks again.")
+
+
 def commands(cards: Iterable[CommandCard]) -> Update:
     """Return the update with the commands a prompt may begin with."""
     found = [_command(name, *about) for name, about in OWN_COMMANDS.items()]
@@ -289,7 +308,4 @@ def _said(event: HostEvent) -> list[str]:
             return [f"{one_line(event.problem)}. Trying again in {event.delay:.0f} s"]
         case Failed(replayed=True):
             return [one_line(with_remedy(event.message, event.remedy))]
-        case OpeningReported():
-            lines = (f"{item.what}: {with_remedy(item.why, item.remedy)}" for item in event.items)
-            return [f"Left out: {one_line(line)}" for line in lines]
     return []

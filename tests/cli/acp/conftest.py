@@ -17,8 +17,8 @@ async def connect() -> AsyncIterator[Connect]:
     """Connects editors to agents of their own, and ends both."""
     editors: list[TestEditor] = []
 
-    async def make(bundle: str = "", **more: object) -> TestEditor:
-        wanted = Wanted(bundle=bundle, trust=trust_everything)
+    async def make(bundle: str = "", *, asks: bool = False, **more: object) -> TestEditor:
+        wanted = Wanted(bundle=bundle, trust=None if asks else trust_everything)
         editor = await connected(EditorAgent(wanted), **more)
         editors.append(editor)
         return editor
