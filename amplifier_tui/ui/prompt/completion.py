@@ -245,11 +245,22 @@ def complete_commands(
         cards: The commands of the session's modules, which come after the program's own.
     """
     titles = {name: action.title for name, action in sorted(BY_SLASH.items())}
-    of_modules = by_typed_name(cards)
+    of_modules: dict[str, CommandCard] = {}
+    for name, brought in by_typed_name(cards).items():
+        # Who begins with whose it is, such as a server's name, is offered it with that.
+        full = f"{brought.group}:{brought.name}"
+        of_modules[full if word not in name and full.startswith(word) else name] = brought
     titles |= {name: one_line(card.description, 200) for name, card in of_modules.items()}
     names = rank(word, list(titles), lambda name: f"{name} {titles[name]}", limit=SHOWN)
     if word:
-        names.sort(key=lambda name: (name != word, not name.startswith(word), word not in name))
+        names.sort(
+            key=lambda name: (
+                name != word,
+                not name.startswith(word),
+                ":" in name,
+                word not in name,
+            )
+        )
     else:
         # Of a command with several names the first one.
         names = [name for name in names if name in of_modules or _is_first(name)]

@@ -41,3 +41,30 @@ async def test_a_resource_of_a_server_is_completed_among_the_files() -> None:
         await drive.until(lambda: "docs:notes://today" in drive.text())
         await drive.press("tab")
         assert drive.draft == "see @docs:notes://today "
+
+
+async def test_the_prompts_of_a_server_are_found_by_its_name() -> None:
+    greet = CommandCard(group="tiny", name="greet", description="Say hello", takes="who")
+    wave = CommandCard(group="tiny", name="wave")
+    async with running() as drive:
+        await drive.push(CommandsChanged(session_id=SESSION, commands=(*CARDS, greet, wave)))
+        for typed in ("/tin", "y", ":"):
+            await drive.write(typed)
+            assert "/tiny:greet who" in drive.text() and "/tiny:wave" in drive.text()
+        assert "/skill" not in drive.text()
+        await drive.write("gr")
+        assert "/tiny:wave" not in drive.text()
+        await drive.press("tab")
+        assert drive.draft == "/tiny:greet "
+        await drive.press("ctrl+u")
+        await drive.write("/gre")
+        assert "/greet who" in drive.text() and "/tiny:greet" not in drive.text()
+
+
+async def test_the_program_s_own_command_comes_before_all_that_a_module_brings() -> None:
+    async with running() as drive:
+        await drive.push(CommandsChanged(session_id=SESSION, commands=CARDS))
+        await drive.write("/skill")
+        assert drive.text().index("/skills") < drive.text().index("/skill:deploy-2")
+        await drive.press("enter")
+        await drive.dialog(ModuleCommandPicker)
