@@ -160,7 +160,7 @@ def why(
         rows.append(_pair("risk", ", ".join(one_line(reason, 200) for reason in request.reasons)))
     if request.rule and not ruled:
         stored = reveal(request.rule).replace("\n", " ")
-        rows.append(_pair("remembering stores", stored))
+        rows.append(_pair("remembering a yes stores", stored))
     if request.meaning and not ruled:
         rows.append(_pair("that is", one_line(request.meaning, 400)))
     if request.rule and scope == "session":

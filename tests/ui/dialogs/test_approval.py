@@ -4,7 +4,7 @@ from textual.widgets import Input
 
 from amplifier_tui.base.diffs import REPLACED
 from amplifier_tui.host.client import Decision
-from amplifier_tui.host.events import Segment
+from amplifier_tui.host.events import Scope, Segment
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
@@ -378,6 +378,23 @@ async def test_what_is_remembered_stays_in_its_rows_while_the_reasons_are_shown(
         assert row("○ everywhere") == before and row("asked by") < before
 
 
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)])
+async def test_it_says_that_only_a_yes_is_remembered(size: tuple[int, int]) -> None:
+    scopes: tuple[Scope, ...] = ("once", "session", "project", "always")
+    chosen = {"session": "this session", "project": "this project", "always": "everywhere"}
+    async with running(size=size) as drive:
+        await drive.push(ask(rule="bash(make *)", scopes=scopes))
+        await drive.dialog(ApprovalDialog)
+        for words in chosen.values():
+            await drive.press("r")
+            # All of it is in one row.
+            (row,) = (line for line in drive.text().splitlines() if "remember a yes" in line)
+            assert f"● {words}" in row
+            assert ("○ …" if size[0] < 80 else "○ just now") in row
+        await drive.press("d")
+        assert decisions(drive) == [("r1", Decision(allow=False))]
+
+
 async def test_a_path_outside_is_flagged() -> None:
     async with running() as drive:
         await drive.push(ask(outside=True, paths=("/etc/hosts",)))
@@ -454,7 +471,7 @@ async def test_what_would_be_kept_and_would_have_been_allowed_is_shown_before_it
         assert client.named("rule_reach") == [("r1",)]
         if size[1] < 24:
             await drive.press("r")
-            assert "remember   ● this session   ○ …" in drive.text()
+            assert "remember a yes  ● this session  ○ …" in drive.text()
             assert "rule bash(npm test *)" in drive.text() and dialog.reader.display
         else:
             text = " ".join(drive.text().split())

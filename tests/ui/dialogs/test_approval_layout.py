@@ -328,7 +328,7 @@ async def test_the_whole_of_a_small_screen_shows_more_of_a_call_than_a_part(
         )
         payload = (await drive.dialog(ApprovalDialog)).query_one(ScrollLines)
         await drive.press("end", "end")
-        await drive.until(lambda: "remember   ● just now" in drive.text())
+        await drive.until(lambda: "remember a yes  ● just now" in drive.text())
         before = payload.size.height
         await drive.press("z")
         await drive.settle()

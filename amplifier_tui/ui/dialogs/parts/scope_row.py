@@ -111,7 +111,8 @@ class ScopeRow(Static):
         if not self.offered:
             return Content()
         brief = brief and not withheld
-        parts = [Content.styled("remember", "$text-muted")]
+        # Of a denial nothing is kept. What there is room for in 80 columns has no wider gaps.
+        parts = [Content.styled("remember a yes", "$text-muted")]
         for each in (self.scope,) if brief else request.scopes:
             mark, style = ("●", "") if each == self.scope else ("○", "$text-muted")
             # No row ends between a mark and its words.
@@ -120,8 +121,8 @@ class ScopeRow(Static):
         if brief:
             parts.append(Content.styled("○\xa0…", "$text-muted"))
             if self.scope == "once":
-                return Content("   ").join(parts)
-        offer = Content("   ").join(parts)
+                return Content("  ").join(parts)
+        offer = Content("  ").join(parts)
         first = Content.styled("remember …   read it to the end", "$text-muted")
         if not request.rule:
             return first if withheld else offer
