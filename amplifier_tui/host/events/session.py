@@ -209,6 +209,11 @@ class Notice(HostEvent):
         """Whether it says that a compaction came to nothing; a done one is a `Compacted`."""
         return self.source == "context" and not self.until
 
+    @property
+    def is_of_prompt(self) -> bool:
+        """Whether it says what became of a secret in the prompt above it."""
+        return self.source == "secrets"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeChanged(HostEvent):

@@ -54,7 +54,7 @@ async def follow(
 
     # First of all: whatever fails from here on, the lane closes.
     child.coordinator.register_cleanup(ended)
-    parts.agents.attach(info.session_id, child.coordinator.hooks)
+    parts.agents.attach(info.session_id, child.coordinator)
     gate = parts.gating.before(info.session_id)
     gate.stand_before(child)
     parts.route.stand_before(

@@ -13,6 +13,7 @@ from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
 from amplifier_tui.base.plain import plain
 from amplifier_tui.host.events import (
     HostEvent,
+    Notice,
     ShellEnded,
     ShellStarted,
     ToolEnded,
@@ -271,9 +272,11 @@ class SessionStore:
         """Note an outcome, so that a resumed session shows it again."""
         # At an opening it says what was noted before.
         old = isinstance(event, UsageChanged) and event.turn == Usage()
-        if isinstance(event, KEPT) and not event.replayed and not old:
+        kept = isinstance(event, KEPT) and (not isinstance(event, Notice) or event.is_of_prompt)
+        if kept and not event.replayed and not old:
             # What the user runs meanwhile stands below the words on screen, whose row is to come.
-            beside = isinstance(event, ShellStarted | ShellEnded) and self.partial.awaits_row
+            below = (ShellStarted, ShellEnded, Notice)
+            beside = isinstance(event, below) and self.partial.awaits_row
             self.add_outcome(self.rows + beside, event)
 
     def add_outcome(self, rows: int, event: HostEvent) -> None:

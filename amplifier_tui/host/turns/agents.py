@@ -11,9 +11,10 @@ from amplifier_tui.foundation.spawn.child import Stop
 from amplifier_tui.host.events import QueueChanged, SteerApplied
 from amplifier_tui.host.messages import is_steering, text_of
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.turns.prompt.secrets import PromptSecrets
 from amplifier_tui.host.turns.prompts import Steering
 from amplifier_tui.host.turns.running import SECOND_CANCEL
-from amplifier_tui.kernel.hooks import HookRegistry
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 STUBBORN: Final = 3.0
 """Seconds after which the user hears that an agent which was stopped at once goes on."""
@@ -35,6 +36,7 @@ class RunningAgent:
     parent: str
     steering: Steering
     stop: Stop
+    secrets: PromptSecrets | None = None
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -60,17 +62,23 @@ class RunningAgents:
         agent = self._running[lane] = RunningAgent(name, parent, Steering(waits), stop)
         return agent
 
-    def attach(self, lane: str, hooks: HookRegistry) -> None:
+    def attach(self, lane: str, coordinator: ModuleCoordinator) -> None:
         """Have an agent hear what it is told at its next step."""
-        self._running[lane].steering.attach(hooks)
+        agent = self._running[lane]
+        agent.secrets = PromptSecrets(coordinator, self._sender, lane)
+        agent.steering.with_output = agent.secrets.redacted
+        agent.steering.attach(coordinator.hooks)
 
     def row_added(self, lane: str, row: Row) -> None:
         """A row of an agent's conversation is on disk."""
         self._sender.images_added(row, lane)
         agent = self._running.get(lane)
         if agent is not None and is_steering(row):
-            text = self._sender.redactor.text(text_of(row.get("content")))
+            sent = text_of(row.get("content"))
+            text = self._sender.redactor.text(sent)
             self._sender.send(SteerApplied(**self._sender.stamp(lane), text=text))
+            if agent.secrets is not None:
+                agent.secrets.heard(sent, sent)
             agent.steering.arrived()
 
     def ended(self, lane: str) -> None:

@@ -12,6 +12,7 @@ from amplifier_tui.foundation.mentions.loading import (
     MentionResult,
     expand_mentions_in_instruction,
 )
+from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.mentions import refusal, users_mentions
 from amplifier_tui.host.messages import STEER_HOOK
 from amplifier_tui.host.shell.commands import ShellCommands
@@ -20,6 +21,7 @@ from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.host.turns.prompt.attachments import mentioned_images, read_attachments, shown
 from amplifier_tui.host.turns.prompt.commands import PromptCommands
 from amplifier_tui.host.turns.prompt.resources import mentioned_resources
+from amplifier_tui.host.turns.prompt.secrets import PromptSecrets
 from amplifier_tui.host.turns.prompt.unread import unread
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.unfinished import keep_prompt, mend_broken_answer
@@ -84,6 +86,8 @@ class PromptPath:
         commands: PromptCommands,
     ) -> None:
         self._commands = commands
+        self._secrets = PromptSecrets(coordinator, sender, MAIN_LANE)
+        recorder.on_words = self._secrets.heard
         self._coordinator = coordinator
         self._shell = shell
         self._recorder = recorder
@@ -189,12 +193,11 @@ class PromptPath:
         return text
 
     def with_output(self, text: str) -> str:
-        """Return a steering message with what the user's own commands printed since."""
+        """Return a steering message as sent: with what the user's own commands printed since."""
         commands = [event.command_id for event in self._shell.waiting]
-        if not commands:
-            return text
-        sent = self._shell.with_output(text)
-        self._recorder.expect_also(sent, text, commands=commands)
+        sent = self._secrets.redacted(self._shell.with_output(text))
+        if sent != text:
+            self._recorder.expect_also(sent, text, commands=commands)
         return sent
 
     async def _with_files(self, prompt: Prompt, attached: list[str], images: Sequence[str]) -> str:
@@ -239,7 +242,7 @@ class PromptPath:
             raise PromptDeniedError(processed.reason or "A hook refused the prompt")
         if processed.action == "inject_context":
             self._add_to_first_request(injections_of(processed, _SUBMIT, _SUBMIT))
-        return changed if isinstance(changed, str) else text
+        return self._secrets.left(text, changed) if isinstance(changed, str) else text
 
 
 _LAST_WORD: Final = 1_000
@@ -251,14 +254,14 @@ class Steering:
 
     Args:
         changed: Called when other messages wait than before.
-        with_output: Adds what the user's own commands printed to a message.
+        with_output: Makes of a message what is sent.
     """
 
     def __init__(
         self, changed: Callable[[], None], with_output: Callable[[str], str] = str
     ) -> None:
         self._changed = changed
-        self._with_output = with_output
+        self.with_output = with_output
         self._waiting: list[str] = []
         self._handed: list[str] = []
 
@@ -295,6 +298,6 @@ class Steering:
         self._handed += messages
         return HookResult(
             action="inject_context",
-            context_injection=self._with_output("\n\n".join(messages)),
+            context_injection=self.with_output("\n\n".join(messages)),
             context_injection_role="user",
         )

@@ -11,7 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from amplifier_tui.base.python import awaited
-from amplifier_tui.host.messages import COMMANDS_KEY, IMAGES_KEY, PROMPT_KEY, is_from_hook, text_of
+from amplifier_tui.host.messages import (
+    COMMANDS_KEY,
+    IMAGES_KEY,
+    PROMPT_KEY,
+    is_from_hook,
+    is_steering,
+    text_of,
+)
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.hooks import HookRegistry
 
@@ -62,6 +69,8 @@ class ContextRecorder:
         self.taken = False
         self.heard = False
         self.watches = False
+        self.on_words: Callable[[str, str], None] = lambda typed, sent: None
+        """Told of the user's words once they are a row: what was typed, and all that was sent."""
         self._detach: list[Callable[[], None]] = []
 
     def expect(
@@ -199,7 +208,7 @@ class ContextRecorder:
 
     def _record(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         """Keep a message as a row; returns it with the images that belong to it."""
-        extra = None
+        extra, text = None, ""
         if message.get("role") == "user":
             text = text_of(message.get("content"))
             self.heard = self.heard or not is_from_hook(message)
@@ -210,4 +219,6 @@ class ContextRecorder:
                     message = {**message, "content": content}
             extra = self._typed.pop(text, None)
         self._store.add_row(message, extra)
+        if message.get("role") == "user" and (not is_from_hook(message) or is_steering(message)):
+            self.on_words((extra or {}).get(PROMPT_KEY, text), text)
         return message

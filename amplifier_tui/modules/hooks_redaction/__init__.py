@@ -12,7 +12,8 @@ Config:
     patterns: More regular expressions, a list of texts or a mapping of names to texts. Where one
         has a group, the group is what is replaced.
     allow: Regular expressions of texts that are no secrets, such as an example key.
-    prompts: Whether the user's own prompts are changed too. Default false.
+    prompts: Whether the user's own prompts, with the files in them, are changed too. Default
+        false: who gives the agent a key to work with means it. The user is told what was sent.
     tell: Whether to show the user that something was kept from the model. Default true.
     priority: Of the handlers. Default 10.
 """
@@ -26,6 +27,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BeforeValidator, field_validator
 
+from amplifier_tui.base.capabilities.prompt_redaction import CAPABILITY
 from amplifier_tui.base.config import ModuleSettings, Texts
 from amplifier_tui.base.secrets import RULES, is_secret_name, replace_secrets, secret_values
 from amplifier_tui.kernel import events
@@ -207,7 +209,9 @@ async def mount(
     settings = RedactionSettings.read(config)
     hook = RedactionHook(settings, coordinator.hooks.emit)
     names = [name for name in events.ALL_EVENTS if name not in _LEFT_ALONE]
-    if not settings.prompts:
+    if settings.prompts:
+        coordinator.register_capability(CAPABILITY, lambda text: hook.text(text, hook.values())[0])
+    else:
         names.remove(events.PROMPT_SUBMIT)
     registered = [
         coordinator.hooks.register(name, hook, priority=settings.priority, name=NAME)
@@ -215,6 +219,8 @@ async def mount(
     ]
 
     def cleanup() -> None:
+        if settings.prompts:
+            coordinator.register_capability(CAPABILITY, None)
         for unregister in registered:
             unregister()
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.base.capabilities.prompt_redaction import CAPABILITY
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import hooks_redaction
@@ -196,6 +197,15 @@ async def test_prompts_are_left_to_the_user_unless_asked_for():
     assert (await strict.event("prompt:submit", prompt=KEYS["aws"]))[
         "prompt"
     ] == "[REDACTED:api-key]"
+
+
+async def test_words_said_while_the_agent_works_are_changed_like_prompts():
+    assert (await Session().mount()).coordinator.get_capability(CAPABILITY) is None
+    coordinator = ModuleCoordinator()
+    cleanup = await hooks_redaction.mount(coordinator, {"prompts": True})
+    assert coordinator.get_capability(CAPABILITY)(f"a {KEYS['aws']}") == "a [REDACTED:api-key]"
+    cleanup()
+    assert coordinator.get_capability(CAPABILITY) is None
 
 
 async def test_the_user_is_told_what_was_kept_back_once_a_result():

@@ -8,6 +8,7 @@ from amplifier_tui.host.events import (
     LaneOpened,
     ModeChanged,
     ModelChanged,
+    Notice,
     SessionHeld,
     SteerApplied,
     TurnStatus,
@@ -71,6 +72,14 @@ CASES: dict[str, tuple[list[HostEvent], list[str]]] = {
     "what has arrived is there before the end": (
         [turn(), started("b"), delta("b", "Hel")],
         ["user fix it", "text Hel …"],
+    ),
+    "what became of a key stands below its prompt, other notices do not": (
+        [
+            turn(),
+            make(Notice, level="warning", text="A key goes to the model", source="secrets"),
+            make(Notice, level="warning", text="Something else", source="host"),
+        ],
+        ["user fix it", "note A key goes to the model"],
     ),
     "a block that never streamed appears whole": (
         [turn(), ended("b", "Hello")],

@@ -17,6 +17,7 @@ from amplifier_tui.host.events import (
     ItemChosen,
     LaneClosed,
     LaneOpened,
+    Notice,
     ShellEnded,
     ShellStarted,
     ToolEnded,
@@ -37,9 +38,10 @@ conversation.
 """
 KEPT: Final = (
     *(ToolEnded, TurnEnded, Failed, Compacted, ItemChosen, LaneOpened, LaneClosed),
-    *(ShellStarted, ShellEnded, UsageChanged),
+    *(ShellStarted, ShellEnded, UsageChanged, Notice),
 )
-"""The events it holds; of a `ToolEnded` all but the output, which is in its row."""
+"""The events it holds; of a `ToolEnded` all but the output, which is in its row, and of notices
+those about a prompt."""
 
 _IDS: Final = ("agent", "call_id", "command_id", "lane")
 

@@ -34,6 +34,7 @@ _ONCE = (
     events.Compacted,
     events.Failed,
     events.ItemChosen,
+    events.Notice,
     events.OpeningReported,
     events.SteerApplied,
     events.TurnEnded,
@@ -201,6 +202,11 @@ class ConversationState(Handlers):
             key="note", agent=event.agent, text=words, detail=event.summary, repeats=replaced
         )
         self.list.add(note)
+
+    @on(events.Notice)
+    def _noticed(self, event: events.Notice) -> None:
+        if event.is_of_prompt:
+            self._note(event.text, event.agent, event.level)
 
     @on(events.ItemChosen)
     def _item_chosen(self, event: events.ItemChosen) -> None:
