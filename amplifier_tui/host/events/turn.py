@@ -66,7 +66,7 @@ class BlockEnded(HostEvent):
     text: str
     interrupted: bool = False
     discarded: bool = False
-    """The stream was aborted and will be retried: what streamed so far is void."""
+    """The stream was aborted and another answer begins: what streamed so far is void."""
     duration_ms: float = 0.0
     """How long thinking took; 0 where that is not known, and of other kinds."""
 

@@ -39,6 +39,8 @@ class _Block:
     """The text its latest `BlockEnded` had; None before the first."""
     matched: bool = False
     """The durable copy has come."""
+    void: bool = False
+    """Its request broke off: it goes when another answer begins, and stays when none does."""
     stored: bool = False
     """A row holds it."""
     began: float | None = None
@@ -69,10 +71,11 @@ class Blocks:
 
     def step_begins(self, lane: str) -> None:
         """The orchestrator turns to the model: blocks from here on belong to a new answer."""
-        for block in self._lanes[lane].blocks:
-            if block.sent is None:
+        blocks = self._lanes[lane].blocks
+        for block in blocks:
+            if block.sent is None and not block.void:
                 self._end(lane, block, block.text)
-        self._lanes[lane] = _Lane()
+        self._lanes[lane] = _Lane([block for block in blocks if block.void])
 
     def stream_start(self, lane: str, data: Mapping[str, Any]) -> None:
         """`llm:stream_block_start`."""
@@ -95,12 +98,21 @@ class Blocks:
     def stream_aborted(self, lane: str, data: Mapping[str, Any]) -> bool:
         """`llm:stream_aborted`: the blocks of that request are void; whether there were any."""
         request = str(data.get("request_id") or "")
+        blocks = self._lanes[lane].blocks
+        void = [b for b in blocks if b.request == request and not b.matched and not b.void]
+        for block in void:
+            block.void = True
+        # A call whose arguments broke off is none; words can be read until others come.
+        self._drop_void(lane, "tool_use")
+        return bool(void)
+
+    def _drop_void(self, lane: str, *kinds: BlockKind) -> None:
+        """Take back what broke off, of some kinds only if any are given."""
         state = self._lanes[lane]
-        void = [b for b in state.blocks if b.request == request and not b.matched]
+        void = [b for b in state.blocks if b.void and (not kinds or b.kind in kinds)]
         for block in void:
             self._discard(lane, block)
         state.blocks = [block for block in state.blocks if block not in void]
-        return bool(void)
 
     def content_delta(self, lane: str, data: Mapping[str, Any]) -> None:
         """`content_block:delta` and `thinking:delta`, of providers that stream no other way."""
@@ -156,12 +168,15 @@ class Blocks:
 
     def turn_over(self, lane: str, *, interrupted: bool) -> None:
         """End what still streams: nothing more will come."""
+        if not interrupted:
+            self._drop_void(lane)
         for block in self._lanes[lane].blocks:
             if block.sent is None:
                 self._end(lane, block, block.text, interrupted=interrupted)
         self._lanes.pop(lane, None)
 
     def _new(self, lane: str, kind: BlockKind, request: str, index: int) -> _Block:
+        self._drop_void(lane)
         block = _Block(f"b{next(self._numbers)}", kind, request, index)
         self._lanes[lane].blocks.append(block)
         if lane == MAIN_LANE and kind == "text":
@@ -172,7 +187,7 @@ class Blocks:
         request = str(data.get("request_id") or "")
         index = int(data.get("block_index") or 0)
         for block in reversed(self._lanes[lane].blocks):
-            if (block.request, block.index) == (request, index):
+            if (block.request, block.index) == (request, index) and not block.void:
                 return block
         return None
 
@@ -222,7 +237,7 @@ class Blocks:
         One copy may cover several: an answer that was cut off and continued streams in pieces.
         """
         state = self._lanes[lane]
-        waiting = [b for b in state.blocks if b.kind == kind and not b.matched]
+        waiting = [b for b in state.blocks if b.kind == kind and not b.matched and not b.void]
         waiting.sort(key=lambda block: block.stored)
         if not waiting:
             return None

@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from amplifier_tui.host.events import (
     BlockDelta,
     BlockEnded,
@@ -74,6 +76,34 @@ async def test_an_aborted_request_is_void_and_its_repetition_is_not(up: Up) -> N
     blocks.stream_end("main", stream("r2", 0))
     assert list(up.texts().values()) == ["whole"]
     assert blocks.unsaved_texts() == ["whole"]
+
+
+async def test_what_broke_off_stays_until_another_answer_begins_also_in_a_later_step(
+    up: Up,
+) -> None:
+    blocks = Blocks(up.sender)
+    blocks.stream_delta("main", stream("r1", 0, "thinking", text="hm"))
+    blocks.stream_delta("main", stream("r1", 1, text="broken"))
+    blocks.stream_start("main", stream("r1", 2, "tool_use"))
+    assert blocks.stream_aborted("main", {"request_id": "r1"})
+    assert [e.kind for e in up.of(BlockEnded)] == ["tool_use"] and up.of(BlockEnded)[0].discarded
+    blocks.step_begins("main")
+    assert blocks.unsaved_texts() == ["broken"] and len(up.of(BlockEnded)) == 1
+    blocks.content_end("main", durable(0, 1, type="text", text="whole"))
+    assert [e.discarded for e in up.of(BlockEnded)] == [True, True, True, False]
+    assert blocks.unsaved_texts() == ["whole"]
+
+
+@pytest.mark.parametrize(("interrupted", "left"), [(True, ["broken"]), (False, [])])
+async def test_what_broke_off_last_stays_where_the_turn_ends_without_an_answer(
+    interrupted: bool, left: list[str], up: Up
+) -> None:
+    blocks = Blocks(up.sender)
+    blocks.stream_delta("main", stream("r1", 0, text="broken"))
+    blocks.stream_aborted("main", {"request_id": "r1"})
+    blocks.turn_over("main", interrupted=interrupted)
+    assert list(up.texts().values()) == left
+    assert up.of(BlockEnded)[0].interrupted is interrupted
 
 
 async def test_hidden_reasoning_keeps_the_summary_that_was_shown(up: Up) -> None:

@@ -1,6 +1,7 @@
 import asyncio
 import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from amplifier_tui.host.events import (
     BlockDelta,
+    BlockEnded,
     CancelRequested,
     Failed,
     HookTraced,
@@ -74,18 +76,47 @@ def test_a_turn_that_failed_after_its_tools_goes_on_behind_them(
 
 
 @pytest.mark.parametrize("make", [chat, claude])
-def test_an_answer_that_was_taken_back_leaves_nothing_in_the_retried_request(
-    project: Project, driver: Driver, server: LoopbackServer, make: Any
+def test_an_answer_whose_last_try_broke_off_stays_and_is_gone_on_with(
+    project: Project, drive: Callable[..., Driver], server: LoopbackServer, make: Any
 ) -> None:
-    server.script.add(Reply([*reply("Half an ans").parts, Cut()]), "The whole answer.")
+    driver = drive()
+    broken = [Reply([*reply(text).parts, Cut()]) for text in ("A first half", "Half an ans")]
+    server.script.add(*broken, "wer.")
     name = project.bundle(
-        context=CONTEXT, context_config={"providers": []}, providers=[make(server)]
+        context=CONTEXT,
+        context_config={"providers": []},
+        providers=[make(server, max_retries=1, min_retry_delay=0.01, retry_delay=0.01)],
     )
-    driver.open(name)
+    opened = driver.open(name)
     assert driver.turn("tell me").status == "error"
+    (row,) = [row for row in project.rows(opened.session_id) if row["role"] == "assistant"]
+    assert "Half an ans" in str(row) and "A first" not in str(row)
+    assert row["metadata"]["interrupted"] is True
+    first, last = {e.block_id: e for e in driver.of(BlockEnded)}.values()
+    assert first.discarded and (last.text, last.interrupted) == ("Half an ans", True)
     driver.client.retry()
     assert driver.wait(TurnEnded).status == "success"
-    assert seen(server, 1) == ["user: tell me"]
+    assert seen(server, 2)[:2] == ["user: tell me", "assistant: Half an ans"]
+    driver.close()
+    again = drive()
+    again.open(resume=opened.session_id)
+    shown = [(e.text, e.interrupted) for e in again.of(BlockEnded)]
+    assert shown == [("Half an ans", True), ("wer.", False)]
+
+
+def test_a_first_try_that_broke_off_can_be_read_until_the_next_streams_and_after_a_stop(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add(Reply([*reply("Half an ans").parts, Cut()]), "Never.")
+    slow = chat(server, max_retries=1, min_retry_delay=60, retry_delay=60)
+    opened = driver.open(project.bundle(providers=[slow]))
+    driver.client.submit("tell me")
+    driver.wait(ProviderRetrying)
+    assert not [event for event in driver.of(BlockEnded) if event.discarded]
+    driver.client.interrupt()
+    assert driver.wait(TurnEnded).status == "cancelled"
+    (row,) = [row for row in project.rows(opened.session_id) if row["role"] == "assistant"]
+    assert "Half an ans" in str(row) and row["metadata"]["interrupted"] is True
 
 
 def test_an_answer_that_broke_off_is_gone_on_with_and_does_not_end_the_request(
