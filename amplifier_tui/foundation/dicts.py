@@ -61,11 +61,21 @@ def _merged(old: Any, new: Any) -> Any:
     if isinstance(old, dict) and isinstance(new, dict):
         return deep_merge(old, new)
     if isinstance(old, list) and isinstance(new, list):
-        unique: dict[tuple[type, Any], Any] = {}
-        for item in (*old, *new):
-            unique.setdefault(_identity(item), item)
-        return [copy_plain(item) for item in unique.values()]
+        return united(old, new)
     return copy_plain(new)
+
+
+def united(*lists: Sequence[Any]) -> list[Any]:
+    """Return the items of lists of plain data, copied, each value once; see `deep_merge`."""
+    unique: dict[tuple[type, Any], Any] = {}
+    for item in (item for items in lists for item in items):
+        unique.setdefault(_identity(item), item)
+    return [copy_plain(item) for item in unique.values()]
+
+
+def texts_listed(value: Any) -> Any:
+    """Return one text as a list of one, as modules read their lists; anything else as it is."""
+    return [value] if isinstance(value, str) else value
 
 
 def _identity(value: Any) -> tuple[type, Any]:

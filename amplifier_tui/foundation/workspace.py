@@ -4,6 +4,7 @@ This is what a host uses. Nothing here starts a session; `PreparedBundle.create_
 """
 
 import asyncio
+import logging
 import os
 from collections.abc import Collection, MutableMapping, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ from amplifier_tui.foundation.exceptions import (
     BundleNotFoundError,
     TrustRefusedError,
 )
-from amplifier_tui.foundation.paths import get_amplifier_home
+from amplifier_tui.foundation.paths import get_amplifier_home, is_there
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.registry.project_bundles import ProjectBundles, Trust
 from amplifier_tui.foundation.registry.registry import BundleRegistry
@@ -49,6 +50,8 @@ from amplifier_tui.foundation.trust.skills import review_skills
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.preview import BundleDescription
     from amplifier_tui.foundation.updates import SourceUpdate
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -231,25 +234,36 @@ class Workspace(ProjectBundles):
         return self._registry(FetchContext(TrustGate(shipped_only(self.shipped)), lock=self.lock))
 
     async def _preview(self, entry: BundleEntry) -> "BundleDescription":
-        from amplifier_tui.foundation.checks.preview import failed_preview, preview_bundle
+        from amplifier_tui.foundation.checks.preview import failed_preview
+
+        try:
+            return await self._describe(entry)
+        except BundleError as error:
+            names = [each.name for each in await asyncio.to_thread(self.catalog().entries)]
+            return failed_preview(entry, error, names)
+        # One bundle on a bad disk, or that nobody thought of, must not cost the list of the others.
+        except OSError as error:
+            failure = BundleLoadError(f"Cannot be read: {error.strerror or error}")
+        except Exception as error:
+            _log.exception("The bundle %s cannot be described", entry.name)
+            failure = BundleLoadError(
+                f"Cannot be read: {error or type(error).__name__}",
+                path=Path(entry.source) if is_there(Path(entry.source)) else None,
+            )
+        return failed_preview(entry, failure)
+
+    async def _describe(self, entry: BundleEntry) -> "BundleDescription":
+        from amplifier_tui.foundation.checks.preview import preview_bundle
 
         looking = OnlyLooking()
         places = Ownership(self.home, self.project, self.shipped)
         review = TrustReview(places, looking, self.environ)
         gate = TrustGate(shipped_only(self.shipped))
         fetch = FetchContext(gate, offline=True, lock=self.lock, review=review)
-        try:
-            bundle = await self._load(entry, fetch, persist=False)
-            await asyncio.to_thread(review_skills, bundle, review)
-            await asyncio.to_thread(review_servers, bundle, review)
-            await self._collect(bundle, review, fetch)
-        except BundleError as error:
-            names = [each.name for each in await asyncio.to_thread(self.catalog().entries)]
-            return failed_preview(entry, error, names)
-        except OSError as error:
-            # One bundle on a bad disk must not cost the list of the others.
-            failure = BundleLoadError(f"Cannot be read: {error.strerror or error}")
-            return failed_preview(entry, failure)
+        bundle = await self._load(entry, fetch, persist=False)
+        await asyncio.to_thread(review_skills, bundle, review)
+        await asyncio.to_thread(review_servers, bundle, review)
+        await self._collect(bundle, review, fetch)
         registry = self._registry(fetch, persist=False)
         return await preview_bundle(
             bundle,
@@ -266,7 +280,7 @@ class Workspace(ProjectBundles):
         providers = prepared.mount_plan.get("providers", [])
         ready = any(
             not missing_keys(entry, self.environ)
-            and entry.get("module") not in prepared.activation_failures
+            and str(entry.get("module")) not in prepared.activation_failures
             for entry in providers
         )
         for entry in list(providers) if ready else ():

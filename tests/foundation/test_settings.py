@@ -103,6 +103,14 @@ def test_path_lists_of_tools_are_united_across_scopes(files: SettingsFiles) -> N
     assert override == {"allowed_read_paths": ["/a", "/b"]}
 
 
+def test_one_path_is_united_with_a_list_of_them(files: SettingsFiles) -> None:
+    paths = {Scope.GLOBAL: "/a", Scope.PROJECT: "[/b, {c: d}]", Scope.LOCAL: "/a"}
+    for scope, value in paths.items():
+        put(files, scope, f"overrides: {{tool-x: {{config: {{allowed_write_paths: {value}}}}}}}\n")
+    config = load_settings(files).overrides["tool-x"]["config"]
+    assert config == {"allowed_write_paths": ["/a", "/b", {"c": "d"}]}
+
+
 def test_everything_we_read_is_understood(files: SettingsFiles) -> None:
     put(
         files,

@@ -8,7 +8,7 @@ from typing import Any, Final
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import SECTIONS, SETTINGS_ORIGIN, Origin
-from amplifier_tui.foundation.dicts import module_entries, module_key
+from amplifier_tui.foundation.dicts import module_entries, module_key, texts_listed, united
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.settings.settings import (
     BUILT_IN,
@@ -44,15 +44,18 @@ def apply_settings(
     _write_out_entries(result)
     for found in entries_of(result):
         override, entry = settings.overrides.get(found.module, {}), found.data
-        if override.get("config"):
-            entry["config"] = merge_settings(entry.get("config") or {}, override["config"])
+        config = entry.get("config") or {}
+        # What is no mapping is told where it stands, and not mended by the way.
+        if override.get("config") and isinstance(config, dict):
+            entry["config"] = merge_settings(config, override["config"])
     _tag_overrides(result, settings)
     _add(result, "providers", settings.providers, settings, "config.providers")
     for section in SECTIONS:
         _add(result, section, settings.modules(section), settings, f"modules.{section}")
     if not had_providers:
         for entry in result.providers:
-            entry["config"] = {"raw": True, **(entry.get("config") or {})}
+            if isinstance(config := entry.get("config") or {}, dict):
+                entry["config"] = {"raw": True, **config}
     find = _source_finder(settings, os.environ if environ is None else environ, project, allows)
     for found in entries_of(result):
         source = find(found.module, found.data.get("source"))
@@ -66,11 +69,20 @@ def apply_settings(
         if entry.get("id") and not entry.get("instance_id"):
             entry["instance_id"] = entry["id"]
     for entry in result.tools:
-        if entry.get("module") == "tool-filesystem":
-            config = dict(entry.get("config") or {})
-            config[_WRITE_PATHS] = list(dict.fromkeys((".", *(config.get(_WRITE_PATHS) or ()))))
-            entry["config"] = config
+        config = entry.get("config")
+        if entry.get("module") == "tool-filesystem" and isinstance(config, dict | None):
+            entry["config"] = _writable_folder(config or {})
     return result
+
+
+def _writable_folder(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration with the working folder as a place that may be written.
+
+    A text is one path, as for the tool; what is no path is kept for the tool to complain about.
+    """
+    paths = texts_listed(config.get(_WRITE_PATHS))
+    paths = [] if paths is None else paths
+    return {**config, _WRITE_PATHS: united(["."], paths) if isinstance(paths, list) else paths}
 
 
 def _add(

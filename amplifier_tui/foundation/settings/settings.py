@@ -12,7 +12,7 @@ import yaml
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
-from amplifier_tui.foundation.dicts import get_nested, module_key
+from amplifier_tui.foundation.dicts import get_nested, module_key, texts_listed, united
 from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import YamlDocument, unreadable, yaml_problem
 from amplifier_tui.foundation.paths import get_amplifier_home, without_fragment
@@ -96,11 +96,13 @@ def merge_settings(
             continue
         here = (*path, str(key))
         old: Any = result.get(key)
+        if key in UNITED:
+            old, value = texts_listed(old), texts_listed(value)
         lists = isinstance(old, list) and isinstance(value, list)
         if isinstance(old, dict) and isinstance(value, dict):
             result[key] = merge_settings(old, value, here)
         elif lists and key in UNITED:
-            result[key] = list(dict.fromkeys((*old, *value)))
+            result[key] = united(old, value)
         elif lists and (here == ("config", "providers") or here[:-1] == ("modules",)):
             result[key] = merge_entries(old, value)
         else:

@@ -1,0 +1,92 @@
+"""A value of the wrong type, wherever it stands, costs its own bundle a sentence and no more."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.foundation.catalog import BundleEntry
+from amplifier_tui.foundation.checks.findings import preview_findings
+from amplifier_tui.foundation.checks.preview import BundleDescription
+from amplifier_tui.foundation.workspace import Workspace
+from tests.foundation.helpers import write
+
+COMPLETE: dict[str, Any] = {
+    "bundle": {"name": "mine"},
+    "session": {
+        "orchestrator": {"module": "loop-basic"},
+        "context": {"module": "context-simple"},
+    },
+    "providers": [{"module": "provider-mock"}],
+}
+WRONG: list[Any] = [5, True, {}, {"a": 5}, [5], [{}], [["/x"]]]
+
+
+def files(config: Any) -> str:
+    tools = [{"module": "tool-filesystem", "config": config}]
+    return json.dumps({**COMPLETE, "tools": tools}, indent=1)
+
+
+def workspace(project: Path, **bundles: str) -> Workspace:
+    for name, text in bundles.items():
+        write(project / ".amplifier" / "bundles" / f"{name}.yaml", text)
+    return Workspace.open(project, environ={})
+
+
+@pytest.mark.parametrize("value", WRONG, ids=map(repr, WRONG))
+async def test_a_place_to_write_that_is_none_is_told_with_its_line(
+    tmp_path: Path, value: Any
+) -> None:
+    text = files({"allowed_write_paths": value})
+    preview = await workspace(tmp_path, mine=text).preview("mine")
+    (problem,) = preview_findings(preview)
+    assert problem.message.startswith("`allowed_write_paths` of tool-filesystem must be a list of")
+    assert problem.severity == "error"
+    assert problem.line is not None
+    assert "allowed_write_paths" in text.splitlines()[problem.line - 1]
+
+
+async def test_one_path_to_write_need_be_no_list(tmp_path: Path) -> None:
+    text = files({"allowed_write_paths": "/tmp/x"})
+    preview = await workspace(tmp_path, mine=text).preview("mine")
+    assert preview.plan["tools"][0]["config"] == {"allowed_write_paths": [".", "/tmp/x"]}
+    assert preview_findings(preview) == []
+
+
+@pytest.mark.parametrize("value", [5, "x", [5]])
+async def test_the_users_settings_of_a_module_meet_any_configuration(
+    own_home: Path, tmp_path: Path, value: Any
+) -> None:
+    override = {"config": {"allowed_write_paths": ["/a"]}}
+    overrides = {"tool-filesystem": override, "provider-mock": override}
+    write(own_home / ".amplifier" / "settings.yaml", json.dumps({"overrides": overrides}))
+    project = tmp_path / "project"
+    text = files(value)
+    preview = await workspace(project, mine=text).preview("mine")
+    assert preview.state == "invalid" and preview.error_line is not None
+    assert '"config"' in text.splitlines()[preview.error_line - 1]
+    providers = [{"module": "provider-mock", "config": value}]
+    text = json.dumps({**COMPLETE, "providers": providers}, indent=1)
+    preview = await workspace(project, mine=text).preview("mine")
+    assert preview.state == "invalid" and "'config' must be a dict" in preview.error
+
+
+async def test_a_bundle_that_nobody_thought_of_costs_none_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe = Workspace._describe
+
+    async def fail(self: Workspace, entry: BundleEntry) -> BundleDescription:
+        if entry.name == "odd":
+            raise TypeError("an int is no list")
+        return await describe(self, entry)
+
+    monkeypatch.setattr(Workspace, "_describe", fail)
+    text = json.dumps(COMPLETE)
+    here = workspace(tmp_path, mine=text, odd=text)
+    found = {each.name: (each.state, each.error_path) for each in await here.previews()}
+    odd = tmp_path / ".amplifier" / "bundles" / "odd.yaml"
+    assert found == {"mine": ("ready", None), "odd": ("invalid", odd)}
+    (problem,) = preview_findings(await here.preview("odd"))
+    assert (problem.message, problem.path) == ("Cannot be read: an int is no list", odd)
