@@ -43,7 +43,11 @@ from amplifier_tui.host.turns.prompts import Prompt, PromptPath
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.running import Outcome, TurnParts
 from amplifier_tui.host.turns.sources import Sources
-from amplifier_tui.host.turns.unfinished import answer_dangling_calls, keep_partial_answer
+from amplifier_tui.host.turns.unfinished import (
+    answer_dangling_calls,
+    keep_answer,
+    keep_partial_answer,
+)
 from amplifier_tui.kernel.mounting.contents import checked_answer
 from amplifier_tui.kernel.session import AmplifierSession
 
@@ -254,13 +258,18 @@ class LiveSession:
     async def _settle(self, outcome: Outcome) -> None:
         """Leave a conversation that the next turn can go on with."""
         await self._recorder.catch_up()
-        if outcome.status == "success":
-            return
         context = self.session.coordinator.get("context")
-        stopped = outcome.status == "cancelled" and await self._prompts.keep_stopped()
-        answered = await answer_dangling_calls(context)
-        kept = await keep_partial_answer(context, self._normalizer.blocks.unsaved_texts())
-        if stopped or answered or kept:
+        unsaid = self._normalizer.returned(outcome.answer)
+        broke_off = outcome.status != "success"
+        missing = unsaid or outcome.status == "cancelled"
+        prompted = missing and await self._prompts.keep_prompt()
+        answered = broke_off and await answer_dangling_calls(context)
+        if unsaid:
+            kept = await keep_answer(context, outcome.answer)
+        else:
+            texts = self._normalizer.blocks.unsaved_texts()
+            kept = broke_off and await keep_partial_answer(context, texts)
+        if prompted or answered or kept:
             await self._recorder.catch_up()
 
     def _failure(self, error: BaseException, prompt: Prompt) -> Failed:

@@ -68,6 +68,12 @@ class Blocks:
         self._sender = sender
         self._lanes: defaultdict[str, _Lane] = defaultdict(_Lane)
         self._numbers = count(1)
+        self._said: set[str] = set()
+        """Blocks with words of the main lane, of the running turn."""
+
+    def turn_begins(self) -> None:
+        """A prompt is about to run."""
+        self._said.clear()
 
     def step_begins(self, lane: str) -> None:
         """The orchestrator turns to the model: blocks from here on belong to a new answer."""
@@ -102,6 +108,7 @@ class Blocks:
         void = [b for b in blocks if b.request == request and not b.matched and not b.void]
         for block in void:
             block.void = True
+            self._said.discard(block.block_id)
         # A call whose arguments broke off is none; words can be read until others come.
         self._drop_void(lane, "tool_use")
         return bool(void)
@@ -135,6 +142,29 @@ class Blocks:
             block.matched = True
         # Reasoning that is hidden from us was streamed as a summary: keep what was shown.
         self._end(lane, block, text or block.text)
+
+    def returned(self, text: str, *, stored: bool) -> bool:
+        """Show what the orchestrator returned, unless words of this turn were shown before.
+
+        A loop may return the whole of what it showed in part: only where there is nothing it is
+        certain that nothing comes twice.
+
+        Args:
+            stored: A row holds the answer.
+
+        Returns:
+            Whether it is shown now.
+        """
+        if not text.strip() or self._said or self._words_now():
+            return False
+        block = self._new(MAIN_LANE, "text", "", 0)
+        block.matched, block.stored = True, stored
+        self._end(MAIN_LANE, block, text)
+        return True
+
+    def _words_now(self) -> bool:
+        blocks = [b for b in self._lanes[MAIN_LANE].blocks if b.kind == "text" and not b.void]
+        return any(_text_of(block).strip() for block in blocks)
 
     def row_added(self, *, interrupted: bool = False) -> None:
         """An answer of the main lane became a row: what streamed so far is in it.
@@ -211,6 +241,8 @@ class Blocks:
         if block.sent == text and not interrupted:
             return
         block.sent = text
+        if lane == MAIN_LANE and block.kind == "text" and text.strip():
+            self._said.add(block.block_id)
         if block.began is not None:
             block.duration_ms = (monotonic() - block.began) * 1000
             block.began = None

@@ -19,7 +19,13 @@ from amplifier_tui.host.events import (
     TurnStatus,
     UsageChanged,
 )
-from amplifier_tui.host.messages import INTERRUPTED, is_steering, metadata_of, typed_prompt
+from amplifier_tui.host.messages import (
+    INTERRUPTED,
+    is_steering,
+    metadata_of,
+    text_of,
+    typed_prompt,
+)
 from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.shell.jobs import EVENTS as JOB_EVENTS
 from amplifier_tui.host.shell.jobs import job_changed
@@ -87,6 +93,8 @@ class Normalizer:
         self._sender = sender
         self._traces = Traces(sender)
         self._broken: set[str] = set()
+        self._answered = False
+        """A row of this turn holds words of the model."""
         self._routes = self._all_routes()
 
     def observe(self, hooks: HookRegistry, lane: str = MAIN_LANE) -> Callable[[], None]:
@@ -127,6 +135,7 @@ class Normalizer:
         self._sender.row_added(row)
         match row.get("role"):
             case "assistant":
+                self._answered = self._answered or bool(text_of(row.get("content")).strip())
                 self.blocks.row_added(interrupted=metadata_of(row).get(INTERRUPTED) is True)
                 self.tools.asked_for(row)
             case "tool":
@@ -140,8 +149,14 @@ class Normalizer:
 
     def turn_begins(self) -> None:
         """A prompt is about to run."""
-        self.status = None
+        self.status, self._answered = None, False
         self.usage.turn_begins()
+        self.blocks.turn_begins()
+
+    def returned(self, answer: str) -> bool:
+        """Show what the orchestrator only returned; whether that is in no row of the turn."""
+        stored = self._answered
+        return self.blocks.returned(answer, stored=stored) and not stored
 
     def turn_over(self, status: TurnStatus) -> None:
         """Nothing more comes of this turn: end what is open."""

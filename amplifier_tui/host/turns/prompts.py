@@ -150,8 +150,8 @@ class PromptPath:
         self._repeating = self._coordinator.hooks.announced(_SUBMIT)
         return text
 
-    async def keep_stopped(self) -> bool:
-        """Put the prompt of a stopped turn into the conversation, unless it is there.
+    async def keep_prompt(self) -> bool:
+        """Put the prompt of the turn into the conversation, where the orchestrator did not.
 
         Returns:
             Whether it was put there: it is on the screen, and was only there.

@@ -28,6 +28,11 @@ async def keep_prompt(context: Any, text: str) -> bool:
     return context is not None and await _add(context, {"role": "user", "content": text})
 
 
+async def keep_answer(context: Any, text: str) -> bool:
+    """Add an answer that the orchestrator returned and did not add; returns whether that worked."""
+    return context is not None and await _add(context, {"role": "assistant", "content": text})
+
+
 async def keep_partial_answer(context: Any, texts: Sequence[str]) -> bool:
     """Add the blocks of text the model got out as its answer, marked as interrupted.
 
