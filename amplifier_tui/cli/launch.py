@@ -152,7 +152,7 @@ def launch(options: LaunchOptions) -> int:
             return _refuse("--plain needs standard input, output and error output to be open")
         from amplifier_tui.cli.plain.start import run_plain
 
-        return run_plain(lambda printed: _connect(options, printed))
+        return run_plain(lambda printed: _connect_plain(options, printed))
     from amplifier_tui.ui.app import pace
     from amplifier_tui.ui.app.preferences import Preferences
     from amplifier_tui.ui.terminal import guard as terminal
@@ -222,6 +222,18 @@ def _connect(
     from amplifier_tui.foundation.trust.gate import trust_everything
 
     return LocalClient(trust_everything, printed, window=True), request
+
+
+def _connect_plain(
+    options: LaunchOptions, printed: DescriptorCapture
+) -> tuple[SessionClient, OpenRequest]:
+    """Make the client of the line mode, which begins with the models that the user chose."""
+    from dataclasses import replace
+
+    from amplifier_tui.ui.app.preferences import Preferences
+
+    client, request = _connect(options, printed)
+    return client, replace(request, models=Preferences().models)
 
 
 def _is_amount(text: str) -> bool:

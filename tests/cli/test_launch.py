@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -9,6 +10,9 @@ from hypothesis import strategies as st
 
 from amplifier_tui.cli.group import COMMANDS, build, run
 from amplifier_tui.cli.launch import LAST, OPTIONS, LaunchOptions, parse_launch
+from amplifier_tui.host.client import OpenRequest, SessionClient
+from amplifier_tui.host.door.descriptors import DescriptorCapture
+from amplifier_tui.ui.app.preferences import Preferences
 
 
 @pytest.mark.parametrize(
@@ -171,3 +175,21 @@ def test_in_a_folder_that_was_removed_it_says_so(tmp_path: Path) -> None:
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == ("The working directory is no longer there. Change into another one.\n")
+
+
+def test_the_line_mode_begins_with_the_models_the_user_chose(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Preferences().set_model("coding", {"provider": "anthropic", "model": "haiku"})
+    requests = []
+
+    def opened(connect: Callable[[DescriptorCapture], tuple[SessionClient, OpenRequest]]) -> int:
+        with DescriptorCapture() as printed:
+            client, request = connect(printed)
+        client.close()
+        requests.append(request)
+        return 0
+
+    monkeypatch.setattr("amplifier_tui.cli.plain.start.run_plain", opened)
+    assert run(["--plain"]) == 0
+    assert requests[0].models["coding"].model == "haiku"
