@@ -100,3 +100,13 @@ async def test_a_command_that_is_typed_whole_comes_first(key: str) -> None:
             assert palette.rows.row_id == BY_SLASH[name].id
             await drive.press("escape", "escape")
             await drive.closed()
+
+
+async def test_help_finds_what_a_key_does() -> None:
+    async with running(size=(120, 36)) as drive:
+        await drive.press("f1")
+        help_ = await drive.dialog(CommandPalette)
+        for key, action in (("shift+tab", "mode.next"), ("ctrl+f", "view.find")):
+            await drive.write(key)
+            assert help_.rows.row_id == action
+            await drive.press("ctrl+u")

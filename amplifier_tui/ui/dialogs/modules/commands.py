@@ -63,7 +63,7 @@ class CommandPalette(Picker):
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         listed = [action for action in ACTIONS if action.listed and action.id != "app.palette"]
-        found = ranked(query, listed)
+        found = ranked(query, listed, self._keymap)
         tight = self.app.size.width < _TIGHT
         return LazyRows(
             found,
@@ -98,7 +98,7 @@ class Help(CommandPalette):
         items: list[Action | str] = []
         if query:
             # What can be run from here comes before keys that work elsewhere.
-            found = ranked(query, actions)
+            found = ranked(query, actions, self._keymap)
             items = [*sorted(found, key=lambda each: not each.listed)]
         else:
             for name, members in groups(actions):
@@ -150,11 +150,19 @@ def action_text(action: Action) -> str:
     return f"{action.title} {' '.join('/' + name for name in action.commands)} {action.help}"
 
 
-def ranked(query: str, actions: Iterable[Action]) -> list[Action]:
-    """Return the actions a filter finds, best first; one whose command is typed whole leads."""
-    name = query.strip().lower().removeprefix("/")
-    found = rank(query, actions, action_text)
-    return sorted(found, key=lambda each: name not in each.commands)
+def ranked(query: str, actions: Iterable[Action], keymap: Keymap) -> list[Action]:
+    """Return the actions a filter finds, best first.
+
+    One whose command, or key, is typed whole leads.
+    """
+    actions = list(actions)
+    words = query.strip().lower()
+    name = words.removeprefix("/")
+    by_key = [each for each in actions if words in show_keys(keymap.keys_of(each), 9).split(" / ")]
+    found = [*rank(query, actions, action_text), *by_key]
+    return sorted(
+        dict.fromkeys(found), key=lambda each: each not in by_key and name not in each.commands
+    )
 
 
 def action_row(
