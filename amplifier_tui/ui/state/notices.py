@@ -100,6 +100,12 @@ class Notices(Section):
         if self.retrying is None or self.retrying[0].agent == event.agent:
             self._answered(event)
 
+    @on(events.LaneClosed, live=True)
+    def _lane_closed(self, event: events.LaneClosed) -> None:
+        if self.retrying is not None and self.retrying[0].agent == event.lane:
+            self.retrying = None
+            self.touch()
+
     @on(events.TurnEnded, live=True, main=True)
     def _turn_ended(self, event: events.TurnEnded) -> None:
         self._answered(event)

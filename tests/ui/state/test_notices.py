@@ -6,6 +6,7 @@ from amplifier_tui.host.events import (
     BlockStarted,
     Compacted,
     Failed,
+    LaneClosed,
     Notice,
     ProviderRetrying,
     SessionOpened,
@@ -157,6 +158,15 @@ def test_what_another_lane_answers_does_not_end_the_wait_of_this_one() -> None:
         [make(ProviderRetrying, **RETRY), make(BlockStarted, block_id="b", kind="text", agent="a")]
     )
     assert "trying again" in bar(state, 101.0)
+
+
+def test_the_wait_of_a_sub_agent_ends_with_it_and_with_no_other() -> None:
+    state = SessionState(clock=Clock())
+    state.apply([make(ProviderRetrying, **RETRY, agent="a")])
+    state.apply([make(LaneClosed, lane="b", status="error")])
+    assert "trying again" in bar(state, 101.0)
+    state.apply([make(LaneClosed, lane="a", status="error")])
+    assert bar(state, 101.0) == ""
 
 
 def test_a_notice_that_comes_while_a_retry_is_waited_for_is_read_and_then_gives_way() -> None:
