@@ -133,6 +133,13 @@ def test_an_agents_own_policy_holds_for_every_call_and_leaves_what_it_declares()
     assert nothing["tools"] == []
 
 
+def test_one_module_to_inherit_or_leave_out_need_be_no_list() -> None:
+    parent = {"tools": [{"module": "a"}, {"module": "b"}]}
+    for rule, left in (("exclude_tools", "b"), ("inherit_tools", "a")):
+        assert tools(child_plan(parent, {rule: "a"})) == [left]
+    assert tools(child_plan({**parent, "spawn": {"exclude_tools": "a"}}, {})) == ["b"]
+
+
 def test_a_child_has_what_it_inherited_as_its_parent_has_it_now() -> None:
     before = plan()
     own = {"tools": [{"module": "t1", "config": {"mine": 1}}, {"module": "own"}]}

@@ -1,6 +1,7 @@
 """A value of the wrong type, wherever it stands, costs its own bundle a sentence and no more."""
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -90,3 +91,28 @@ async def test_a_bundle_that_nobody_thought_of_costs_none_of_the_others(
     assert found == {"mine": ("ready", None), "odd": ("invalid", odd)}
     (problem,) = preview_findings(await here.preview("odd"))
     assert (problem.message, problem.path) == ("Cannot be read: an int is no list", odd)
+
+
+IN_AGENTS = [
+    *product(("tools", "hooks", "providers", "provider_preferences"), (5, True, {"a": 5}, [5])),
+    *product(("inherit_tools", "exclude_tools", "exclude_hooks"), (5, {"a": 5}, [5], [{}])),
+    *product(("session",), (5, "x", [5])),
+    ("tools", [{"module": "tool-todo", "config": 5}]),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), IN_AGENTS, ids=map(repr, IN_AGENTS))
+async def test_what_means_nothing_in_an_agent_is_told_with_its_line(
+    tmp_path: Path, key: str, value: Any
+) -> None:
+    agent = {"instruction": "You are one.", key: value}
+    text = json.dumps({**COMPLETE, "agents": {"one": agent, "two": {}}}, indent=1)
+    write(
+        tmp_path / ".amplifier" / "bundles" / "agents" / "two.md",
+        f"---\nname: two\n{key}: {json.dumps(value)}\n---\nYou are two.\n",
+    )
+    found = preview_findings(await workspace(tmp_path, mine=text).preview("mine"))
+    (inline,) = [each for each in found if each.path and each.path.name == "mine.yaml"]
+    assert inline.line is not None and inline.line > text[: text.index(key)].count("\n")
+    (own,) = [each for each in found if each.path and each.path.name == "two.md"]
+    assert own.line == 3 and own.message == inline.message

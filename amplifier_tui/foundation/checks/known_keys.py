@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.nearest import did_you_mean, nearest
-from amplifier_tui.foundation.dicts import get_nested
+from amplifier_tui.foundation.bundle.model import SECTIONS
+from amplifier_tui.foundation.dicts import get_nested, texts_listed
 from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.settings.expand import variables
 
@@ -28,6 +29,12 @@ _AGENT: Final = (
     *("name", "description", "tools", "hooks", "providers", "session", "agents", "context"),
     *("provider_preferences", "model_role", "mode", "bundle", "meta", *POLICY),
 )
+_LISTS: Final[dict[str, tuple[Any, str]]] = {
+    **dict.fromkeys(SECTIONS, (str | dict, "{module: <id>}")),
+    **dict.fromkeys(POLICY, (str, "<module>")),
+    "provider_preferences": (dict, "{provider: <name>, model: <name>}"),
+}
+"""Lists of an agent: what their items are, and how one is written."""
 MODES: Final = ("plan", "ask", "edits")
 """In which modes a session may begin."""
 
@@ -46,12 +53,14 @@ def unknown_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
         found = f"'examples' is no list, but {type(examples).__name__}, and is ignored"
         remedy = "Write each example on a line of its own below `examples:`, after a `- `."
         yield ("session", "examples"), found, remedy
+    yield from _misshapen(data.get("spawn"), ("spawn",))
     agents = data.get("agents")
     for name, value in agents.items() if isinstance(agents, dict) else ():
         if name == "include":
             continue
         if isinstance(value, dict):
             yield from _unlike(data, ("agents", str(name)), _AGENT, "key of an agent")
+            yield from _misshapen(value, ("agents", str(name)))
         elif value is not None:
             found = f"'{name}' is no agent, but {type(value).__name__}, and is ignored"
             hint = did_you_mean(str(name), ("include",)).removeprefix("; ").capitalize()
@@ -61,8 +70,9 @@ def unknown_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
 
 def unknown_agent_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
     """Do the same for an agent's file."""
-    yield from _unlike(data, (), _AGENT, "key of an agent")
-    yield from _unlike(data, ("meta",), _AGENT, "key of an agent")
+    for keys, part in (((), data), (("meta",), data.get("meta"))):
+        yield from _unlike(data, keys, _AGENT, "key of an agent")
+        yield from _misshapen(part, keys)
 
 
 def unknown_mode(session: Mapping[str, Any]) -> str:
@@ -79,6 +89,30 @@ def mode_problem(setting: str, mode: Any) -> str:
         return f"{setting} can't be auto: choose it in the session, with /mode"
     said = f"{setting}: {mode!r} is none of {', '.join(MODES)}"
     return f"{said}{did_you_mean(mode, MODES)}" if isinstance(mode, str) else said
+
+
+def _misshapen(data: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
+    """Yield what of an agent, or of `spawn`, has the wrong type and so means nothing."""
+    if not isinstance(data, Mapping):
+        return
+    if not isinstance(data.get("session"), dict | None):
+        got = type(data["session"]).__name__
+        yield (*keys, "session"), f"'session' is no mapping, but {got}, and is ignored", ""
+    for key, (kinds, form) in _LISTS.items():
+        value, here = data.get(key), (*keys, key)
+        if key in POLICY:
+            value = texts_listed(value)
+        if not isinstance(value, list | None):
+            found = f"'{key}' is no list, but {type(value).__name__}, and is ignored"
+            yield here, found, f"Write {key}: [{form}]."
+        for index, item in enumerate(value) if isinstance(value, list) else ():
+            if not isinstance(item, kinds):
+                found = f"'{key}' has {type(item).__name__} in it, which is ignored"
+                yield (*here, index), found, f"Write {key}: [{form}]."
+            elif isinstance(item, dict) and not isinstance(item.get("config"), dict | None):
+                got = type(item["config"]).__name__
+                found = f"'config' of {item.get('module')} is no mapping, but {got}"
+                yield (*here, index, "config"), found, "Write {<setting>: <value>}."
 
 
 def _unlike(

@@ -341,11 +341,15 @@ async def _own_preferences(
     Capability `model_role_resolver` of a routing module gets the role, or the list of roles, and
     returns preferences; it may be async.
     """
-    wishes = (agent or {}).get("provider_preferences")
+    given = (agent or {}).get("provider_preferences")
+    # What else stands there is told by `bundle validate`, and is no reason to do without the agent.
+    wishes = (
+        [each for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
+    )
     role = (agent or {}).get("model_role")
     resolve = parent.coordinator.get_capability("model_role_resolver")
     if wishes or not role or not callable(resolve):
-        return wishes or ()
+        return wishes
     try:
         return await awaited(resolve(role)) or ()
     except Exception as error:  # a module's code; the agent runs with the session's model then

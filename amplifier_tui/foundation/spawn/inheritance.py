@@ -5,7 +5,7 @@ from typing import Any
 
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.bundle.model import SECTIONS
-from amplifier_tui.foundation.dicts import deep_merge, module_entries, module_key
+from amplifier_tui.foundation.dicts import deep_merge, module_entries, module_key, texts_listed
 
 _OWN = ("session", *SECTIONS)
 
@@ -122,14 +122,16 @@ def _apply_policy(plan: dict[str, Any]) -> None:
             deep_merge(present.get(module_key(entry)), entry)
             for entry in module_entries(policy["tools"])
         ]
-    elif isinstance(policy.get("exclude_tools"), list):
-        _remove(plan, "tools", policy["exclude_tools"])
+    elif isinstance(exclude := texts_listed(policy.get("exclude_tools")), list):
+        _remove(plan, "tools", exclude)
 
 
 def _filter(plan: dict[str, Any], section: str, rule: Mapping[str, Any] | None) -> None:
     if not rule:
         return
-    inherit, exclude = rule.get(f"inherit_{section}"), rule.get(f"exclude_{section}")
+    inherit, exclude = (
+        texts_listed(rule.get(f"{key}_{section}")) for key in ("inherit", "exclude")
+    )
     if isinstance(inherit, list):
         kept = [entry for entry in module_entries(plan.get(section)) if _named(entry, inherit)]
         plan[section] = kept
