@@ -32,13 +32,13 @@ def validate(
     orchestrator is run, and handlers of prompts and tool calls are called, with the data of a
     trial. The exit status is 0 if it passes, 1 if it fails and 2 if there is nothing to check.
     """
-    import asyncio
     import sys
 
     from amplifier_tui import compat
     from amplifier_tui.cli.bundle.common import print_json
     from amplifier_tui.cli.logs import log_to_stderr
     from amplifier_tui.kernel.validation.module_check import check_module
+    from amplifier_tui.kernel.validation.trials import run_trials
 
     log_to_stderr()
     compat.install()
@@ -46,7 +46,7 @@ def validate(
     try:
         # What the module prints is no part of the report.
         with contextlib.redirect_stdout(sys.stderr), _told_of_a_wait():
-            checked = asyncio.run(check_module(path, kind, settings))
+            checked = run_trials(check_module(path, kind, settings))
     except FileNotFoundError as error:
         hint = "What is installed is listed by: amplifier-tui module list"
         raise click.UsageError(f"{error}\n{hint}") from error

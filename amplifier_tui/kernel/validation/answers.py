@@ -1,6 +1,5 @@
 """Whether the handlers of a hook module answer what the kernel understands: they are called."""
 
-import asyncio
 from copy import deepcopy
 from typing import Any, Final
 
@@ -18,8 +17,8 @@ from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import exception_text, place_of_error
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult
+from amplifier_tui.kernel.validation.trials import SECONDS, within
 
-_SECONDS: Final = 10.0
 _CALL: Final = {
     "session_id": "test-session",
     "tool_name": "trial_tool",
@@ -48,8 +47,8 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
     for event, name, handler in handlers:
         who = f"Handler '{name}' of '{event}'"
         try:
-            async with asyncio.timeout(_SECONDS):
-                answer = read_result(await awaited(handler(event, deepcopy(_DATA[event]))))
+            asked = awaited(handler(event, deepcopy(_DATA[event])))
+            answer = read_result(await within(asked, SECONDS))
         except InvalidHookResponseError as error:
             result.fail(
                 "hook_answer",
@@ -58,7 +57,7 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
                 where=place_of(handler),
             )
         except TimeoutError:
-            problem = f"{who} did not answer within {_SECONDS:g} s"
+            problem = f"{who} did not answer within {SECONDS:g} s"
             remedy = "Answer at once, and do long work in a task"
             result.fail("hook_answer", problem, remedy, "warning", place_of(handler))
         except Exception as error:

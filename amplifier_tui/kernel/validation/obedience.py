@@ -1,6 +1,5 @@
 """Whether an orchestrator does what hooks say about its tool calls: it is run to see that."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import field
 from typing import Any, Final
@@ -14,8 +13,8 @@ from amplifier_tui.kernel.mounting.contents import checked_answer
 from amplifier_tui.kernel.mounting.errors import WrongAnswerError, exception_text
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult
+from amplifier_tui.kernel.validation.trials import SECONDS, within
 
-_SECONDS: Final = 10.0
 _TOOL: Final = "trial_tool"
 _GIVEN: Final = {"text": "as the model wrote it"}
 _CHANGED: Final = {"text": "as a hook changed it"}
@@ -178,17 +177,17 @@ async def _run(
     takes_it = not missing_keywords(orchestrator.execute, ("coordinator",))
     extra = {"coordinator": coordinator} if takes_it else {}
     try:
-        async with asyncio.timeout(_SECONDS):
-            trial.answer = await orchestrator.execute(
-                prompt="Call the tool.",
-                context=trial,
-                providers=providers,
-                tools=tools,
-                hooks=coordinator.hooks,
-                **extra,
-            )
+        execution = orchestrator.execute(
+            prompt="Call the tool.",
+            context=trial,
+            providers=providers,
+            tools=tools,
+            hooks=coordinator.hooks,
+            **extra,
+        )
+        trial.answer = await within(execution, SECONDS)
     except TimeoutError:
-        _broken(result, f"it did not end within {_SECONDS:g} s")
+        _broken(result, f"it did not end within {SECONDS:g} s")
         return None
     except Exception as error:
         _broken(result, exception_text(error) or type(error).__name__)

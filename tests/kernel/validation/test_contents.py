@@ -1,5 +1,6 @@
 """What authors get wrong in what they mount is answered with the line and what to do."""
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from amplifier_tui.kernel.mounting.contents import (
     tool_name_problem,
 )
 from amplifier_tui.kernel.mounting.errors import place_of_error
+from amplifier_tui.kernel.validation import obedience, trials
 from amplifier_tui.kernel.validation.base import ValidationCheck
 from amplifier_tui.kernel.validation.module_check import check_module
 from tests.kernel.validation.packages import write
@@ -35,6 +37,24 @@ class Mine:
         return ToolResult(output="")
 async def mount(coordinator, config=None):
     await coordinator.mount("tools", Mine())
+"""
+LOOP = """
+import asyncio
+import time
+from pathlib import Path
+__amplifier_module_type__ = "orchestrator"
+class Mine:
+    async def execute(self, prompt, context, providers, tools, hooks, **more):
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            try:
+                await asyncio.sleep(0.01)
+            except asyncio.CancelledError:
+                pass
+        Path("{ended}").touch()
+        return ""
+async def mount(coordinator, config=None):
+    await coordinator.mount("orchestrator", Mine())
 """
 CHANGE = '{"action": "modify", "data": {**data, %s}}'
 REFUSED = ("hook_answer", "error", 4)
@@ -133,3 +153,21 @@ def test_an_error_that_is_its_own_cause_has_a_place() -> None:
     first, second = ValueError("first"), ValueError("second")
     first.__cause__, second.__cause__ = second, first
     assert place_of_error(first) == ""
+
+
+def test_a_loop_that_swallows_its_cancellation_is_left_to_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(obedience, "SECONDS", 0.05)
+    monkeypatch.setattr(trials, "_SECONDS_TO_STOP", 0.05)
+    ended = tmp_path / "ended"
+    package = write(tmp_path, LOOP.replace("{ended}", str(ended)))
+    checked = trials.run_trials(check_module(str(package), "orchestrator"))
+    (check,) = [check for check in checked.result.checks if check.name == "hooks_deny"]
+    assert (
+        not check.passed
+        and check.message.endswith("it did not end within 0.05 s")
+        and not ended.exists()
+    )
+    gc.collect()
+    assert capsys.readouterr().err == ""
