@@ -137,9 +137,7 @@ def turn_failure(
         remedy = no_provider_remedy(names)
     words, remedy = _with_remedy(error, remedy)
     if kind == "internal" and (fault := _fault(error)) is not None:
-        module, place = fault
-        words = shortened(f"{module} failed: {named_text(error)}", MESSAGE_LIMIT)
-        remedy = f"Its code is wrong at {place}. Correct it there, or go on without {module}."
+        module, words, remedy = fault
     wait = getattr(error, "retry_after", None)
     return replace(
         _failed(error, stamp, redactor, kind, words, remedy),
@@ -155,7 +153,10 @@ def opening_failure(error: BaseException, stamp: Stamp, redactor: Redactor) -> F
     """Return the event for an exception that kept a session from opening."""
     kind, remedy = _opening_kind(error)
     words, remedy = _with_remedy(error, remedy)
-    return _failed(error, stamp, redactor, kind, words, remedy)
+    module = ""
+    if isinstance(error, WrongAnswerError) and (fault := _fault(error)) is not None:
+        module, words, remedy = fault
+    return replace(_failed(error, stamp, redactor, kind, words, remedy), module=module)
 
 
 def internal_failure(error: BaseException, what: str, stamp: Stamp, redactor: Redactor) -> Failed:
@@ -200,8 +201,18 @@ def _judged(error: BaseException) -> tuple[str, str, bool]:
     return "internal", "Try again. If it happens again, report it with the details.", True
 
 
-def _fault(error: BaseException) -> tuple[str, str] | None:
-    """Return the module, and the place in its code, that an error came from; None for our own."""
+def _fault(error: BaseException) -> tuple[str, str, str] | None:
+    """Return the module that an error came from, what happened and what to do; None for our own."""
+    found = _fault_place(error)
+    if found is None:
+        return None
+    module, place = found
+    words = shortened(f"{module} failed: {named_text(error)}", MESSAGE_LIMIT)
+    remedy = f"Its code is wrong at {place}. Correct it there, or go on without {module}."
+    return module, words, remedy
+
+
+def _fault_place(error: BaseException) -> tuple[str, str] | None:
     if isinstance(error, WrongAnswerError):
         module_id = module_of_code(error.module)
         return (module_id, error.place) if module_id else None

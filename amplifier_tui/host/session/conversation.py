@@ -9,6 +9,7 @@ from amplifier_tui.host.store.state import StateKeeper
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.sources import Sources
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.mounting.contents import checked_messages
 
 
 class SessionConversation:
@@ -32,7 +33,7 @@ class SessionConversation:
         """Take up a stored conversation, and record what comes from here on."""
         context: Any = self._coordinator.get("context")
         if context is not None:
-            present = await awaited(context.get_messages())
+            present = checked_messages(context.get_messages, await awaited(context.get_messages()))
             system = [message for message in present if message.get("role") == "system"]
             stored = [message.get("content") for message in messages]
             self._own = [message for message in system if message.get("content") not in stored]

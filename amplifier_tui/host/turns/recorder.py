@@ -21,6 +21,7 @@ from amplifier_tui.host.messages import (
 )
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.hooks import HookRegistry
+from amplifier_tui.kernel.mounting.contents import checked_messages
 
 logger = logging.getLogger(__name__)
 
@@ -196,7 +197,8 @@ class ContextRecorder:
             await self.catch_up()
 
     async def _messages(self) -> list[Mapping[str, Any]]:
-        return list(await awaited(self._context.get_messages()))
+        ask = self._context.get_messages
+        return list(checked_messages(ask, await awaited(ask())))
 
     def _is_repeated(self, message: Mapping[str, Any]) -> bool:
         if self._repeated is None or message.get("role") != "user" or is_from_hook(message):

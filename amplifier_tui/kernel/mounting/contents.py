@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -97,8 +98,25 @@ def checked_answer(orchestrator: Any, answer: Any) -> str:
     return answer
 
 
-def _wrong(function: Any, method: str, answer: Any, wanted: str) -> WrongAnswerError:
-    returned = "nothing" if answer is None else type(answer).__name__
+def checked_messages(ask: Any, messages: Any) -> Any:
+    """Return what a method of a context answered; `WrongAnswerError` where those are no messages.
+
+    Args:
+        ask: The method.
+    """
+    method, wanted = f"{getattr(ask, '__name__', 'get_messages')}()", "a list of messages as dicts"
+    if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
+        raise _wrong(ask, method, messages, wanted)
+    for each in messages:
+        if not isinstance(each, Mapping):
+            raise _wrong(ask, method, each, wanted, "a list with ")
+    return messages
+
+
+def _wrong(
+    function: Any, method: str, answer: Any, wanted: str, before: str = ""
+) -> WrongAnswerError:
+    returned = before + ("nothing" if answer is None else type(answer).__name__)
     return WrongAnswerError(
         f"{method} returned {returned}; it must return {wanted}",
         module=str(getattr(function, "__module__", "")),

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.models import ProviderInfo
 from amplifier_tui.kernel.mounting.callbacks import (
     is_async,
@@ -11,11 +12,13 @@ from amplifier_tui.kernel.mounting.callbacks import (
 )
 from amplifier_tui.kernel.mounting.contents import (
     RESPONSE,
+    checked_messages,
     event_problem,
     place_of,
     schema_problem,
     tool_name_problem,
 )
+from amplifier_tui.kernel.mounting.errors import WrongAnswerError, exception_text
 from amplifier_tui.kernel.mounting.mount import METHODS
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import (
@@ -32,6 +35,7 @@ from amplifier_tui.kernel.validation.module_validator import (
     InstanceValidator,
     ModuleValidator,
 )
+from amplifier_tui.kernel.validation.trials import SECONDS, within
 
 _ARGUMENTS: Final = ("prompt", "context", "providers", "tools", "hooks")
 _REMEDY: Final = (
@@ -215,6 +219,7 @@ def _check_handler(who: str, handler: Any, mount_place: str) -> ValidationCheck:
 
 
 _TAKES: Final = {"add_message": ("message",), "set_messages": ("messages",)}
+_GIVES: Final = ("get_messages", "get_messages_for_request")
 
 
 class ContextValidator(InstanceValidator):
@@ -229,6 +234,26 @@ class ContextValidator(InstanceValidator):
             title, arguments = f"ContextManager.{method}()", _TAKES.get(method, ())
             function = getattr(instance, method)
             result.add(check_method(f"context_{method}", title, function, arguments))
+
+    async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
+        """Add whether it gives messages."""
+        context = coordinator.get("context")
+        for method in _GIVES if context is not None else ():
+            ask, name = getattr(context, method), f"ContextManager.{method}()"
+            try:
+                checked_messages(ask, await within(awaited(ask()), SECONDS))
+            except WrongAnswerError as error:
+                remedy = "Return a list, empty where there are none"
+                said = f"ContextManager.{error}"
+                result.fail("context_messages", said, remedy, where=error.place)
+            except Exception as error:
+                # It may need what a trial has not.
+                why = exception_text(error) or f"it did not end within {SECONDS:g} s"
+                said, remedy = f"{name} could not be tried: {why}", "It is called without arguments"
+                result.fail("context_messages", said, remedy, "warning", place_of(ask))
+            else:
+                result.succeed("context_messages", f"{name} returns messages")
+        return context is not None
 
 
 VALIDATORS: Final[dict[str, type[ModuleValidator]]] = {

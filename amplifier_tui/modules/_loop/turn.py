@@ -9,6 +9,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.llm_errors import AbortError
 from amplifier_tui.kernel.message_models import ChatRequest, ToolCall
+from amplifier_tui.kernel.mounting.contents import checked_messages
 from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
 from amplifier_tui.modules._loop.hook_emitter import HookEmitter, Verdict, plain
 from amplifier_tui.modules._loop.requests import (
@@ -172,7 +173,7 @@ class Turn:
 
     async def _rows(self) -> list[Row]:
         ask = self.messages or self.context.get_messages_for_request
-        rows: list[Row] = await ask(provider=self.provider)
+        rows: list[Row] = checked_messages(ask, await ask(provider=self.provider))
         return rows
 
     async def _answer(self, request: ChatRequest) -> tuple[list[Row], list[ToolCall], Any]:

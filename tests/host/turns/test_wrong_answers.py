@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import Failed, ModeChanged, TurnEnded
 from tests.host.driving import Driver, Project
 
@@ -62,6 +63,51 @@ def test_an_answer_that_is_none_fails_the_turn_and_names_the_module_and_its_line
     assert wanted in failed.message and failed.module == module_id
     line = next(n for n, text in enumerate(source.splitlines(), 1) if f"def {method}" in text)
     assert f"{file}:{line}." in failed.remedy
+
+
+CONTEXT = """
+__amplifier_module_type__ = "context"
+
+class Odd:
+    def __init__(self): self.rows = []
+    async def add_message(self, message): self.rows.append(message)
+    async def get_messages_for_request(self, **more):
+        return self.rows
+    async def get_messages(self):
+        return self.rows
+    async def set_messages(self, messages): self.rows = list(messages)
+    async def clear(self): self.rows.clear()
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("context", Odd())
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [("None", "nothing"), ("'hello'", "str"), ("['hello']", "a list with str")],
+)
+@pytest.mark.parametrize("method", ["get_messages", "get_messages_for_request"])
+def test_a_context_that_gives_no_messages_is_named_with_its_line(
+    project: Project, driver: Driver, tmp_path: Path, method: str, answer: str, said: str
+) -> None:
+    module_id = f"context-{method}-{said}".replace("_", "-").replace(" ", "-")
+    file = tmp_path / module_id / f"amplifier_module_{module_id.replace('-', '_')}" / "__init__.py"
+    file.parent.mkdir(parents=True)
+    head, _, body = CONTEXT.partition(f"def {method}(")
+    source = f"{head}def {method}({body.replace('return self.rows', f'return {answer}', 1)}"
+    file.write_text(source)
+    entry = {"module": module_id, "source": str(tmp_path / module_id)}
+    name = project.bundle(session={"context": entry})
+    if method == "get_messages":
+        driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
+    else:
+        driver.open(name)
+        driver.client.submit("hi")
+    failed = driver.wait(Failed)
+    assert failed.message.startswith(f"{module_id} failed: {method}() returned {said}; it must")
+    line = next(n for n, text in enumerate(source.splitlines(), 1) if f"def {method}(" in text)
+    assert f"{file}:{line}." in failed.remedy and failed.module == module_id
 
 
 def test_an_answer_with_nothing_in_it_is_told_also_when_the_session_is_opened_again(

@@ -38,6 +38,19 @@ class Mine:
 async def mount(coordinator, config=None):
     await coordinator.mount("tools", Mine())
 """
+CONTEXT = """
+__amplifier_module_type__ = "context"
+class Mine:
+    async def add_message(self, message): ...
+    async def set_messages(self, messages): ...
+    async def clear(self): ...
+    async def get_messages(self):
+        {first}
+    async def get_messages_for_request(self, token_budget=None, provider=None):
+        {second}
+async def mount(coordinator, config=None):
+    await coordinator.mount("context", Mine())
+"""
 LOOP = """
 import asyncio
 import time
@@ -153,6 +166,25 @@ def test_an_error_that_is_its_own_cause_has_a_place() -> None:
     first, second = ValueError("first"), ValueError("second")
     first.__cause__, second.__cause__ = second, first
     assert place_of_error(first) == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "severity", "line", "words"),
+    [
+        ("return None", "return []", "error", 7, "get_messages() returned nothing; it must"),
+        ("return []", "return 'x'", "error", 9, "get_messages_for_request() returned str; it must"),
+        ("return [1]", "return []", "error", 7, "get_messages() returned a list with int; it must"),
+        ("return []", "raise OSError('no disk')", "warning", 9, "could not be tried: no disk"),
+    ],
+)
+async def test_a_context_that_gives_no_messages_has_its_line(
+    first: str, second: str, severity: str, line: int, words: str, tmp_path: Path
+) -> None:
+    package = write(tmp_path, CONTEXT.format(first=first, second=second))
+    (check,) = await failed(package, "context")
+    assert (check.name, check.severity) == ("context_messages", severity)
+    assert check.where == f"{package / '__init__.py'}:{line}"
+    assert words in check.message and check.remedy
 
 
 def test_a_loop_that_swallows_its_cancellation_is_left_to_itself(
