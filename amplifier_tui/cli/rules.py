@@ -14,7 +14,9 @@ from amplifier_tui.cli.bundle.common import json_option, print_json
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from amplifier_tui.foundation.workspace import Workspace
     from amplifier_tui.host.cards import AuditCard, CallExplanation
+    from amplifier_tui.host.events import Mode
     from amplifier_tui.host.gate.modes import Verdict
     from amplifier_tui.host.gate.rules.file import RuleProblem
 
@@ -145,7 +147,7 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str | None, as_json: bo
 
     here = Path.cwd().resolve()
     workspace = Workspace.open(here)
-    known = read_mode(mode) if mode else read_mode(workspace.settings.get("mode")) or "ask"
+    known = read_mode(mode) if mode else _first_mode(workspace)
     if known is None:
         raise click.BadParameter(f"modes are {', '.join(MODES)}", param_hint="--mode")
     try:
@@ -246,6 +248,20 @@ def _say(problems: Iterable[RuleProblem]) -> None:
     for problem in problems:
         # It quotes what the project's file says.
         click.echo(f"! {one_line(str(problem), 600)}", err=True)
+
+
+def _first_mode(workspace: Workspace) -> Mode:
+    """Return the mode in which a session begins here, as the settings say.
+
+    What a project says counts where it lets nothing more through: whether it is trusted is asked
+    when a session opens.
+    """
+    from amplifier_tui.foundation.settings.settings import Scope
+    from amplifier_tui.host.gate.modes import read_mode
+
+    whole = read_mode(workspace.settings.get("mode"))
+    own = read_mode(workspace.settings.by_scope.get(Scope.GLOBAL, {}).get("mode"))
+    return whole if whole in ("plan", "ask") else own or "ask"
 
 
 def _trusted() -> list[str]:

@@ -121,6 +121,15 @@ def test_a_call_is_explained_in_the_mode_of_the_settings(
     assert "It asks" in said(capsys, "explain", "--mode", "ask", "write_file src/a.py")
 
 
+@pytest.mark.parametrize(("theirs", "what"), [("edits", "asks"), ("plan", "is denied")])
+def test_a_project_that_is_not_trusted_loosens_no_explanation(
+    theirs: str, what: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / ".amplifier").mkdir()
+    (project / ".amplifier" / "settings.yaml").write_text(f"mode: {theirs}\n")
+    assert f"It {what}: " in said(capsys, "explain", "write_file src/a.py")
+
+
 def test_an_explanation_says_what_the_rule_decided_before(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
