@@ -21,6 +21,7 @@ from amplifier_tui.base.shell import (
     programs_of,
     read_shell_line,
 )
+from amplifier_tui.base.shell.looks import EXPANDED
 from amplifier_tui.host.events import Risk
 from amplifier_tui.host.gate.calls.searching import met_secrets
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
@@ -239,7 +240,10 @@ def _judge_run(run: ProgramRun, here: Whereabouts) -> Judgement:
         harsh = severity(whole.risk) >= severity("high")
         whole = whole.joined(Judgement("critical" if harsh else "high", (root,)))
     unknown = not all(run.command.known[1:])
-    if run.program in _DELETERS and ("xargs" in run.wrappers or unknown):
+    pairs = zip(run.command.written[1:], run.command.known[1:], strict=True)
+    expanded = any(not known and EXPANDED.search(word) for word, known in pairs)
+    chosen = run.program in CHANGES_ARGUMENTS - {"mkdir"} and expanded
+    if chosen or (run.program in _DELETERS and ("xargs" in run.wrappers or unknown)):
         whole = whole.joined(Judgement("high", ("on files chosen when it runs",)))
     if any(word.startswith(("http://", "https://", "ftp://")) for word in run.arguments):
         # `npx`, `docker run` and the like take addresses too.
