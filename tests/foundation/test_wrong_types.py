@@ -1,6 +1,9 @@
 """A value of the wrong type, wherever it stands, costs its own bundle a sentence and no more."""
 
 import json
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import reduce
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ import pytest
 from amplifier_tui.foundation.catalog import BundleEntry
 from amplifier_tui.foundation.checks.findings import preview_findings
 from amplifier_tui.foundation.checks.preview import BundleDescription
+from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.workspace import Workspace
 from tests.foundation.helpers import write
 
@@ -116,3 +120,97 @@ async def test_what_means_nothing_in_an_agent_is_told_with_its_line(
     assert inline.line is not None and inline.line > text[: text.index(key)].count("\n")
     (own,) = [each for each in found if each.path and each.path.name == "two.md"]
     assert own.line == 3 and own.message == inline.message
+
+
+ELSEWHERE: list[tuple[str, str, str]] = [
+    ("includes", "[5]", "includes[0] names no bundle"),
+    ("includes", '[{"bundle": 5}]', "includes[0] names no bundle"),
+    ("tools", '[{"module": "tool-todo", "source": 5}]', "'source' of an entry must be a text"),
+    ("tools", '[{"module": ["tool-todo"]}]', "'module' of an entry must be a text, not list"),
+    ("session", '{"orchestrator": {"module": "loop-basic", "config": 5}}', "'config' must be a"),
+    ("spawn", '{"tools": [{"module": 5}]}', "'module' of an entry must be a text, not int"),
+    ("agents", '{"a": {"instruction": "x", "tools": [{"module": 5}]}}', "must be a text, not int"),
+    (
+        "agents",
+        '{"a": {"instruction": "x", "provider_preferences": [{"model": "m"}]}}',
+        "provider_preferences[0] needs a provider and a model",
+    ),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "words"), ELSEWHERE, ids=[each[1] for each in ELSEWHERE])
+async def test_a_value_that_is_passed_over_is_told_with_its_line(
+    tmp_path: Path, key: str, value: str, words: str
+) -> None:
+    rest = {name: part for name, part in COMPLETE.items() if name != key}
+    text = "\n".join(f"{name}: {json.dumps(part)}" for name, part in rest.items())
+    here = workspace(tmp_path, mine=f"{text}\n{key}: {value}\n")
+    found = preview_findings(await here.preview("mine"))
+    assert [each.line for each in found if words in each.message] == [len(rest) + 1], found
+    await here.previews()
+
+
+EVERYTHING: dict[str, Any] = {
+    "bundle": {"name": "whole", "version": "1", "description": "d", "namespace_root": "."},
+    "includes": ["other", {"bundle": "other"}],
+    "session": {
+        "orchestrator": {"module": "loop-basic", "source": "./no", "config": {"x": 1}},
+        "context": "context-simple",
+        "context_source": "./no",
+        "examples": ["Do it"],
+        "mode": "ask",
+        "workspace": {"template": "x"},
+        "metadata": {},
+    },
+    "providers": [{"module": "provider-openai", "id": "p", "config": {"base_url": "http://h"}}],
+    "tools": [
+        {"module": "tool-mcp", "config": {"servers": {"s": {"command": "x", "env": {"A": "b"}}}}},
+        {"module": "tool-skills", "config": {"skills": ["x"]}},
+        {"module": "tool-filesystem", "config": {"allowed_write_paths": ["/x"]}},
+    ],
+    "hooks": [{"module": "hooks-approval", "config": {"policy": "careful", "allow": ["x"]}}],
+    "agents": {
+        "include": ["a"],
+        "b": {
+            "description": "d",
+            "instruction": "i",
+            "tools": [{"module": "tool-todo", "config": {}}],
+            "session": {"orchestrator": {"module": "loop-basic"}},
+            "agents": ["a"],
+            "provider_preferences": [{"provider": "p", "model": "m", "config": {}}],
+            "model_role": ["x"],
+            "meta": {"name": "b"},
+            "exclude_tools": ["x"],
+        },
+    },
+    "context": {"include": ["c.md"], "named": "d.md"},
+    "spawn": {"tools": [{"module": "tool-todo"}], "exclude_hooks": ["x"]},
+}
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if at:
+        yield at
+    inside = dict(enumerate(value)) if isinstance(value, list) else value
+    for key, item in inside.items() if isinstance(inside, dict) else ():
+        yield from places(item, (*at, key))
+
+
+@pytest.mark.parametrize("value", [5, [5], {"a": 5}], ids=repr)
+async def test_no_value_anywhere_makes_a_bundle_more_than_an_error(
+    tmp_path: Path, value: Any
+) -> None:
+    text = json.dumps(EVERYTHING)
+    here = workspace(tmp_path, mine=text, other='{"bundle": {"name": "other"}}')
+    entry = here.catalog().find("mine")
+    assert entry is not None
+    for *way, last in places(EVERYTHING):
+        data: Any = deepcopy(EVERYTHING)
+        reduce(lambda each, key: each[key], way, data)[last] = value
+        write(Path(entry.source), json.dumps(data))
+        try:
+            preview_findings(await here._describe(entry))
+        except BundleError:
+            continue
+        except Exception as error:
+            pytest.fail(f"{value!r} at {(*way, last)}: {error!r}")

@@ -53,6 +53,14 @@ def unknown_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
         found = f"'examples' is no list, but {type(examples).__name__}, and is ignored"
         remedy = "Write each example on a line of its own below `examples:`, after a `- `."
         yield ("session", "examples"), found, remedy
+    includes = data.get("includes")
+    for index, item in enumerate(includes) if isinstance(includes, list) else ():
+        named = item.get("bundle") if isinstance(item, dict) else item
+        if not isinstance(named, str) or not named.strip():
+            found = f"includes[{index}] names no bundle, and is ignored"
+            yield ("includes", index), found, "Write - <name or uri>."
+    for keys, entry in _entries_in(data):
+        yield from _odd_entry(entry, keys)
     yield from _misshapen(data.get("spawn"), ("spawn",))
     agents = data.get("agents")
     for name, value in agents.items() if isinstance(agents, dict) else ():
@@ -109,10 +117,38 @@ def _misshapen(data: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
             if not isinstance(item, kinds):
                 found = f"'{key}' has {type(item).__name__} in it, which is ignored"
                 yield (*here, index), found, f"Write {key}: [{form}]."
-            elif isinstance(item, dict) and not isinstance(item.get("config"), dict | None):
-                got = type(item["config"]).__name__
-                found = f"'config' of {item.get('module')} is no mapping, but {got}"
-                yield (*here, index, "config"), found, "Write {<setting>: <value>}."
+    for here, entry in _entries_in(data):
+        yield from _odd_entry(entry, (*keys, *here))
+        if not isinstance(entry.get("config"), dict | None):
+            got = type(entry["config"]).__name__
+            found = f"'config' of {entry.get('module')} is no mapping, but {got}"
+            yield (*keys, *here, "config"), found, "Write {<setting>: <value>}."
+    wishes = data.get("provider_preferences")
+    for index, wish in enumerate(wishes) if isinstance(wishes, list) else ():
+        if isinstance(wish, dict) and not (wish.get("provider") and wish.get("model")):
+            found = f"provider_preferences[{index}] needs a provider and a model"
+            yield (*keys, "provider_preferences", index), found, ""
+
+
+def _entries_in(data: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any]]]:
+    """Yield the module entries of a bundle, an agent or `spawn`, each with the path to it."""
+    session = data.get("session")
+    session = session if isinstance(session, dict) else {}
+    for part in ("orchestrator", "context"):
+        if isinstance(entry := session.get(part), dict):
+            yield ("session", part), entry
+    for section in SECTIONS:
+        entries = data.get(section)
+        for index, entry in enumerate(entries) if isinstance(entries, list) else ():
+            if isinstance(entry, dict):
+                yield (section, index), entry
+
+
+def _odd_entry(entry: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, str, str]]:
+    for key in ("module", "source"):
+        if not isinstance(value := entry.get(key), str | None):
+            found = f"'{key}' of an entry must be a text, not {type(value).__name__}"
+            yield (*keys, key), found, "Write an id." if key == "module" else "Write a path or uri."
 
 
 def _unlike(

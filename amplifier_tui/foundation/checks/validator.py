@@ -186,6 +186,10 @@ def _session_findings(session: Any, *, whole: bool) -> Iterator[Finding]:
         value, keys = session.get(part), ("session", part)
         if not isinstance(value, str | dict | None):
             yield Finding(keys, f"session.{part}: Must be a string or dict, got {_got(value)}")
+        config = value.get("config") if isinstance(value, dict) else None
+        if not isinstance(config, dict | None):
+            message = f"session.{part}: 'config' must be a dict, got {_got(config)}"
+            yield Finding((*keys, "config"), message)
         nameless = isinstance(value, dict) and not (value.get("module") or value.get("source"))
         if whole and nameless:
             yield Finding(keys, f"session.{part}: Missing required 'module' or 'source' field")
