@@ -128,6 +128,7 @@ ELSEWHERE: list[tuple[str, str, str]] = [
     ("tools", '[{"module": "tool-todo", "source": 5}]', "'source' of an entry must be a text"),
     ("tools", '[{"module": ["tool-todo"]}]', "'module' of an entry must be a text, not list"),
     ("session", '{"orchestrator": {"module": "loop-basic", "config": 5}}', "'config' must be a"),
+    ("hooks", '[{"module": "hooks-logging", "id": [5]}]', "'id' of an entry must be a text, not"),
     ("spawn", '{"tools": [{"module": 5}]}', "'module' of an entry must be a text, not int"),
     ("agents", '{"a": {"instruction": "x", "tools": [{"module": 5}]}}', "must be a text, not int"),
     (

@@ -145,10 +145,16 @@ def _entries_in(data: Mapping[str, Any]) -> Iterator[tuple[Keys, dict[str, Any]]
 
 
 def _odd_entry(entry: Mapping[str, Any], keys: Keys) -> Iterator[tuple[Keys, str, str]]:
-    for key in ("module", "source"):
-        if not isinstance(value := entry.get(key), str | None):
+    for key in ("module", "source", "id", "instance_id"):
+        value = entry.get(key)
+        # A number may name an instance.
+        if not isinstance(value, str | None) and not (isinstance(value, int) and "id" in key):
             found = f"'{key}' of an entry must be a text, not {type(value).__name__}"
-            yield (*keys, key), found, "Write an id." if key == "module" else "Write a path or uri."
+            yield (
+                (*keys, key),
+                found,
+                "Write a path or uri." if key == "source" else "Write a name.",
+            )
 
 
 def _unlike(
