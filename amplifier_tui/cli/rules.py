@@ -85,7 +85,8 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
     `read(secrets/**)` and `write(...)` that deny or ask hold for what commands name, too, such as
     `cat secrets/plan.txt`. They are no wall against what a program opens by itself.
     """
-    from amplifier_tui.host.gate.modes import VERDICTS, meant_tool
+    from amplifier_tui.base.tool_names import meant_tool
+    from amplifier_tui.host.gate.modes import VERDICTS
     from amplifier_tui.host.gate.rules.file import RulesFileError, add_rules, user_rules_path
     from amplifier_tui.host.gate.rules.text import RuleError, parse_rule
 
@@ -136,11 +137,12 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str | None, as_json: bo
     TOOL is the whole call, such as 'bash(git push)', 'write_file a.txt' or 'git push', a command.
     """
     from amplifier_tui.base.commands.sandbox import sandbox_problem
+    from amplifier_tui.base.tool_names import COMMAND_TOOLS
     from amplifier_tui.foundation.workspace import Workspace
     from amplifier_tui.host.gate import explain as explaining
     from amplifier_tui.host.gate.audit import read_audit
     from amplifier_tui.host.gate.gate import Gate
-    from amplifier_tui.host.gate.modes import COMMAND_TOOLS, MODES, read_mode
+    from amplifier_tui.host.gate.modes import MODES, read_mode
     from amplifier_tui.host.gate.rules.book import RuleBook
     from amplifier_tui.host.gate.rules.file import load_rules
     from amplifier_tui.host.session.gating import sandbox_terms

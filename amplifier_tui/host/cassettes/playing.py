@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from amplifier_tui.base.capabilities.mcp import CAPABILITY as MCP_SERVERS
 from amplifier_tui.base.files import images
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.tool_names import AGENT_TOOLS
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
     TapedAnswer,
@@ -29,7 +30,6 @@ from amplifier_tui.host.cassettes.workspace import (
 )
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX
-from amplifier_tui.host.gate.modes import AGENT_TOOLS
 from amplifier_tui.host.stand_in import StandIn
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.correlation import current_tool_call_id

@@ -5,11 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from amplifier_tui.host.cards import AuditCard, CallExplanation, PastCall
-from amplifier_tui.host.gate.approvals.describe import describe_call
-from amplifier_tui.host.gate.calls.grants import call_key
-from amplifier_tui.host.gate.gate import Gate, GateDecision
-from amplifier_tui.host.gate.modes import (
+from amplifier_tui.base.tool_names import (
     AGENT_TOOLS,
     COMMAND_TOOLS,
     GROUPS,
@@ -17,6 +13,10 @@ from amplifier_tui.host.gate.modes import (
     WEB_TOOLS,
     WRITE_TOOLS,
 )
+from amplifier_tui.host.cards import AuditCard, CallExplanation, PastCall
+from amplifier_tui.host.gate.approvals.describe import describe_call
+from amplifier_tui.host.gate.calls.grants import call_key
+from amplifier_tui.host.gate.gate import Gate, GateDecision
 from amplifier_tui.host.gate.rules.book import RuleBook
 from amplifier_tui.host.gate.rules.near import nearly
 from amplifier_tui.host.gate.rules.text import Rule

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 from amplifier_tui.base.git import names_programs
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.repositories import shows_another
-from amplifier_tui.host.events import Mode, Scope
-from amplifier_tui.host.gate.modes import (
+from amplifier_tui.base.tool_names import (
     READ_TOOLS,
     WEB_TOOLS,
+)
+from amplifier_tui.host.events import Mode, Scope
+from amplifier_tui.host.gate.modes import (
     Act,
     Verdict,
     mode_verdict,

@@ -4,35 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, get_args
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.nearest import nearest
+from amplifier_tui.base.tool_names import is_file_rule
 from amplifier_tui.host.events import Mode
 
 Verdict = Literal["allow", "ask", "deny"]
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
-
-COMMAND_TOOLS: Final = frozenset({"bash", "shell", "run_command"})
-READ_TOOLS: Final = frozenset(
-    {"read_file", "glob", "grep", "ls", "list_files", "list_directory", "list_dir"}
-    | {"search_files", "find_files"}
-)
-WRITE_TOOLS: Final = frozenset(
-    {"write_file", "edit_file", "apply_patch", "create_file", "delete_file"}
-)
-AGENT_TOOLS: Final = frozenset({"task", "delegate"})
-WEB_TOOLS: Final = frozenset({"web_fetch", "web_search"})
-GROUPS: Final = {"read": READ_TOOLS, "write": WRITE_TOOLS, "web": WEB_TOOLS}
-"""Names that stand for every tool of a kind."""
-
-_TOOLS: Final = COMMAND_TOOLS | READ_TOOLS | WRITE_TOOLS | AGENT_TOOLS | WEB_TOOLS | GROUPS.keys()
-
-
-def meant_tool(name: str) -> str:
-    """Return the tool or kind of tools that is most likely meant; empty where it may be another's.
-
-    A name with a `*` is none, and one that is like none may be a module's.
-    """
-    return "" if name in _TOOLS or "*" in name else nearest(name, _TOOLS) or ""
-
 
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
@@ -144,6 +120,7 @@ def mode_words(
 
 
 _APPROVAL: Final = "hooks-approval"
+_RESTRICT: Final[tuple[Verdict, ...]] = ("deny", "ask")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +132,7 @@ class PlannedPolicy:
         by: Who says so; empty for the default.
         careful: Ask about commands that only read, too.
         rules: Its rules that allow, as they are written.
+        file_rules: Its rules about files that deny or ask, each behind which of both.
         timeout: Seconds the user has; None for as long as it takes.
         problems: What could not be read, in sentences; then it is careful.
     """
@@ -163,6 +141,7 @@ class PlannedPolicy:
     by: str = ""
     careful: bool = False
     rules: tuple[Any, ...] = ()
+    file_rules: tuple[tuple[Verdict, str], ...] = ()
     timeout: float | None = None
     problems: tuple[str, ...] = ()
 
@@ -174,6 +153,7 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
     mode, problem = first_mode("session.mode", wanted)
     by, problems = bundle, [problem] if problem else []
     careful, timeout, rules = False, None, []
+    file_rules: list[tuple[Verdict, str]] = []
     for config in _configs(plan):
         by_policy, is_careful = policy_mode(config.get("policy", "standard"))
         careful = careful or is_careful
@@ -182,10 +162,20 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
         given = config.get("timeout", 300.0)
         timeout = float(given) if isinstance(given, int | float) and given > 0 else 300.0
         rules += _listed(config.get("allow"))
+        for verdict in _RESTRICT:
+            file_rules += [
+                (verdict, text) for text in _listed(config.get(verdict)) if is_file_rule(text)
+            ]
     if mode is None:
         mode, by = "ask", ""
     return PlannedPolicy(
-        mode, by, careful or bool(problems), tuple(rules), timeout, tuple(problems)
+        mode,
+        by,
+        careful or bool(problems),
+        tuple(rules),
+        tuple(file_rules),
+        timeout,
+        tuple(problems),
     )
 
 

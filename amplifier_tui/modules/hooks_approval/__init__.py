@@ -4,10 +4,10 @@ It answers ``tool:pre`` with ``ask_user``, ``deny`` or nothing. Who asks the use
 and remembers answers is the session's approval system; the ecosystem's other way, a provider
 registered as ``approval.register_provider``, is not needed beside it.
 
-A host that judges every call itself says so with the capability ``session.gate``. There the policy
-and the rules under ``allow`` are the host's to apply, and the module asks and denies by its own
-rules only: ``careful`` and ``standard`` mean the mode ``ask`` (``careful`` asks about commands that
-only read, too), ``relaxed`` the mode ``edits``.
+A host that judges every call itself says so with the capability ``session.gate``. There the policy,
+the rules under ``allow`` and those about files under ``ask`` and ``deny`` are the host's to apply,
+and the module asks and denies by its other rules only: ``careful`` and ``standard`` mean the mode
+``ask`` (``careful`` asks about commands that only read, too), ``relaxed`` the mode ``edits``.
 
 Config:
     policy: What happens to calls no rule speaks of. ``careful``: only reading files goes through.
@@ -20,9 +20,10 @@ Config:
 
 A rule is a tool's name with ``*`` for any characters, or for commands ``tool(words)``: it speaks of
 command lines whose commands begin with these words, such as ``bash(git status)`` or
-``bash(npm run *)``. A command line is allowed only if every command of it is, and never if it
-writes to files by redirection or hides commands in substitutions. A mistake in the config makes the
-module ``careful``, not absent.
+``bash(npm run *)``. Under such a host, ``read(secrets/**)``, ``write(src/**)`` and
+``read_file(plan.txt)`` under ``ask`` and ``deny`` speak of files, as the user's rules do. A command
+line is allowed only if every command of it is, and never if it writes to files by redirection or
+hides commands in substitutions. A mistake in the config makes the module ``careful``, not absent.
 """
 
 import logging

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from amplifier_tui.base.config import ModuleSettings, Seconds
+from amplifier_tui.base.config import ModuleSettings, Seconds, SettingProblem
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.tool_names import is_file_rule, meant_tool
 
 if TYPE_CHECKING:
     from amplifier_tui.base.shell import ShellCommand
@@ -97,3 +99,25 @@ class ApprovalSettings(ModuleSettings):
     deny: Rules = ()
     timeout: Seconds = Field(300.0, gt=0)
     priority: int = 90
+
+    @classmethod
+    def problems(cls, config: Mapping[str, Any] | None) -> list[SettingProblem]:
+        """Return what is wrong, and which rules name no tool though they are like one."""
+        return [*super().problems(config), *_doubtful(config or {})]
+
+
+def _doubtful(config: Mapping[str, Any]) -> Iterator[SettingProblem]:
+    for key in ("allow", "ask", "deny"):
+        try:
+            rules = _parsed(config.get(key) or ())
+        except ValueError:
+            continue  # It is told as a mistake.
+        for rule in rules:
+            words = ""
+            if near := meant_tool(rule.tool):
+                words = f"no tool of the program is called {rule.tool}; {near} is"
+            elif is_file_rule(rule.text) and rule.text.partition("(")[2].lstrip()[0] in "!#":
+                words = "a path does not begin with `!` or `#`"
+            if words:
+                said = f"`{key}` of {ApprovalSettings.module}: {rule.text!r}: {words}"
+                yield SettingProblem(key, said, known=False)

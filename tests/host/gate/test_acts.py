@@ -11,6 +11,7 @@ import pytest
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.approvals.describe import act_of, describe_call
 from amplifier_tui.host.gate.gate import Gate
+from amplifier_tui.host.gate.modes import read_policy
 from amplifier_tui.host.gate.rules.book import RuleBook
 from amplifier_tui.host.gate.rules.text import parse_rule, planned_rule
 
@@ -137,3 +138,24 @@ def test_a_bundle_opens_nothing_in_mode_plan_either_and_the_rule_is_named(tmp_pa
     decision = gate.decide("bash", {"command": "touch x"})
     assert (decision.verdict, decision.rule) == ("deny", "")
     assert decision.reason.endswith("the rule bash(touch x *) does not count in this mode")
+
+
+@pytest.mark.parametrize(
+    ("key", "rule", "taken"),
+    [
+        ("deny", "read(secrets/**)", True),
+        ("ask", "write(src/**)", True),
+        ("deny", "read_file(secrets/plan.txt)", True),
+        ("deny", "read_file", False),
+        ("deny", "read()", False),
+        ("deny", "*", False),
+        ("ask", "bash(cat *)", False),
+        ("ask", "own_tool(x)", False),
+        ("allow", "write(src/**)", False),
+    ],
+)
+def test_of_a_bundles_rules_the_gate_takes_those_that_keep_files(
+    key: str, rule: str, taken: bool
+) -> None:
+    plan = {"hooks": [{"module": "hooks-approval", "config": {key: [rule]}}]}
+    assert read_policy(plan).file_rules == (((key, rule),) if taken else ())

@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.host.gate.approvals.subject import Kind, Subject, read_subject
-from amplifier_tui.host.gate.calls.grants import Touched
-from amplifier_tui.host.gate.edits import PlannedChange, overwriting, patching, replacing
-from amplifier_tui.host.gate.modes import (
+from amplifier_tui.base.tool_names import (
     AGENT_TOOLS,
     COMMAND_TOOLS,
     READ_TOOLS,
     WRITE_TOOLS,
+)
+from amplifier_tui.host.gate.approvals.subject import Kind, Subject, read_subject
+from amplifier_tui.host.gate.calls.grants import Touched
+from amplifier_tui.host.gate.edits import PlannedChange, overwriting, patching, replacing
+from amplifier_tui.host.gate.modes import (
     Act,
 )
 from amplifier_tui.host.gate.places import PathPlace, can_be_allowed, locate

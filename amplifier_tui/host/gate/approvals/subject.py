@@ -20,8 +20,8 @@ from amplifier_tui.base.messages.tool_calls import (
     in_background,
 )
 from amplifier_tui.base.patches import patched_paths
+from amplifier_tui.base.tool_names import COMMAND_TOOLS, READ_TOOLS, WEB_TOOLS, WRITE_TOOLS
 from amplifier_tui.host.gate.edits import TextReplacement
-from amplifier_tui.host.gate.modes import COMMAND_TOOLS, READ_TOOLS, WEB_TOOLS, WRITE_TOOLS
 
 Kind = Literal["command", "write", "edit", "patch", "read", "network", "other"]
 

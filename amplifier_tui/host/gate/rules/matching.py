@@ -16,9 +16,9 @@ from amplifier_tui.base.shell import (
     readings,
 )
 from amplifier_tui.base.shell import covers as covers_command
+from amplifier_tui.base.tool_names import GROUPS
 from amplifier_tui.host.gate.calls.grants import arguments_text
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
-from amplifier_tui.host.gate.modes import GROUPS
 from amplifier_tui.host.gate.places import PathPlace
 from amplifier_tui.host.gate.programs import variables_changed
 from amplifier_tui.host.gate.risk import (

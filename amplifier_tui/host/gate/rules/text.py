@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.tool_names import COMMAND_TOOLS, FILE_TOOLS, GROUPS
 from amplifier_tui.host.events import Risk, Scope
 from amplifier_tui.host.gate.calls.grants import arguments_text
-from amplifier_tui.host.gate.modes import COMMAND_TOOLS, GROUPS, VERDICTS, Verdict
+from amplifier_tui.host.gate.modes import VERDICTS, Verdict
 from amplifier_tui.host.gate.risk import (
     judge_script,
     severity,
@@ -28,7 +29,6 @@ from amplifier_tui.host.gate.risk import (
 from amplifier_tui.host.gate.rules.paths import is_pattern, matches_nothing
 from amplifier_tui.host.gate.rules.words import commands_meant, covers_nothing
 
-_FILE_TOOLS: Final = frozenset({"read", "write", *GROUPS["read"], *GROUPS["write"]})
 _WEB_TOOLS: Final = frozenset({"web", *GROUPS["web"]})
 
 
@@ -80,11 +80,11 @@ class Rule:
         tool, inside = self.tool, self.inside
         if self.asker:
             return str(self)
-        if not inside and (tool not in _FILE_TOOLS or self.verdict != "allow"):
+        if not inside and (tool not in FILE_TOOLS or self.verdict != "allow"):
             return f"any call of {tool}"
         if tool in COMMAND_TOOLS:
             return commands_meant(tool, inside, self.verdict)
-        if tool in _FILE_TOOLS:
+        if tool in FILE_TOOLS:
             if why := self.matches_nothing:
                 return f"no path: {why}"
             if inside in ("", "**", "*"):
@@ -103,7 +103,7 @@ class Rule:
     @property
     def matches_nothing(self) -> str:
         """Why it is about no file at all; empty where it may be about some."""
-        about_paths = self.tool in _FILE_TOOLS and self.inside[:1] not in ("", "{")
+        about_paths = self.tool in FILE_TOOLS and self.inside[:1] not in ("", "{")
         exact = self.verdict == "allow"
         return matches_nothing(self.inside, exact=exact) if about_paths else ""
 

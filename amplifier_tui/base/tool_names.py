@@ -1,0 +1,35 @@
+"""Names of tools that rules know, and the kinds of tools that a name in a rule stands for."""
+
+from typing import Any, Final
+
+from amplifier_tui.base.nearest import nearest
+
+COMMAND_TOOLS: Final = frozenset({"bash", "shell", "run_command"})
+READ_TOOLS: Final = frozenset(
+    {"read_file", "glob", "grep", "ls", "list_files", "list_directory", "list_dir"}
+    | {"search_files", "find_files"}
+)
+WRITE_TOOLS: Final = frozenset(
+    {"write_file", "edit_file", "apply_patch", "create_file", "delete_file"}
+)
+AGENT_TOOLS: Final = frozenset({"task", "delegate"})
+WEB_TOOLS: Final = frozenset({"web_fetch", "web_search"})
+GROUPS: Final = {"read": READ_TOOLS, "write": WRITE_TOOLS, "web": WEB_TOOLS}
+"""Names that stand for every tool of a kind."""
+FILE_TOOLS: Final = frozenset({"read", "write", *READ_TOOLS, *WRITE_TOOLS})
+
+_TOOLS: Final = COMMAND_TOOLS | READ_TOOLS | WRITE_TOOLS | AGENT_TOOLS | WEB_TOOLS | GROUPS.keys()
+
+
+def meant_tool(name: str) -> str:
+    """Return the tool or kind of tools that is most likely meant; empty where it may be another's.
+
+    A name with a `*` is none, and one that is like none may be a module's.
+    """
+    return "" if name in _TOOLS or "*" in name else nearest(name, _TOOLS) or ""
+
+
+def is_file_rule(rule: Any) -> bool:
+    """Whether a rule as it is written is about files: `read(secrets/**)`."""
+    name, _, rest = rule.strip().partition("(") if isinstance(rule, str) else ("", "", "")
+    return name in FILE_TOOLS and rest.endswith(")") and bool(rest[:-1].strip())

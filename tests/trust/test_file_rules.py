@@ -1,0 +1,64 @@
+"""Rules about files that a bundle gives to hooks-approval hold as the user's own do."""
+
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.events import ToolEnded, ToolStarted
+from tests.host.driving import Driver, Project, calling
+from tests.trust.test_gate import TOOLS, finish, in_lane
+
+PLAN = "secrets/plan.txt"
+READ = {"read_file": {"file_path": PLAN}}
+CAT = {"bash": {"command": f"cat {PLAN}"}}
+WRITE = {"write_file": {"file_path": PLAN, "content": "new"}}
+
+
+@pytest.mark.parametrize("by", ["a bundle", "the user"])
+@pytest.mark.parametrize("lane", ["the session", "a sub-agent"])
+@pytest.mark.parametrize("verdict", ["deny", "ask"])
+@pytest.mark.parametrize(
+    ("rule", "call"),
+    [
+        ("read(secrets/**)", READ),
+        ("read_file(secrets/plan.txt)", READ),
+        ("read(secrets/**)", CAT),
+        ("write(secrets/**)", WRITE),
+    ],
+)
+def test_a_rule_about_files_holds(
+    project: Project,
+    driver: Driver,
+    rule: str,
+    call: dict[str, Any],
+    verdict: str,
+    lane: str,
+    by: str,
+) -> None:
+    (project.folder / "secrets").mkdir()
+    (project.folder / PLAN).write_text("the plan")
+    hooks = (("hooks-approval", {verdict: [rule]}),) if by == "a bundle" else ()
+    name = project.bundle(script=in_lane(lane, call), tools=TOOLS, hooks=hooks)
+    project.allow(["delegate"], **({verdict: [rule]} if by == "the user" else {}))
+    driver.open(name, mode="edits")
+    driver.client.submit("go")
+    asked = [request.tool for request in finish(driver)]
+    assert asked == (list(call) if verdict == "ask" else [])
+    ended = [event for event in driver.of(ToolEnded) if event.ok]
+    assert not [event for event in ended if "the plan" in str(event)]
+    assert (project.folder / PLAN).read_text() == "the plan"
+
+
+def test_other_files_and_other_rules_of_the_list_are_as_before(
+    project: Project, driver: Driver
+) -> None:
+    (project.folder / "here.txt").write_text("here")
+    calls = calling({"read_file": {"file_path": "here.txt"}}, {"bash": {"command": "ls -a"}})
+    rules = {"deny": ["read(secrets/**)", "bash(ls)"]}
+    name = project.bundle(script=calls, tools=TOOLS, hooks=(("hooks-approval", rules),))
+    driver.open(name)
+    driver.client.submit("go")
+    assert finish(driver) == []
+    tools = {event.call_id: event.tool for event in driver.of(ToolStarted)}
+    went = {tools[event.call_id]: event.ok for event in driver.of(ToolEnded)}
+    assert went == {"read_file": True, "bash": False}
