@@ -56,6 +56,20 @@ def test_a_publisher_and_a_folder_can_be_trusted(
     assert TrustFile().folders == ()
 
 
+@pytest.mark.parametrize(("folder", "warned"), [("/", True), ("~", True), ("~/own", False)])
+def test_to_trust_a_home_or_more_is_warned_of_with_the_way_back(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture, folder: str, warned: bool
+) -> None:
+    monkeypatch.setenv("HOME", str(own_home))
+    (own_home / "own").mkdir()
+    assert run(["trust", "add", folder]) == 0
+    said = capsys.readouterr().err
+    assert ("everything below it, also what is cloned there" in said) == warned
+    if warned:
+        assert run(["trust", "forget", said.rpartition("trust forget ")[2].strip()]) == 0
+        assert TrustFile().folders == ()
+
+
 def test_a_file_that_can_not_be_read_is_said_and_nothing_is_written(
     own_home: Path, capsys: Capture, tmp_path: Path
 ) -> None:

@@ -94,6 +94,9 @@ def add(context: click.Context, who: str) -> None:
         if folder.is_dir():
             file.add(folders=(folder,))
             click.echo(f"{folder.resolve()} counts as your own now.")
+            if Path.home().resolve().is_relative_to(folder.resolve()):
+                words = "it trusts everything below it, also what is cloned there. To undo it:"
+                common.complain("Warning", f"{words} trust forget {folder.resolve()}", "yellow")
         elif publisher(f"git+https://{who.strip('/')}/x") == who.strip("/").lower():
             file.add(owners=(who.strip("/").lower(),))
             click.echo(f"What {who.strip('/').lower()} publishes counts now.")
