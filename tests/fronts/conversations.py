@@ -179,7 +179,6 @@ CONVERSATIONS: Final = (
     ),
     Conversation(
         name="a failure of the model, and the next prompt",
-        broke_off="I beg",
         prompts=("go", "again"),
         bundle={
             "script": [

@@ -47,7 +47,6 @@ class Conversation:
         files: In the project, before it begins.
         skills: Of the user: name and text.
         limit: Of the session.
-        broke_off: What the model had said where it failed: an editor can't take it back.
         not_through: Front ends that have no way to do it, and why.
     """
 
@@ -65,7 +64,6 @@ class Conversation:
     skills: Mapping[str, str] = field(default_factory=dict)
     mode: Mode | Literal[""] = ""
     limit: SpendLimit | None = None
-    broke_off: str = ""
     not_through: Mapping[str, str] = field(default_factory=dict)
 
     def request(self, folder: Path, bundle: str) -> OpenRequest:

@@ -53,6 +53,7 @@ async def test_a_mode_the_key_went_to_gives_way_to_one_that_is_named() -> None:
         await drive.press("enter")
         assert drive.client.named("set_mode") == [("plan",)]
         assert "in a moment" not in drive.text()
+        await drive.until(lambda: "▸ plan" in drive.text())
         await drive.press("shift+tab")
         await drive.until(lambda: len(drive.client.named("set_mode")) == 2)
         assert drive.client.named("set_mode")[1] == ("ask",)
