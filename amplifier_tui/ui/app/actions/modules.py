@@ -86,7 +86,9 @@ async def _choose_setting(
 
     def named(name: str) -> None:
         known = editable[name]
-        ask(name, *((known.value, "") if not known.redacted else ("", _REPLACES)))
+        # What has no value is begun anew: `null` would become a part of it.
+        value = "" if known.redacted or known.value == "null" else known.value
+        ask(name, value, _REPLACES if known.redacted else "")
 
     def ask(name: str, value: str, about: str) -> None:
         def given(wanted: str) -> None:
