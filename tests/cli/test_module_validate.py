@@ -193,15 +193,12 @@ def test_an_entry_point_that_leads_nowhere_fails(
     assert 'tool-wordcount = "amplifier_module_tool_wordcount:mount"' in failed["remedy"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("amplifier.modules", "other.modules"), ("[project]", "[project")]
-)
 def test_a_project_without_an_entry_point_for_the_module_is_warned_of(
-    old: str, new: str, tmp_path: Path, capsys: Capture
+    tmp_path: Path, capsys: Capture
 ) -> None:
     project = copied("tool-wordcount", tmp_path)
     toml = project / "pyproject.toml"
-    toml.write_text(toml.read_text().replace(old, new))
+    toml.write_text(toml.read_text().replace("amplifier.modules", "other.modules"))
     status, found = report(capsys, str(project))
     assert status == 0
     [failed] = [row for row in found["checks"] if not row["passed"]]

@@ -93,3 +93,19 @@ async def test_a_module_without_an_entry_point_passes_with_a_warning(tmp_path: P
     (warning,) = checked.result.warnings
     assert warning.name == "entry_point" and "mounts from a path only" in warning.message
     assert '[project.entry-points."amplifier.modules"]' in warning.remedy
+
+
+async def test_a_pyproject_that_is_no_toml_is_named_with_its_line(tmp_path: Path) -> None:
+    package = write_module(tmp_path, "tool_with_typo", MODULES["tool_good"][1])
+    project = write(package.parent / "pyproject.toml", '[project]\nname = "x"\nversion "1"\n')
+    checked = await check_module(str(package.parent), "tool")
+    (error,) = checked.result.errors
+    assert error.where == f"{project}:3" and "Expected '='" in error.message
+    assert not any("entry point" in str(check) for check in checked.result.checks)
+
+
+async def test_a_pyproject_that_ends_too_early_is_named(tmp_path: Path) -> None:
+    package = write_module(tmp_path, "tool_with_end", MODULES["tool_good"][1])
+    project = write(package.parent / "pyproject.toml", "[project]\nname =")
+    checked = await check_module(str(package.parent), "tool")
+    assert [error.where for error in checked.result.errors] == [str(project)]

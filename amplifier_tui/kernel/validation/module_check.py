@@ -1,6 +1,7 @@
 """Checking a module as its author has it on disk: the project around the package too."""
 
 import importlib
+import re
 from collections.abc import Iterable
 from dataclasses import field
 from pathlib import Path
@@ -19,6 +20,7 @@ from amplifier_tui.kernel.mounting.packages.finding import (
     declared_modules,
     find_package_dir,
     package_name,
+    toml_problem,
 )
 from amplifier_tui.kernel.mounting.packages.importing import imported_module
 from amplifier_tui.kernel.validation.base import (
@@ -32,6 +34,7 @@ from amplifier_tui.kernel.validation.kinds import VALIDATORS
 _SNIPPET: Final = '[project.entry-points."amplifier.modules"]\n{id} = "{package}:mount"'
 _SHOWN: Final = 5
 """Ids that are named where one is not found."""
+_LINE: Final = re.compile(r"at line (\d+)")
 _PREFIXES: Final = (FOLDER_PREFIX, "amplifier_module_")
 
 
@@ -68,13 +71,16 @@ async def check_module(
     result = ValidationResult(kind, place.path)
     if declared is not None and declared not in TYPE_TO_MOUNT_POINT:
         result.add(_unknown_type(declared, place))
+    unread = place.project and _unread_project(place.project / "pyproject.toml")
+    if unread:
+        result.add(unread)
     if place.importable is None:
         result.add(_no_package(place))
     else:
         validator = VALIDATORS[kind](place.module_id, runs=True)
         found = await validator.validate(place.importable, place.entry_point, config)
         result.checks += found.checks
-        if place.project is not None and found.checks[0].passed:
+        if place.project is not None and found.checks[0].passed and not unread:
             result.add(_check_entry_point(place, place.project))
     return CheckedModule(place.module_id, kind, place.path, result)
 
@@ -173,6 +179,20 @@ def _unknown_type(declared: str, place: _Place) -> ValidationCheck:
         f"__amplifier_module_type__ is '{declared}', which is no kind of module",
         f"Valid types are: {', '.join(sorted(TYPE_TO_MOUNT_POINT))}",
         where=str(place.source or ""),
+    )
+
+
+def _unread_project(file: Path) -> ValidationCheck | None:
+    """Return what is wrong with a file that sessions refuse, whatever the code is like."""
+    wrong = toml_problem(file)
+    if not wrong:
+        return None
+    line = _LINE.search(wrong)
+    return failure(
+        "pyproject",
+        f"pyproject.toml can't be read: {wrong}",
+        "Correct that place, then validate it again",
+        where=f"{file}:{line[1]}" if line else str(file),
     )
 
 

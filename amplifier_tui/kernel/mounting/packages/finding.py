@@ -96,6 +96,19 @@ def read_toml(path: Path) -> dict[str, Any]:
         return {}
 
 
+def toml_problem(path: Path) -> str:
+    """Return why a TOML file that is there can't be read, with the line; empty where it can."""
+    import tomllib
+
+    try:
+        tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        return str(error)
+    return ""
+
+
 def require_package_dir(module_id: str, path: Path) -> Path:
     """Return the directory of a module's package.
 
