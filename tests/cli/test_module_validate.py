@@ -207,6 +207,38 @@ def test_a_project_without_an_entry_point_for_the_module_is_warned_of(
     assert 'tool-wordcount = "amplifier_module_tool_wordcount:mount"' in failed["remedy"]
 
 
+def test_a_misspelled_schema_of_a_tool_is_warned_of_with_the_name_it_has(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    source = source_of(project, "tool-wordcount")
+    source.write_text(source.read_text().replace("input_schema", "inputschema"))
+    status, found = report(capsys, str(project))
+    assert status == 0
+    [failed] = [row for row in found["checks"] if not row["passed"]]
+    assert (failed["name"], failed["severity"]) == ("tool_input_schema", "warning")
+    assert "the model sees the tool without arguments" in failed["message"]
+    assert failed["remedy"] == "Rename inputschema to input_schema"
+
+
+def test_a_keyword_that_a_hook_result_ignores_is_warned_of_with_its_line(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "hooks_of_one_file.py"
+    file.write_text(
+        "from amplifier_core import HookResult\n\n\n"
+        "async def denied(event, data):\n    return HookResult(acton='deny')\n\n\n"
+        "async def mount(coordinator, config):\n"
+        "    coordinator.hooks.register('tool:pre', denied)\n"
+    )
+    status, found = report(capsys, str(file), "--type", "hook")
+    assert status == 0
+    [failed] = [row for row in found["checks"] if not row["passed"]]
+    assert (failed["name"], failed["severity"]) == ("hook_result", "warning")
+    assert "'acton'" in failed["message"] and "did you mean 'action'?" in failed["message"]
+    assert failed["where"] == f"{file}:5"
+
+
 def test_without_a_pyproject_there_is_a_warning(tmp_path: Path, capsys: Capture) -> None:
     project = copied("tool-wordcount", tmp_path)
     (project / "pyproject.toml").unlink()

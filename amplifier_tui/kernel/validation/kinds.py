@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from amplifier_tui.base.nearest import nearest
 from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.models import ProviderInfo
 from amplifier_tui.kernel.mounting.callbacks import (
@@ -169,7 +170,22 @@ class ToolValidator(InstanceValidator):
                 count = len(schema.get("properties") or ())
                 found = f"Tool.input_schema returns dict with {count} properties"
                 result.succeed("tool_input_schema", found)
+        else:
+            result.add(_no_schema(instance, where))
         result.add(check_method("tool_execute", "Tool.execute()", instance.execute, ("input",)))
+
+
+def _no_schema(tool: Any, where: str) -> ValidationCheck:
+    near = nearest("input_schema", (each for each in dir(tool) if not each.startswith("_")))
+    return failure(
+        "tool_input_schema",
+        "Tool.input_schema is missing: the model sees the tool without arguments",
+        f"Rename {near} to input_schema"
+        if near
+        else 'Give it one; without arguments it is {"type": "object", "properties": {}}',
+        "warning",
+        where,
+    )
 
 
 class HookValidator(ModuleValidator):

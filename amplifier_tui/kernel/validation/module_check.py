@@ -29,6 +29,7 @@ from amplifier_tui.kernel.validation.base import (
     failure,
     success,
 )
+from amplifier_tui.kernel.validation.keywords import unknown_keywords
 from amplifier_tui.kernel.validation.kinds import VALIDATORS
 
 _SNIPPET: Final = '[project.entry-points."amplifier.modules"]\n{id} = "{package}:mount"'
@@ -80,6 +81,7 @@ async def check_module(
         validator = VALIDATORS[kind](place.module_id, runs=True)
         found = await validator.validate(place.importable, place.entry_point, config)
         result.checks += found.checks
+        result.checks += unknown_keywords(_sources(place))
         if place.project is not None and found.checks[0].passed and not unread:
             result.add(_check_entry_point(place, place.project))
     return CheckedModule(place.module_id, kind, place.path, result)
@@ -96,6 +98,12 @@ class _Place:
     entry_point: str | None = None
     project: Path | None = None
     declared: dict[str, str] = field(default_factory=dict)
+
+
+def _sources(place: _Place) -> Path | None:
+    """Return the package of a module, or the one file it is."""
+    source = place.source
+    return source.parent if source is not None and source.name == "__init__.py" else source
 
 
 def _on_disk(target: str) -> _Place | None:
