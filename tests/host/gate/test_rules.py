@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.host.gate.approvals.describe import Description, describe_call, describe_question
+from amplifier_tui.host.gate.modes import Verdict
 from amplifier_tui.host.gate.rules.book import RuleBook, propose
-from amplifier_tui.host.gate.rules.text import Rule, parse_rule, rule_words
+from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule, rule_words
 
 BASH = "bash"
 
@@ -398,3 +399,22 @@ def test_a_rule_that_denies_a_server_knows_its_other_spellings(
     book = RuleBook((replace(parse_rule(rule), verdict="deny"),))
     match = book.match(describe_call("web_fetch", {"url": url}, tmp_path).parts)
     assert match is not None and match.verdict == "deny"
+
+
+@pytest.mark.parametrize("verdict", ["allow", "ask", "deny"])
+@pytest.mark.parametrize(
+    "inside",
+    ["https://evil.example/*", "http://evil.example:8080", "evil.example/x", "evil.example:443",
+     "https://you@evil.example"],
+)  # fmt: skip
+def test_an_address_is_no_server_and_the_rule_that_would_hold_is_named(
+    inside: str, verdict: Verdict
+) -> None:
+    for tool in ("web", "web_fetch"):
+        with pytest.raises(RuleError, match=rf"no path here: {tool}\(evil.example\)"):
+            parse_rule(f"{tool}({inside})", verdict)
+
+
+@pytest.mark.parametrize("server", ["evil.example", "*.evil.example", "::1", "127.0.0.1"])
+def test_a_server_is_named_alone(server: str) -> None:
+    assert parse_rule(f"web_fetch({server})", "deny").inside == server

@@ -141,6 +141,8 @@ def parse_rule(text: str, verdict: Verdict = "allow", **more: Any) -> Rule:
         inside, ceiling = _checked_command(inside, at)
     elif inside.startswith("{"):
         inside = _checked_arguments(inside, at)
+    elif name in _WEB_TOOLS:
+        _check_server(name, inside, at)
     elif inside[0] in "!#":
         raise RuleError(f"a path does not begin with `{inside[0]}`", at)
     return Rule(name, inside, verdict, ceiling=ceiling, **more)
@@ -162,6 +164,17 @@ def _checked_command(inside: str, at: int) -> tuple[str, Risk]:
         raise RuleError("a rule with a `*` has no variables and no redirections", at)
     ceiling: Risk = "medium" if severity(whole.risk) < severity("medium") else whole.risk
     return f"{' '.join(words.split())} *", ceiling
+
+
+def _check_server(name: str, inside: str, at: int) -> None:
+    """Refuse an address: calls are matched by the name of their server."""
+    server = inside.partition("://")[2] or inside
+    server = server.rpartition("@")[2].partition("/")[0]
+    if server.count(":") == 1:
+        server = server.partition(":")[0]
+    if server != inside:
+        example = f": {name}({server})" if server else ""
+        raise RuleError(f"a server has no https://, no port and no path here{example}", at)
 
 
 def _checked_arguments(inside: str, at: int) -> str:
