@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CYCLE: Final[tuple[Mode, ...]] = ("plan", "ask", "edits")
 """`auto` is chosen in a list that says what it means, never in passing."""
 
-SETTLE: Final = 0.8
+SETTLE: Final = 1.5
 """Seconds without another step after which a mode counts while a turn runs."""
 
 
