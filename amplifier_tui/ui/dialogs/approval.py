@@ -8,6 +8,7 @@ from textual.widgets import Input
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import Decision
+from amplifier_tui.host.events import Scope
 from amplifier_tui.ui.dialogs.approval_sheet import ApprovalSheet
 from amplifier_tui.ui.dialogs.parts.long_form import LongForm
 from amplifier_tui.ui.dialogs.parts.scope_row import ScopeRow
@@ -28,6 +29,8 @@ class ApprovalDialog(ApprovalSheet):
     DECIDES = frozenset(("deny", "reason", "allow", "allow_all", "confirm", "edit", "edit_outside"))
     WRITES = frozenset(("reason",))
     _withdrawn = False
+    _chosen: Scope | None = None
+    """How long a grant was to hold before what is typed."""
 
     def withdraw(self) -> None:
         """Close without an answer: the request was resolved elsewhere."""
@@ -37,8 +40,10 @@ class ApprovalDialog(ApprovalSheet):
     def hear(self, event: events.Key | events.Paste) -> Heard:
         """Take a key: any one stops the request's clock, another than enter confirms nothing."""
         self._stop_clock()
-        confirming = self._confirming
+        confirming, chosen = self._confirming, self.scope
         heard = super().hear(event)
+        if len(self.typed) <= 1:
+            self._chosen = chosen
         goes_on = isinstance(event, events.Key) and event.key in ("enter", "escape")
         if confirming and not goes_on and heard is not Heard.BACK:
             self.call_next(self._confirm_first, False)
@@ -48,7 +53,9 @@ class ApprovalDialog(ApprovalSheet):
         return "confirm" if key == "enter" and self._confirming else super()._action_of(key)
 
     def give_way(self) -> None:
-        """Leave it pending: the user types."""
+        """Leave it pending: the user types. What is typed has chosen nothing."""
+        if self._chosen is not None:
+            self._scopes.scope = self._chosen
         self.finish(DialogAnswer(self.request.request_id, typing=True))
 
     def put_off(self) -> None:

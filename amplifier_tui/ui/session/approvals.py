@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.session.tabs.tab import SessionTab
 
 
+_TYPED = "Keys at one go are typing; pressed apart, they answer"
+
+
 class ApprovalDialogs:
     """Opens and closes the approval dialogs of all sessions of the window, as its queue decides.
 
@@ -172,6 +175,10 @@ class ApprovalDialogs:
                 self._hold(answered=answer.request_id)
             self._scopes[answer.request_id] = dialog.scope
             self.queue.answered(answer)
+            keys = self._screen.keymap.by_key("approval")
+            if answer.typing and dialog.typed and all(letter in keys for letter in dialog.typed):
+                # Each of them is a key of the question, too.
+                self._screen.say(_TYPED, "warning")
 
 
 class DialogQueue:

@@ -137,3 +137,21 @@ async def test_own_words_are_typed_on_where_one_came_to_the_question() -> None:
         await drive.dialog(AskDialog)
         await press(drive, "wXenon")
         assert drive.app.screen.query_one(Input).value == "Xenon" and drive.draft == "please "
+
+
+async def test_what_was_typed_on_has_chosen_no_scope() -> None:
+    async with running() as drive:
+        await drive.push(ask())
+        await drive.dialog(ApprovalDialog)
+        await press(drive, "ra")
+        await drive.closed()
+        assert drive.draft == "ra" and not decisions(drive)
+        assert "Keys at one go are typing" in drive.text()
+        await drive.press("f8")
+        dialog = await drive.dialog(ApprovalDialog)
+        assert dialog.scope == "once"
+        last = await press(drive, ["r"], after=key_time() + PAUSE)
+        assert dialog.scope == "session"
+        await press(drive, ["a"], after=last + PAUSE)
+        await drive.closed()
+        assert decisions(drive)[0].scope == "session"
