@@ -16,7 +16,8 @@ from textual.style import Style
 from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.keys.actions import BY_ID
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.prompt.shell import HINT, QUIET_HINT, shell_draft
@@ -42,6 +43,13 @@ STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
 GAP = "   "
 """Stands between two hints."""
+_HINTED = {
+    "esc": "turn.back",
+    "enter": "prompt.send",
+    "tab": "prompt.queue",
+    "F1": "app.help",
+}
+"""The keys that hints begin with, and what they run: the user may have given that others."""
 _LEADS_TO = "leads_to"
 """In the style of a row above the prompt: the action that a click on it runs."""
 
@@ -104,6 +112,7 @@ class PromptArea(Horizontal):
         super().__init__(id="prompt")
         self.input = PromptInput(history)
         self.input.placeholder = self._hint = IDLE
+        self._keymap = Keymap()
         self._behind = False
         self._elsewhere = ""
         self._completer: Completer | None = None
@@ -162,12 +171,21 @@ class PromptArea(Horizontal):
         self._hint = words
         self.set_class(self._behind or bool(self._elsewhere), "-aside")
         words = BEHIND if self._behind else self._elsewhere or words
+        words = GAP.join(filter(None, map(self._with_own_key, words.split(GAP))))
         if (width := self.input.wrap_width) > 0:
             words = fit_hints(words, width)
         # A placeholder is markup, and an agent's name a bundle's.
         shown = Content(words).markup
         if self.input.placeholder != shown:
             self.input.placeholder = shown
+
+    def _with_own_key(self, hint: str) -> str:
+        """Return a hint with the user's key; empty where there is none for it."""
+        key, _, does = hint.partition(" ")
+        if key not in _HINTED:
+            return hint
+        keys = self._keymap.keys_of(BY_ID[_HINTED[key]])
+        return f"{show_keys(keys)} {does}" if keys else ""
 
     def set_root(self, root: Path) -> None:
         """Complete the files of this directory."""
@@ -176,6 +194,7 @@ class PromptArea(Horizontal):
 
     def use_keymap(self, keymap: Keymap) -> None:
         """Take these keys."""
+        self._keymap = keymap
         self.input.use_keymap(keymap)
         if self._completer is not None:
             self._completer.keymap = keymap

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.host.events import TurnStarted
 from amplifier_tui.paths import user_config_dir
 from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
 from amplifier_tui.ui.dialogs.modules.commands import Help
@@ -13,6 +14,7 @@ from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, show_key
 from amplifier_tui.ui.keys.keymap_file import build_keymap, load_keymap, pane_actions
 from tests.ui.driving import running
+from tests.ui.fake_client import SESSION
 
 
 def test_every_key_has_one_meaning_where_it_is_heard() -> None:
@@ -200,3 +202,12 @@ async def test_the_users_keymap_is_in_force_and_shown() -> None:
         assert "ctrl+x B" in drive.text()
         await drive.write("keys and commands")
         assert "F9" in drive.text()
+
+
+async def test_the_prompt_names_the_users_keys() -> None:
+    folder = user_config_dir()
+    folder.mkdir(parents=True)
+    (folder / "keymap.toml").write_text('[keys]\n"turn.back" = "f9"\n"prompt.queue" = ""\n')
+    async with running() as drive:
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="go"))
+        assert "enter steers   F9 stops" in drive.text()
