@@ -29,10 +29,17 @@ class ModuleLoadError(Exception):
 
 
 class ModuleValidationError(Exception):
-    """A module does not fulfil its contract."""
+    """A module does not fulfil its contract; ``reason`` is the first thing that is wrong."""
 
-    def __init__(self, message: str, *, reason_code: FailureReason = "validation_failed") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason_code: FailureReason = "validation_failed",
+        reason: str = "",
+    ) -> None:
         super().__init__(message)
+        self.reason = reason
         self.reason_code: FailureReason = reason_code
 
 
@@ -100,6 +107,14 @@ def named_text(error: BaseException) -> str:
     if text and type(error).__module__.startswith("amplifier_tui."):
         return text
     return f"{name}: {text}" if text else name
+
+
+def reason_text(error: BaseException) -> str:
+    """Return why a module does not load or mount, without the module and where it was found."""
+    if isinstance(error, ModuleValidationError | MissingModuleError) and error.reason:
+        return error.reason
+    cause = error.__cause__ if isinstance(error, BrokenModuleError) else None
+    return named_text(cause or error)
 
 
 _OWN: Final = str(Path(__file__).resolve().parents[2])

@@ -84,7 +84,9 @@ def test_an_edited_module_is_reloaded_and_the_next_call_runs_it(
     driver.client.reload(KEY)
     failed = driver.wait(ModuleFailed)
     assert failed.kept and f"{dice.file}:1" in failed.error
-    assert "what was there goes on" in said(driver)
+    told = said(driver)
+    assert told.startswith(f"{KEY} can't be reloaded: SyntaxError")
+    assert "what was there goes on" in told and told.endswith("The modules pane says more.")
     assert rolled(driver) == "two"
 
     dice.file.write_text(SOURCE.format(face="three") + "\nraise RuntimeError('no luck')\n")
@@ -292,13 +294,36 @@ def test_what_a_session_cannot_be_without_stays(project: Project, driver: Driver
     assert driver.wait(ModuleMounted).again
     assert "its code is the same" in said(driver)
     driver.client.mount("tool-nonsense")
-    assert "not found" in driver.wait(ModuleFailed).error
+    failed = driver.wait(ModuleFailed)
+    assert "not found" in failed.error
+    assert said(driver).startswith(
+        "tool-nonsense can't be mounted: Module 'tool-nonsense' not found"
+    )
     driver.client.mount("no/where")
     assert "There is no folder no/where" in driver.wait(Notice, lambda n: "no/where" in n.text).text
     nobodys = "~nobody-of-that-name/x"
     driver.client.mount(nobodys)
     assert "There is no folder" in driver.wait(Notice, lambda n: nobodys in n.text).text
     assert driver.turn("Hello").status == "success"
+
+
+def test_a_notice_says_why_a_module_is_not_mounted_and_where_more_is(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    driver.open(bundle(project))
+    folder = tmp_path / "amplifier-module-hooks-onearg"
+    package = folder / "amplifier_module_hooks_onearg"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        "async def one(event):\n    return None\n\n\n"
+        "async def mount(coordinator, config):\n"
+        "    coordinator.hooks.register('tool:pre', one)\n"
+    )
+    driver.client.mount(str(folder))
+    assert said(driver) == (
+        "hooks-onearg can't be mounted: Handler 'one' of 'tool:pre' should accept (event, data), "
+        "found 1. The modules pane says more."
+    )
 
 
 def test_changed_code_of_the_project_is_asked_about_before_it_runs(

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from amplifier_tui.base.plain import plain
+from amplifier_tui.base.text import one_line
 from amplifier_tui.foundation.bundle.session import register_hook_metadata
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.host.client import ModuleDetails, ToolCard
@@ -23,6 +24,7 @@ from amplifier_tui.host.session.modules.settings import describe_settings, setti
 from amplifier_tui.host.session.modules.sources import ModuleSources
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.mounting.discovery import installed_modules, is_built_in
+from amplifier_tui.kernel.mounting.errors import reason_text
 from amplifier_tui.kernel.mounting.mount import ReadyQueue, announce_ready, mount_module
 from amplifier_tui.kernel.mounting.mounted import MountedModule
 from amplifier_tui.kernel.mounting.packages.finding import package_name
@@ -32,6 +34,8 @@ from amplifier_tui.kernel.session import AmplifierSession
 logger = logging.getLogger(__name__)
 
 _OWN: Final = "amplifier_tui."
+_WHY: Final = 160
+"""Characters of a reason in a notice."""
 
 
 class ChangeRefusedError(Exception):
@@ -199,10 +203,12 @@ class ModuleManager:
             except BundleError as error:
                 self._fail(planned, error)
             except Exception as error:
-                # The loader has told the row of it.
+                # The loader has told the row of all of it.
                 logger.info("%s is not %s", planned.key, change.what, exc_info=error)
+                why = one_line(reason_text(error).split(". ")[0], _WHY).rstrip(".")
                 kept = "; what was there goes on" if self._mounted(planned) is not None else ""
-                self._say("error", f"{planned.key} can't be {change.what}{kept}")
+                said = f"{planned.key} can't be {change.what}: {why}{kept}"
+                self._say("error", f"{said}. The modules pane says more.")
             else:
                 register_hook_metadata(self._session)
                 self._say("info", said)
