@@ -54,9 +54,15 @@ _LEADS_TO = "leads_to"
 """In the style of a row above the prompt: the action that a click on it runs."""
 
 
-def in_conversation(hints: Sequence[str]) -> str:
-    """Return what the prompt says while keys go to the conversation: `hints` of its entry."""
-    return GAP.join(("In the conversation", "esc back here", *hints, "F1 keys"))
+def in_conversation(hints: Sequence[str], *, stops: bool = False) -> str:
+    """Return what the prompt says while keys go to the conversation.
+
+    Args:
+        hints: Keys of the entry that the cursor is on.
+        stops: There is something that `esc` stops.
+    """
+    back = "esc stops" if stops else "esc back here"
+    return GAP.join(("In the conversation", back, *hints, "F1 keys"))
 
 
 def fit_hints(words: str, width: int) -> str:

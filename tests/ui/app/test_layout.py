@@ -242,7 +242,8 @@ async def test_the_prompt_says_where_keys_go_while_they_are_not_for_it() -> None
         assert "› In the conversation   esc back here   F1 keys" in drive.text()
         assert "Ask for anything" not in drive.text()
         await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="go"))
-        assert "› In the conversation" in drive.text() and "enter steers" not in drive.text()
+        assert "› In the conversation   esc stops   " in drive.text()
+        assert "enter steers" not in drive.text()
         await drive.press("k")
         own = "esc back here   y copy   r back before it   f fork   F1 keys"
         assert f"› In the conversation   {own}" in drive.text()

@@ -52,7 +52,8 @@ class SessionScreen(ConversationScreen):
         if focused is None or focused is self.prompt.input:
             self.prompt.stand_aside("")
         elif focused is self.conversation:
-            self.prompt.stand_aside(in_conversation(self.conversation.hints()))
+            hints = self.conversation.hints()
+            self.prompt.stand_aside(in_conversation(hints, stops=self.stops()))
         elif focused is self.agents:
             self.prompt.stand_aside(IN_AGENTS)
         elif self.focused_pane() is not None:
@@ -63,6 +64,13 @@ class SessionScreen(ConversationScreen):
     def on_cursor_moved(self) -> None:
         """Offer the keys of the entry that the cursor is on."""
         self.watch_focused()
+
+    def stops(self) -> bool:
+        """Whether `esc` stops something while keys go to the conversation."""
+        state = self._state
+        if state is None or state.moment is not None or self.agent_view is not None:
+            return False
+        return bool(state.activity.running or state.activity.commands)
 
     def focused_pane(self) -> str | None:
         """Return the pane that has the focus; a screen without panes has none."""
@@ -80,8 +88,8 @@ class SessionScreen(ConversationScreen):
             self.transcript.apply(changes)
             if self.agent_view is not None and self.agent_view.is_mounted:
                 self.agent_view.apply(changes)
-            if self.focused is self.conversation:
-                self.watch_focused()
+        if self.focused is self.conversation:
+            self.watch_focused()
         self.status.update_from(state)
         if self.agents is not None:
             self.agents.update_from(state)
