@@ -245,14 +245,14 @@ async def test_the_prompt_says_where_keys_go_while_they_are_not_for_it() -> None
         assert "› In the conversation   esc stops   " in drive.text()
         assert "enter steers" not in drive.text()
         await drive.press("k")
-        own = "esc back here   y copy   r back before it   f fork   F1 keys"
+        own = "esc stops   y copy   r back before it   f fork   F1 keys"
         assert f"› In the conversation   {own}" in drive.text()
         call = {"session_id": SESSION, "call_id": "c1", "tool": "grep"}
         await drive.push(ToolStarted(**call))
         await drive.press("j")
-        assert "esc back here   y copy   F1 keys" in drive.text()
+        assert "esc stops   y copy   F1 keys" in drive.text()
         await drive.push(ToolEnded(**call, ok=True, output="one\ntwo\n" * 30))
-        assert "esc back here   enter details   y copy   F1 keys" in drive.text()
+        assert "esc stops   enter details   y copy   F1 keys" in drive.text()
         await drive.press("f4")
         assert "› In a pane   esc back here" in drive.text()
         elsewhere = drive.app.main.prompt.styles.border_left
