@@ -134,7 +134,7 @@ class Gate:
             leaves_out: The tool leaves out of a search what rules deny; see `Grant.left_out`.
             diffs: Describe the changes it would make.
         """
-        from amplifier_tui.host.gate.approvals.describe import act_of, describe_call
+        from amplifier_tui.host.gate.approvals.describe import act_of, describe_call, is_of_stranger
 
         mode = self.mode
         description = describe_call(tool, arguments, self.workspace, diffs=diffs, seen=self.seen)
@@ -156,7 +156,11 @@ class Gate:
             return by_rule(match, f"The rule {match.rule} denies this.")
         by_mode = self._by_mode(mode, description, act, confines)
         opens = _reads_for_rules(tool, description)
-        reason = mode_words(mode, act, by_mode, doubt, _forbidden(description), opens=opens)
+        reason = mode_words(
+            *(mode, act, by_mode, doubt, _forbidden(description)),
+            opens=opens,
+            strange=is_of_stranger(description, tool),
+        )
         alone = _only_by_person(arguments, description, act)
         if failed or alone:
             if by_mode == "deny":

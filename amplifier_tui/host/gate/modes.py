@@ -93,6 +93,7 @@ def mode_words(
     forbidden: str = "",
     *,
     opens: bool = False,
+    strange: bool = False,
 ) -> str:
     """Return why a mode does with a call what it does.
 
@@ -101,6 +102,7 @@ def mode_words(
         forbidden: What it does that is no change and still not everybody's, such as `touches keys
             or passwords`.
         opens: A rule could let it through where the mode denies it.
+        strange: Nobody knows its tool, and nothing else is to be said of it.
     """
     if verdict == "deny":
         if opens and act == "other":
@@ -112,6 +114,8 @@ def mode_words(
             return f"plan mode: only what surely only reads goes through; not sure here: {doubt}"
         return PLAN_DENIES
     done = "asks before" if verdict == "ask" else "lets through"
+    if strange and act == "other" and verdict == "ask":
+        return f"mode {mode}: asks before tools it knows nothing of"
     if mode == "auto" and act == "other":
         return f"mode auto: {done} {_AUTO[verdict]}"
     if doubt and act == "other" and verdict == "ask":

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.host.events import Mode
 from amplifier_tui.host.gate.approvals.describe import PAYLOAD_LIMIT, act_of, describe_call
 from amplifier_tui.host.gate.approvals.subject import read_subject
 from amplifier_tui.host.gate.calls.grants import call_key
@@ -444,3 +445,28 @@ def test_a_command_that_does_more_than_read_is_asked_about_for_that(
 ) -> None:
     asked = Gate(tmp_path, RuleBook).decide("bash", {"command": command})
     assert "asks before commands that do more than read" in asked.reason
+
+
+@pytest.mark.parametrize("mode", ["ask", "edits", "auto"])
+@pytest.mark.parametrize("arguments", [{"sides": 6}, {"path": "a.txt", "content": "x"}])
+def test_a_tool_that_nobody_knows_is_asked_about_for_that(
+    tmp_path: Path, mode: Mode, arguments: dict[str, Any]
+) -> None:
+    asked = Gate(tmp_path, RuleBook, mode=mode).decide("roll_dice", arguments)
+    assert asked.reason == f"mode {mode}: asks before tools it knows nothing of"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("roll_dice", {"path": "../a.txt", "content": "x"}),
+        ("roll_dice", {"url": "https://example.org"}),
+        ("read_file", {"path": "/etc/hosts"}),
+        ("memory", {"action": "remember", "everywhere": True}),
+    ],
+)
+def test_what_is_known_of_a_call_is_why_it_is_asked_about(
+    tmp_path: Path, tool: str, arguments: dict[str, Any]
+) -> None:
+    asked = Gate(tmp_path, RuleBook).decide(tool, arguments)
+    assert "the network, keys and passwords, and what lies outside" in asked.reason

@@ -15,6 +15,7 @@ from amplifier_tui.base.tool_names import (
     AGENT_TOOLS,
     COMMAND_TOOLS,
     READ_TOOLS,
+    WEB_TOOLS,
     WRITE_TOOLS,
 )
 from amplifier_tui.host.gate.approvals.subject import Kind, Subject, read_subject
@@ -320,6 +321,9 @@ write is judged by that.
 """
 
 
+_KNOWN: Final = _FREE | COMMAND_TOOLS | READ_TOOLS | WRITE_TOOLS | WEB_TOOLS | {"memory"}
+
+
 def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) -> Act:
     """Return what a call does, as far as the modes tell calls apart."""
     judgement = description.judgement
@@ -339,6 +343,13 @@ def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) ->
         elsewhere = any(place.outside or place.secret for place in judgement.places)
         return "other" if elsewhere or description.unclear else "write"
     return "other"
+
+
+def is_of_stranger(description: Description, tool: str) -> bool:
+    """Whether all that can be told of a call is that nobody knows its tool."""
+    if tool in _KNOWN or description.kind in ("command", "network"):
+        return False
+    return not any(place.outside or place.secret for place in description.judgement.places)
 
 
 def _act_on_notes(arguments: Mapping[str, Any]) -> Act:
