@@ -37,7 +37,7 @@ EDITING: tuple[tuple[str, str], ...] = (
 EDITING_KEYS: frozenset[str] = frozenset(key for keys, _ in EDITING for key in keys.split(","))
 """Keys that edit the draft and can be given to nothing else."""
 
-_NAMES = {
+SHOWN = {
     "escape": "esc",
     "pageup": "pgup",
     "pagedown": "pgdn",
@@ -66,12 +66,13 @@ _NAMES = {
     "left": "←",
     "right": "→",
 }
+"""What the screen calls keys by their names."""
 
 
 def show_key(key: str) -> str:
     """Return one key in the words of the screen: `question_mark` is `?`, `f2` is `F2`."""
     *modifiers, name = key.split("+")
-    name = _NAMES.get(name, name)
+    name = SHOWN.get(name, name)
     if len(name) > 1 and name[0] == "f" and name[1:].isdigit():
         name = name.upper()
     return "+".join([*modifiers, name])

@@ -16,14 +16,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from textual._keyboard_protocol import FUNCTIONAL_KEYS
 from textual.binding import Binding
 from textual.dom import DOMNode
-from textual.keys import key_to_character
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
 
 from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.ui.keys.action import LEADER, OVERLAPPING, Action, KeyScope
 from amplifier_tui.ui.keys.actions import ACTIONS
-from amplifier_tui.ui.keys.keymap import EDITING_KEYS, Keymap, show_key
+from amplifier_tui.ui.keys.keymap import EDITING_KEYS, SHOWN, Keymap, show_key
 from amplifier_tui.ui.panes.agents import AgentStrip
 from amplifier_tui.ui.panes.inspector import EventInspector
 from amplifier_tui.ui.panes.table import PANES
@@ -31,6 +32,8 @@ from amplifier_tui.ui.terminal.input import key_name
 from amplifier_tui.ui.transcript.view import TranscriptView
 
 _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
+_PICTURES = "\u3000"
+"""Where the characters begin that no key of a keyboard types."""
 _TYPING: frozenset[KeyScope] = frozenset(("screen", "prompt"))
 
 Wanted = dict[str, list[str]]
@@ -116,7 +119,8 @@ class _KeymapBuilder:
                 if bad is None:
                     found[action_id] = list(dict.fromkeys(_normal(p) for p in clean))
                 else:
-                    self._refuse(table, action_id, f"{bad!r} is not a key name.")
+                    hint = _meant(bad) or "."
+                    self._refuse(table, action_id, f"{bad!r} is not a key name{hint}")
         return found
 
     def _set_keys(self, action: Action, wanted: list[str], planned: Wanted) -> None:
@@ -180,14 +184,46 @@ def _taken(key: str, owner: Action) -> str:
 
 
 def _is_key(key: str) -> bool:
-    *modifiers, name = key.split("+") if key != "+" else [key]
-    return bool(name) and all(m in _MODIFIERS for m in modifiers) and not any(map(str.isspace, key))
+    *modifiers, name = _parts(key)
+    if not all(modifier in _MODIFIERS for modifier in modifiers):
+        return False
+    if len(name) == 1 or _long(name) in _key_names():
+        return not name.isspace()
+    character = key_to_character(name)
+    # Others are keys by their Unicode names; pictures, a banana among them, are on no keyboard.
+    return character is not None and character < _PICTURES and key_name(character) == name
+
+
+def _meant(key: str) -> str:
+    """Return the end of a sentence that offers what is like the part of a key that is none."""
+    *modifiers, name = _parts(key)
+    wrong = next((each for each in modifiers if each not in _MODIFIERS), None)
+    return did_you_mean(name, _key_names()) if wrong is None else did_you_mean(wrong, _MODIFIERS)
+
+
+@cache
+def _key_names() -> frozenset[str]:
+    """Return the names of keys that are more than a character."""
+    names = {key.value.rpartition("+")[2] for key in Keys if not key.value.startswith("<")}
+    return frozenset({*names, *FUNCTIONAL_KEYS.values(), *KEY_NAME_REPLACEMENTS.values()})
+
+
+def _parts(key: str) -> list[str]:
+    return key.split("+") if key != "+" else [key]
+
+
+def _long(name: str) -> str:
+    """Return Textual's name of a key, which may be written as the screen shows it: `pgdn`."""
+    if len(name) == 1:
+        return key_name(name)
+    lower = name.lower()
+    return next((long for long, shown in SHOWN.items() if shown == lower), lower)
 
 
 def _normal(key: str) -> str:
     """Return the long form Textual uses: `?` is `question_mark`, `shift+ctrl+a` is sorted."""
-    *modifiers, name = key.split("+") if key != "+" else [key]
-    return "+".join([*sorted(modifiers), key_name(name) if len(name) == 1 else name])
+    *modifiers, name = _parts(key)
+    return "+".join([*sorted(modifiers), _long(name)])
 
 
 def _types_text(key: str) -> bool:

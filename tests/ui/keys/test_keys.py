@@ -93,6 +93,10 @@ def test_every_action_runs_something_that_exists() -> None:
         ({"keys": {"pane.modules": "x"}}, "x edits the prompt"),
         ({"keys": {"pane.modules": "ctrl+u"}}, "edits the prompt"),
         ({"keys": {"pane.modules": "hyperspace+x"}}, "is not a key name"),
+        ({"keys": {"turn.back": "banana"}}, "'banana' is not a key name."),
+        ({"keys": {"turn.back": "pgdown"}}, "is not a key name; did you mean 'pagedown'?"),
+        ({"keys": {"turn.back": "ctrl+escpe"}}, "is not a key name; did you mean 'escape'?"),
+        ({"keys": {"turn.back": "ctlr+y"}}, "is not a key name; did you mean 'ctrl'?"),
         ({"keys": {"pane.modules": 3}}, "must be a key"),
         ({"keys": {"pane.modules": [1]}}, "must be a key"),
         ({"keys": 3}, "must be a table"),
@@ -111,6 +115,23 @@ def test_a_wrong_entry_is_refused_with_a_reason_and_the_default_stays(
     assert len(keymap.errors) == 1
     assert words.lower() in keymap.errors[0].lower()
     assert keymap.keys == {} and keymap.chords == {}
+
+
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("ctrl+alt+pgdn", "alt+ctrl+pagedown"),
+        ("F9", "f9"),
+        ("shift+Esc", "shift+escape"),
+        ("ctrl+backslash", "ctrl+backslash"),
+        ("ctrl+section_sign", "ctrl+section_sign"),
+        ("alt+ü", "alt+ü"),
+        ("pause", "pause"),
+    ],
+)
+def test_a_key_may_be_written_as_the_screen_shows_it_or_by_its_name(written: str, key: str) -> None:
+    keymap = build_keymap({"keys": {"pane.modules": written}})
+    assert (keymap.errors, keymap.keys) == ([], {"pane.modules": key})
 
 
 def test_two_actions_can_swap_their_keys() -> None:
