@@ -162,6 +162,16 @@ def test_a_keymap_that_can_t_be_read_or_names_no_action_is_found(
     assert "keymap.toml" in keys["said"] and "amplifier-tui keys" in keys["remedy"]
 
 
+def test_a_theme_file_that_is_wrong_is_found(somewhere: Path, capsys: Capture) -> None:
+    assert "Folders: theme" not in found(capsys)
+    folder = Path(os.environ["XDG_CONFIG_HOME"]) / "amplifier-tui" / "themes"
+    write(folder / "mine.yaml", 'name: mine\nbackgruond: "#000000"\n')
+    theme = found(capsys)["Folders: theme"]
+    assert theme["state"] == "warning" and theme["said"].startswith("themes/mine.yaml:")
+    assert "'backgruond'" in theme["said"] and "'background'?" in theme["said"]
+    assert "amplifier-tui/themes;" in theme["remedy"]
+
+
 @pytest.mark.parametrize("answers", [True, False])
 def test_each_provider_is_called_on_request_alone(
     server: LoopbackServer, capsys: Capture, answers: bool

@@ -21,7 +21,7 @@ _LOOK_SECONDS: Final = 1.0
 
 
 def look_at_homes(workspace: "Workspace") -> Iterator[Diagnosis]:
-    """Yield what is found out about the program's folders, settings, rules and keymap."""
+    """Yield what is found out about the program's folders, settings, rules, keymap and themes."""
     home = amplifier_home()
     for what, place in (
         ("home", home),
@@ -39,6 +39,7 @@ def look_at_homes(workspace: "Workspace") -> Iterator[Diagnosis]:
     yield from _values(workspace)
     yield from _rules()
     yield from _keymap()
+    yield from _themes()
 
 
 def _values(workspace: "Workspace") -> Iterator[Diagnosis]:
@@ -75,6 +76,15 @@ def _keymap() -> Iterator[Diagnosis]:
     for said in load_keymap(file).errors:
         remedy = f"Correct {file}; `amplifier-tui keys` lists what holds until then."
         yield Diagnosis(what="keys", state="warning", said=said, remedy=remedy)
+
+
+def _themes() -> Iterator[Diagnosis]:
+    from amplifier_tui.ui.app.themes import load_all
+
+    folder = user_config_dir() / "themes"
+    for said in load_all((folder,))[1]:
+        remedy = f"Correct that file in {folder}; until then there is no such theme."
+        yield Diagnosis(what="theme", state="warning", said=said, remedy=remedy)
 
 
 def _folder(what: str, place: Path) -> Diagnosis:
