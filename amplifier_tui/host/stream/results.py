@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.text import shortened
 from amplifier_tui.host.events import TodoItem
 from amplifier_tui.host.messages import text_of
@@ -20,6 +21,8 @@ _COUNTED: Final = (
     ("entries", "entry", "entries"),
     ("items", "item", "items"),
 )
+_CUT: Final = lazy_pattern(r"(?m)^\[… [\d,]+ (?:of [\d,]+ )?characters left out\b")
+"""The line that a tool, or this program, puts where the middle of a long output was."""
 
 
 def output_text(result: Any) -> str:
@@ -93,6 +96,8 @@ def _lines(text: str) -> str:
     if not text.strip():
         return "no output"
     number = text.rstrip("\n").count("\n") + 1
+    if _CUT.search(text):
+        return f"{number:,} lines, cut"
     return "" if number == 1 else f"{number:,} lines"
 
 

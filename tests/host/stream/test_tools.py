@@ -3,12 +3,15 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.commands.run import Output
 from amplifier_tui.base.messages.sub_sessions import ending_note
 from amplifier_tui.host.events import (
     TodoItem,
     ToolEnded,
     ToolStarted,
 )
+from amplifier_tui.host.gate.calls.result_limit import MOST, bounded
+from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stream.results import is_todo_tool, output_text, read_plan, summary_words
 from amplifier_tui.host.stream.tools import Tools
 from amplifier_tui.kernel.models import ToolResult
@@ -244,3 +247,20 @@ def test_a_plan_is_read_from_the_result_or_the_arguments() -> None:
     assert read_plan({}, {"success": True, "output": {"todos": todos}}) == expected
     assert read_plan({"action": "list"}, "nothing") is None
     assert is_todo_tool("TodoWrite") and is_todo_tool("update_plan") and not is_todo_tool("bash")
+
+
+def test_the_words_about_an_output_of_which_a_tool_left_out_the_middle_say_so() -> None:
+    output = Output(4_000, 1_000)
+    output.feed("".join(f"{number}\n" for number in range(20_000)).encode())
+    output.feed(b"")
+    text = output.text()
+    result = {"success": True, "output": text}
+    assert summary_words(result, text, "") == f"{text.rstrip().count(chr(10)) + 1:,} lines, cut"
+    within = "a\nb [… 9 characters left out]"
+    assert summary_words(within, within, "") == "2 lines"
+
+
+async def test_the_words_about_a_result_that_was_bounded_say_so(tmp_path: Path) -> None:
+    result = await bounded("line\n" * (MOST // 4), tmp_path, Redactor({}))
+    text = output_text(result.model_dump())
+    assert summary_words(result, text, "").endswith(" lines, cut")
