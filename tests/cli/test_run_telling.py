@@ -27,6 +27,14 @@ def test_an_answer_with_nothing_in_it_is_told_and_is_no_failure(silent: bool) ->
     assert speaker.said == ["The model answered nothing"] * silent
 
 
+def test_an_answer_that_the_model_declined_is_a_failure_that_says_what_to_do() -> None:
+    speaker = Speaker()
+    result = follow(Client(STARTED, replace(ended(), declined=True)), speaker)
+    assert (result.exit_status, result.to_json()["status"]) == (1, "failed")
+    assert result.message == "The model declined to answer"
+    assert speaker.said == [f"{result.message}. Use other words, or another model (--model)."]
+
+
 @pytest.mark.parametrize(
     ("by_key", "at_once", "did", "said"),
     [

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final, Literal, TypeVar
 
-from amplifier_tui.base.text import one_line, unsaid
+from amplifier_tui.base.text import one_line, unsaid, with_remedy
 from amplifier_tui.base.wakeup import Wakeup
 from amplifier_tui.cli.plain import commands, questions
 from amplifier_tui.cli.plain.choices import Next, NumberedQuestion
@@ -316,8 +316,9 @@ class PlainSession:
                 self._running = self._pressed = False
                 if event.status != "success":
                     self.say(f"The turn has ended: {event.status}.")
-                elif event.silent:
-                    self.say(f"{event.silence}.")
+                elif event.remark:
+                    otherwise = "Use other words, or another model (/model)." * event.declined
+                    self.say(with_remedy(f"{event.remark}.", otherwise))
                 planned, self._planned = self._planned, False
                 if planned:
                     self._asked.add(questions.plan(self._carry_out, self._write))

@@ -57,6 +57,7 @@ _PATIENCE: Final = 5.0
 """Seconds a turn has to end once it was stopped."""
 _STOPPING: Final = f"Stopping after this step, or in {_PATIENCE:g} s"
 _AGAIN: Final = "; ctrl+c again stops at once"
+_OTHERWISE: Final = "Use other words, or another model (--model)."
 _NO_ANSWER: Final = "nobody can be asked: use --approve ask"
 _NOBODY: Final = "nobody can be asked: use --approve ask, or allow it with a rule"
 
@@ -369,7 +370,7 @@ class Headless:
         result.turn, result.duration_ms = event.turn, event.duration_ms
         result.usage = event.to_json().get("usage", {})
         if event.silent:
-            self._speaker.say(event.silence)
+            self._speaker.say(event.remark)
         if self._stopped:
             self._over = True
         elif event.status == "success" and result.message:
@@ -378,7 +379,9 @@ class Headless:
             result.message = result.remedy = ""
         if result.message:
             return
-        if event.status == "success":
+        if event.declined:
+            result.status, result.message, result.remedy = "failed", event.remark, _OTHERWISE
+        elif event.status == "success":
             result.status = "refused" if result.refused else "done"
             result.message = f"Refused: {', '.join(result.refused)}" if result.refused else ""
         elif event.status == "incomplete":

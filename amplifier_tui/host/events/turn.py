@@ -134,6 +134,7 @@ class TurnEnded(HostEvent):
 
     Attributes:
         silent: It ended well, and the last answer of the model had nothing in it.
+        declined: It ended well, and the model declined to give the last answer, or the rest of it.
     """
 
     turn: int
@@ -141,10 +142,13 @@ class TurnEnded(HostEvent):
     duration_ms: float = 0.0
     usage: Usage = field(default_factory=Usage)
     silent: bool = False
+    declined: bool = False
 
     @property
-    def silence(self) -> str:
-        """What is said in place of an answer that had nothing in it; else empty."""
+    def remark(self) -> str:
+        """What is said of an answer that is none, or none to the end; else empty."""
+        if self.declined:
+            return "The model declined to answer"
         return "The model answered nothing" if self.silent else ""
 
 

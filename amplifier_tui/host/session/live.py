@@ -125,6 +125,7 @@ class LiveSession:
                 withdraw=parts.withdraw,
                 untouched=lambda: self._sources.asked,
                 status=lambda: parts.normalizer.status,
+                declined=lambda: parts.normalizer.declined,
                 usage=lambda: parts.normalizer.usage.turn.as_usage(),
                 with_output=self._prompts.with_output,
                 over=self._turn_over,

@@ -31,7 +31,7 @@ from amplifier_tui.host.shell.jobs import EVENTS as JOB_EVENTS
 from amplifier_tui.host.shell.jobs import job_changed
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
-from amplifier_tui.host.stream.notices import ENDS, LINES, line_of, retry_facts
+from amplifier_tui.host.stream.notices import DECLINED, ENDS, LINES, line_of, retry_facts
 from amplifier_tui.host.stream.results import is_todo_tool, read_plan, result_of
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.tools import Tools
@@ -86,6 +86,8 @@ class Normalizer:
         self.lanes = Lanes(sender, self.usage, self._lane_over)
         self.status: TurnStatus | None = None
         """How the orchestrator said the turn ended; None while it did not."""
+        self.declined = False
+        """The model declined to give the last answer of the turn."""
         self.on_declined: Declined = lambda *_: None
         """Told of `module:load_failed`: module id, instance and error."""
         self.on_usage: Callable[[], None] = lambda: None
@@ -149,7 +151,7 @@ class Normalizer:
 
     def turn_begins(self) -> None:
         """A prompt is about to run."""
-        self.status, self._answered = None, False
+        self.status, self._answered, self.declined = None, False, False
         self.usage.turn_begins()
         self.blocks.turn_begins()
 
@@ -230,12 +232,21 @@ class Normalizer:
         if is_aside():
             if self.usage.aside_answered(data):
                 self.tell_usage()
-        elif self.usage.request_answered(lane, data):
+            return
+        self._finished(lane, data)
+        if self.usage.request_answered(lane, data):
             self._usage_changed(lane)
 
     def _responded(self, lane: str, data: Data) -> None:
         self._step_answered(lane, data)
-        self._say("provider:response", lane, data)
+        self._finished(lane, data)
+        if lane != MAIN_LANE or not self.declined:
+            # The end of the turn says it of the session's own model.
+            self._say("provider:response", lane, data)
+
+    def _finished(self, lane: str, data: Data) -> None:
+        if lane == MAIN_LANE and (reason := data.get("finish_reason")) is not None:
+            self.declined = reason in DECLINED
 
     def _step_answered(self, lane: str, data: Data) -> None:
         if self.usage.step_answered(lane, data):

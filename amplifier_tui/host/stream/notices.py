@@ -20,8 +20,11 @@ _LEVELS: Final[dict[str, Level]] = {
 }
 
 
+DECLINED: Final = ("content_filter", "refusal")
+"""The `finish_reason` of an answer that the model or its provider would not give."""
+
 _FINISHED: Final[Mapping[str, str]] = {
-    "content_filter": "The provider refused to go on: ask in other words, or go back",
+    **dict.fromkeys(DECLINED, "The model declined to answer: ask in other words, or go back"),
     "length": "The answer ends at the output limit: ask to go on, or for less at once",
 }
 """What is said of an answer that ended before its end, by its `finish_reason` (spec: providers)."""

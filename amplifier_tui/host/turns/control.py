@@ -228,13 +228,16 @@ class TurnControl:
         self._go_on(stopped=running.stopping and not running.resumed)
 
     def _ended_event(self, running: RunningTurn, outcome: Outcome) -> TurnEnded:
+        well = outcome.status == "success"
+        declined = well and self._parts.declined()
         return TurnEnded(
             **self._sender.stamp(),
             turn=running.ticket.number,
             status=outcome.status,
             duration_ms=(monotonic() - running.began) * 1000,
             usage=self._parts.usage(),
-            silent=outcome.status == "success" and not outcome.answer.strip(),
+            silent=well and not declined and not outcome.answer.strip(),
+            declined=declined,
         )
 
     def _go_on(self, *, stopped: bool) -> None:

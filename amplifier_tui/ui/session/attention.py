@@ -77,7 +77,7 @@ def call_user(app: App[Any], tab: SessionTab, event: HostEvent) -> None:
 def _words(event: HostEvent) -> tuple[Kind, str] | None:
     match event:
         case TurnEnded(agent="main"):
-            return "end", _STATUS[event.status]
+            return "end", event.remark or _STATUS[event.status]
         case ApprovalRequested():
             return "decision", event.action
         case QuestionsAsked():

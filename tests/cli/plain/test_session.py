@@ -54,6 +54,12 @@ SHOT = ImageCard(
 )
 
 
+def test_an_answer_that_the_model_declined_is_said_to_be_with_what_can_be_done() -> None:
+    client = ScriptedClient(batches=[[turn(), ended("b", "I"), turn_ended(declined=True)]])
+    told = "The model declined to answer. Use other words, or another model (/model).\n"
+    assert told in said(client, "go\n")
+
+
 def test_a_turn_is_said_in_lines_as_it_happens() -> None:
     events = [
         turn(),

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -123,14 +123,21 @@ def test_a_failure_of_the_api_says_what_to_do_and_gives_the_prompt_back(
 
 
 def test_an_answer_that_the_provider_refuses_to_go_on_with_is_said_to_be_no_whole_one(
-    project: Project, driver: Driver, server: LoopbackServer, api: str
+    project: Project, drive: Callable[[], Driver], server: LoopbackServer, api: str
 ) -> None:
     server.script.add(reply("The recipe begins with", stop="refusal"))
+    driver = drive()
     driver.open(project.bundle(providers=[provider(api, server)]))
-    assert driver.turn("hello").status == "success"
+    ended = driver.turn("hello")
+    assert (ended.status, ended.remark) == ("success", "The model declined to answer")
     assert driver.answers()[-1] == "The recipe begins with"
-    told = [notice.text for notice in driver.of(Notice) if notice.level == "warning"]
-    assert any("refused to go on" in text for text in told)
+    assert not [notice for notice in driver.of(Notice) if notice.level == "warning"]
+    server.script.add("Fine.")
+    assert driver.turn("in other words").remark == ""
+    driver.close()
+    later = drive()
+    later.open(resume="last")
+    assert [event.declined for event in later.of(TurnEnded)] == [True, False]
 
 
 def test_an_answer_that_breaks_off_is_void_once_it_is_repeated(

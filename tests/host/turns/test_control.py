@@ -47,6 +47,7 @@ class Session:
                 withdraw=lambda: None,
                 untouched=lambda: False,
                 status=lambda: None,
+                declined=lambda: False,
                 usage=Usage,
                 with_output=str,
                 over=self._over,

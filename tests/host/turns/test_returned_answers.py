@@ -114,7 +114,7 @@ def test_nothing_that_is_returned_is_nothing_that_is_shown(
     driver: Driver, returning: Callable[..., str]
 ) -> None:
     driver.open(returning(returns=" "))
-    assert driver.turn("hi").silence == "The model answered nothing"
+    assert driver.turn("hi").remark == "The model answered nothing"
     assert driver.answers() == []
 
 

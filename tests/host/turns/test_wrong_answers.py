@@ -120,7 +120,7 @@ def test_an_answer_with_nothing_in_it_is_told_also_when_the_session_is_opened_ag
     mute = {"module": "provider-mute", "source": str(tmp_path / "provider-mute")}
     first.open(project.bundle(providers=[mute]))
     ended = first.turn("hi")
-    assert (ended.status, ended.silence) == ("success", "The model answered nothing")
+    assert (ended.status, ended.remark) == ("success", "The model answered nothing")
     first.close()
     again = drive()
     again.open(resume="last")

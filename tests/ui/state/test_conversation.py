@@ -228,6 +228,19 @@ def test_an_answer_with_nothing_in_it_leaves_a_note() -> None:
     assert outline(state.entries) == ["user fix it", "note The model answered nothing"]
 
 
+def test_an_answer_that_the_model_declined_stays_and_a_warning_below_says_what_can_be_done() -> (
+    None
+):
+    state = new_state(turn(), started("b"), ended("b", "I"), turn_ended(declined=True))
+    *said, note = state.entries
+    assert outline(said) == ["user fix it", "text I"]
+    assert isinstance(note, NoteEntry) and note.level == "warning"
+    assert note.text == (
+        "The model declined to answer. "
+        "Use other words, another model (/model), or go back (/rewind)."
+    )
+
+
 def test_a_stop_before_any_answer_promises_nothing() -> None:
     state = new_state(
         turn(1, "a"),

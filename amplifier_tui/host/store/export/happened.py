@@ -69,7 +69,7 @@ class Happened:
             case TurnEnded():
                 said = event.status == "error" and self._has_failed
                 self._has_failed = False
-                if (words := _ENDS.get(event.status, event.silence)) and not said:
+                if (words := _ENDS.get(event.status, event.remark)) and not said:
                     yield ExportPart("notice", words)
             case Compacted():
                 how = f"{event.before_tokens} to {event.after_tokens} tokens"

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from amplifier_tui.base.text import one_line, short_count
+from amplifier_tui.base.text import one_line, short_count, with_remedy
 from amplifier_tui.host import events
 from amplifier_tui.host.events import MAIN_LANE, HostEvent
 from amplifier_tui.ui.state.conversation.blocks import BlockEntries
@@ -41,6 +41,7 @@ _ONCE = (
 )
 _TOLD = 16
 _RESUMED = "Resumed"
+_OTHERWISE = "Use other words, another model (/model), or go back (/rewind)."
 _BROKEN_OFF = " · the last turn had not ended: a prompt such as “go on” continues it"
 _CHOSEN = {
     "pin": "Kept whole from the next request on",
@@ -261,7 +262,7 @@ class ConversationState(Handlers):
         words = _end_words(event, kept)
         if words and not (event.status == "error" and self.failures.in_turn):
             level: events.Level = "error" if event.status == "error" else "info"
-            self._note(words, event.agent, level)
+            self._note(words, event.agent, "warning" if event.declined else level)
 
     def _settle(self, agent: str | None = None, interrupted: bool = True) -> bool:
         """Close what will not end any more; True when the text of an answer was kept."""
@@ -395,4 +396,4 @@ def _end_words(event: events.TurnEnded, kept: bool) -> str:
         case "error":
             return f"Failed{after}" + (" · partial answer kept" if kept else "")
         case _:
-            return event.silence
+            return with_remedy(event.remark, _OTHERWISE * event.declined)
