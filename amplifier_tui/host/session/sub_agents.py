@@ -13,8 +13,10 @@ from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals, Provider
 from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.store.children import ChildStore
 from amplifier_tui.host.stream.notices import Display
+from amplifier_tui.host.stream.results import error_text, first_line
 from amplifier_tui.host.turns.plan_mode import ModeTeller
 from amplifier_tui.host.turns.recorder import ContextRecorder
+from amplifier_tui.kernel.correlation import is_aside
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
@@ -34,13 +36,18 @@ async def follow(
     parent_lane = MAIN_LANE if of_main else parent.session_id
     parts.normalizer.lanes.open(info.session_id, info.agent_name, parent_lane, info.instruction)
     parts.agents.begin(info.session_id, info.agent_name, parent_lane, info.stop)
-    answer = ""
+    answer = problem = ""
     followed = False
 
     def listen(trace: HookTrace) -> None:
-        nonlocal answer
-        if trace.event == "execution:end":
-            answer = str(trace.data.get("response") or "")
+        nonlocal answer, problem
+        match trace.event:
+            case "execution:end":
+                answer = str(trace.data.get("response") or "")
+            case "provider:error" if not is_aside():
+                problem = first_line(error_text(trace.data.get("error")))
+            case "provider:response":
+                problem = ""
 
     stop = child.coordinator.hooks.observe(listen)
 
@@ -50,7 +57,9 @@ async def follow(
         if status == "success" and not answer and child.coordinator.cancellation.is_cancelled:
             status = "cancelled"  # before it came to its turn
         parts.agents.ended(info.session_id)
-        parts.normalizer.lanes.close(info.session_id, status, answer)
+        parts.normalizer.lanes.close(
+            info.session_id, status, problem if status == "error" else answer
+        )
 
     # First of all: whatever fails from here on, the lane closes.
     child.coordinator.register_cleanup(ended)

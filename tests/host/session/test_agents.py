@@ -194,7 +194,7 @@ def test_an_agent_that_fails_closes_its_lane_with_an_error(
     driver.open(coding(project, script([ask("explorer")], child)))
     assert driver.turn("go").status == "success"
     (closed,) = driver.of(LaneClosed)
-    assert closed.status == "error"
+    assert closed.status == "error" and "no entry" in closed.result
     (ended,) = [e for e in driver.of(ToolEnded) if e.tool == "task"]
     assert "no entry" in ended.output
 

@@ -104,6 +104,18 @@ async def test_what_is_written_to_an_agent_that_has_ended_goes_nowhere_and_stays
         assert not drive.client.named("submit")
 
 
+async def test_the_conversation_of_an_agent_that_failed_says_why_once() -> None:
+    async with running(size=(80, 24)) as drive:
+        await work(drive, "explorer")
+        lane, why = "1-2_explorer", "The connection [b]broke[/b]"
+        failed = LaneClosed(session_id=SESSION, agent=lane, lane=lane, status="error", result=why)
+        await drive.push(failed, failed)
+        assert drive.text().count(why) == 1, "below its line"
+        await drive.write("/agents explorer")
+        await drive.press("enter")
+        assert "main › explorer" in drive.text() and drive.text().count(why) == 1
+
+
 async def test_an_agent_is_stopped_alone_after_its_step_and_then_at_once() -> None:
     async with running(size=(80, 24)) as drive:
         await work(drive, "explorer", "reviewer")

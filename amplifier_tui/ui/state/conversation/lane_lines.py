@@ -4,7 +4,7 @@ from collections import Counter
 
 from amplifier_tui.host import events
 from amplifier_tui.host.events import MAIN_LANE
-from amplifier_tui.ui.state.conversation.entries import EntryList, LaneEntry
+from amplifier_tui.ui.state.conversation.entries import EntryList, LaneEntry, NoteEntry
 from amplifier_tui.ui.state.section import Handlers, assign, on
 
 
@@ -112,6 +112,11 @@ class LaneLines(Handlers):
         used = event.usage.input_tokens + event.usage.output_tokens
         end = {"state": event.status, "ended": event.at, "result": event.result}
         more = {"tokens": used} if used else {}
+        entry = self.by_lane.get(event.lane)
+        if entry is not None and entry.running and event.status == "error" and event.result:
+            # Told in its own conversation, which is below its line: that has no room for it.
+            note = NoteEntry(key="note", agent=event.lane, text=event.result, level="error")
+            self._entries.add(note)
         self._tell(event.lane, told=(), stopping="", **end, **more)
 
     @on(events.LaneUsed)
