@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from amplifier_tui.foundation.trust.items import TrustItem
+from amplifier_tui.foundation.trust.items import Remember, TrustItem
 from amplifier_tui.host.client import Decision, OpenRequest, TrustDecision
 from amplifier_tui.host.events import (
     ApprovalRequested,
@@ -134,6 +134,7 @@ class Machine:
         answer: Answer = "deny",
         others: Sequence[ToolUse] = (),
         then: Sequence[ToolUse] = (),
+        remember: Remember = "run",
     ) -> bool:
         """Open a bundle, answer the question, say hello; returns whether it could be opened.
 
@@ -143,6 +144,7 @@ class Machine:
             answer: What the user says when asked about that.
             others: What it does beside it; the user denies that.
             then: What is done next, by a sub-agent if the model began one.
+            remember: How long the answers hold.
         """
         mine = [replace(call, id=f"{_MINE}{n}") for n, call in enumerate([*wants, *then])]
         first, second = [*mine[: len(wants)], *others], mine[len(wants) :]
@@ -156,7 +158,8 @@ class Machine:
             if isinstance(event, TrustAsked):
                 self.asked += event.items
                 keys = frozenset(item.key for item in event.items if use(item))
-                driver.client.answer_trust(event.request_id, TrustDecision(accepted=keys))
+                decision = TrustDecision(accepted=keys, remember=remember)
+                driver.client.answer_trust(event.request_id, decision)
             elif isinstance(event, Failed):
                 return False
             elif isinstance(event, SessionOpened):

@@ -1,9 +1,11 @@
 """The host's fixtures, and those of real installations: installers look into one folder alone."""
 
 import shutil
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from amplifier_tui import compat
 from amplifier_tui.kernel.mounting.packages import search_path
 from tests.foundation.packages import looking_only_into
 from tests.host.conftest import drive, driver, project
+from tests.trust.cloning import EVIL, Machine, machine
 
 __all__ = ["drive", "driver", "project"]
 
@@ -61,3 +64,20 @@ def use(installer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         (programs / "uv").symlink_to(UV)
     monkeypatch.setenv("PATH", f"{programs}:/bin")
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv-cache"))
+
+
+@pytest.fixture
+def at(tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    found = machine(own_home, tmp_path)
+    # A module of a clone is new to the program, whatever other rows had under its name.
+    for name in [name for name in list(sys.modules) if name.startswith("amplifier_module_")]:
+        monkeypatch.delitem(sys.modules, name)
+    look_up = socket.getaddrinfo
+
+    def loopback(host: str | bytes | None, *more: Any, **options: Any) -> Any:
+        return look_up("127.0.0.1" if host in (EVIL, EVIL.encode()) else host, *more, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", loopback)
+    yield found
+    found.model.stop()
+    found.evil.stop()

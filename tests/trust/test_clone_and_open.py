@@ -3,18 +3,14 @@
 Each row is a trick that was found or thought of; rows are never removed.
 """
 
-import socket
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from amplifier_tui.host.door.local_client import LocalClient
 from tests.host.driving import Driver
 from tests.servers.replies import ToolUse
-from tests.trust.cloning import DIARY, EVIL, KEY, PRIVATE, Machine, machine
+from tests.trust.cloning import DIARY, KEY, PRIVATE, Machine
 from tests.trust.tricks import Effect, Never
 from tests.trust.tricks_bundle import BUNDLES
 from tests.trust.tricks_code import CODE
@@ -46,23 +42,6 @@ WANTED = (
     ToolUse("grep", {"pattern": "WORDS", "path": "~"}),
 )
 """What the model was talked into."""
-
-
-@pytest.fixture
-def at(tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
-    found = machine(own_home, tmp_path)
-    # A module of a clone is new to the program, whatever other rows had under its name.
-    for name in [name for name in list(sys.modules) if name.startswith("amplifier_module_")]:
-        monkeypatch.delitem(sys.modules, name)
-    look_up = socket.getaddrinfo
-
-    def loopback(host: str | bytes | None, *more: Any, **options: Any) -> Any:
-        return look_up("127.0.0.1" if host in (EVIL, EVIL.encode()) else host, *more, **options)
-
-    monkeypatch.setattr(socket, "getaddrinfo", loopback)
-    yield found
-    found.model.stop()
-    found.evil.stop()
 
 
 @pytest.fixture

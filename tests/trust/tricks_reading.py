@@ -64,6 +64,38 @@ FILES: dict[str, tricks.Trick] = {
         "",
         tricks.Never("notes.md"),
     ),
+    "the bundle itself by a link": tricks.Trick(
+        tricks.both(
+            lambda at: (
+                at.write(
+                    str(at.home / "mine.md"),
+                    f"---\nbundle: {{name: mine}}\nincludes: [coding]\n---\n{DIARY}\n",
+                )
+                and None
+            ),
+            tricks.link(".amplifier/bundles/team.md", "<HOME>/mine.md"),
+            lambda at: "team",
+        ),
+        "files",
+        "team.md → <HOME>/mine.md",
+        tricks.READ,
+    ),
+    "a bundle in a folder that is a link": tricks.Trick(
+        tricks.both(
+            lambda at: (
+                at.write(
+                    str(at.home / "mine/bundle.md"),
+                    f"---\nbundle: {{name: mine}}\nincludes: [coding]\n---\n{DIARY}\n",
+                )
+                and None
+            ),
+            tricks.link(".amplifier/bundles/team", "<HOME>/mine"),
+            lambda at: "team",
+        ),
+        "files",
+        "team",
+        tricks.READ,
+    ),
     "an include outside": tricks.bundle(
         "includes: [coding, <HOME>/notes.md]\n", "notes.md", tricks.READ, "files", body=""
     ),

@@ -225,12 +225,21 @@ class BundleData:
             else:
                 self._lost_context[name] = reference
 
+    def still_allows(self, path: Path) -> bool:
+        """Whether a context file is what it was: no link has come to lead out of a stranger's."""
+        within = [
+            root
+            for root in self.confined_roots
+            if path.is_relative_to(root) or path.is_relative_to(root.resolve())
+        ]
+        return not within or self.allows(path, within[0])
+
     def allows(self, path: Path, base: Path) -> bool:
         """Whether a path that starts in `base` may be read; see `confined_roots`.
 
         Where anything of a stranger takes part, no path leaves the folder it starts in.
         """
-        if not self.confined_roots or path in self.granted:
+        if not self.confined_roots or path.resolve() in self.granted:
             return True
         roots = [root for root in self.confined_roots if is_within(base, root)] or [base]
         return any(is_within(path, root) for root in roots)

@@ -101,7 +101,7 @@ class SystemPromptFactory:
             instruction = bundle.get_system_instruction() or ""
         material = _Material(instruction.strip())
         declared = bundle.context if self.declared is None else self.declared()
-        read = await asyncio.to_thread(_read_context, bundle.name, declared)
+        read = await asyncio.to_thread(_read_context, bundle, declared)
         for mention, path, content, problem in read:
             if content is None:
                 material.missing[mention] = problem
@@ -202,11 +202,15 @@ def mention_resolver(
 
 
 def _read_context(
-    owner: str, context: Mapping[str, Path]
+    bundle: BundleData, context: Mapping[str, Path]
 ) -> list[tuple[str, Path, str | None, str]]:
     read: list[tuple[str, Path, str | None, str]] = []
     for name, path in context.items():
-        mention = f"@{name}" if ":" in name or not owner else f"@{owner}:{name}"
+        mention = f"@{name}" if ":" in name or not bundle.name else f"@{bundle.name}:{name}"
+        if not bundle.still_allows(path):
+            _log.warning("Context file %s: it is a link that leads elsewhere by now", path)
+            read.append((mention, path, None, "permission_error"))
+            continue
         found = read_mentioned(mention, path)
         if found.content is not None and not found.is_directory:
             read.append((mention, path, found.content, ""))

@@ -16,7 +16,8 @@ class BaseMentionResolver:
     """Resolves `@ns:path` in bundles, `@~/path` in the user's home, anything else in a folder.
 
     Plain mentions are looked for in `base_path` (default: the working folder), then in `fallbacks`.
-    Files that are `granted` may be mentioned by anybody, and what holds keys by nobody.
+    Files that are `granted`, by their real paths, may be mentioned by anybody, and what holds keys
+    by nobody.
     """
 
     def __init__(
@@ -30,7 +31,7 @@ class BaseMentionResolver:
         self.bundles = dict(bundles or {})
         self.base_path = base_path or Path.cwd()
         self._folders = (self.base_path, *fallbacks)
-        self._granted = {path.resolve() for path in granted}
+        self._granted = frozenset(granted)
 
     def register_bundle(self, name: str, bundle: BundleData) -> None:
         """Add a namespace, or replace it."""
@@ -78,10 +79,10 @@ class BaseMentionResolver:
         if separator:
             return self._in_bundle(namespace, rest, confined)
         if text.startswith("~"):
-            found = existing_mention(Path(text).expanduser())
+            found = existing_mention(Path(text).expanduser(), follow=confined)
             return found if found is None or not confined or self._is_granted(found) else None
         for folder in self._folders:
-            found = existing_mention(folder / text)
+            found = existing_mention(folder / text, follow=confined)
             if found is None:
                 continue
             if not confined or is_within(found, folder) or self._is_granted(found):
@@ -97,14 +98,22 @@ class BaseMentionResolver:
         if bundle is None:
             return None
         found = bundle.resolve_context_path(path)
-        if found is None or not confined or path in bundle.context or bundle.base_path is None:
+        if found is None or not confined:
+            return found
+        if path in bundle.context:
+            return found if bundle.still_allows(found) else None
+        found = found.resolve()
+        if bundle.base_path is None:
             return found
         return found if is_within(found, bundle.base_path) or self._is_granted(found) else None
 
 
-def existing_mention(path: Path) -> Path | None:
-    """Return the file or folder a mention's path means, `.md` added if need be, or None."""
+def existing_mention(path: Path, *, follow: bool = False) -> Path | None:
+    """Return the file or folder a mention's path means, `.md` added if need be, or None.
+
+    With `follow` links are followed here, so that what is judged is what is read.
+    """
     for candidate in (path, path.with_name(f"{path.name}.md") if path.name else path):
         if candidate.exists():
-            return candidate
+            return candidate.resolve() if follow else candidate
     return None

@@ -40,7 +40,7 @@ from amplifier_tui.foundation.registry.roots import RootFinder, confine, place, 
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
-from amplifier_tui.foundation.trust.file_review import FileReview
+from amplifier_tui.foundation.trust.file_review import FileReview, may_read_links
 from amplifier_tui.foundation.trust.layers import read_layer
 from amplifier_tui.foundation.trust.owners import Owner, weakest
 from amplifier_tui.foundation.trust.review import TrustReview, refused
@@ -189,7 +189,7 @@ class BundleLoader:
         if review is None:
             bundle = await asyncio.to_thread(load_bundle_path, found.active_path)
         else:
-            bundle = await asyncio.to_thread(self._reviewed, uri, found, review, chain.owner)
+            bundle = await asyncio.to_thread(self._reviewed, uri, found, review, chain)
         bundle._source_uri = uri
         confine(bundle, found, self.cache_dir)
         root = self._roots.find(bundle, found)
@@ -208,17 +208,21 @@ class BundleLoader:
         return bundle
 
     def _reviewed(
-        self, uri: str, source: ResolvedSource, review: TrustReview, chosen_by: Owner
+        self, uri: str, source: ResolvedSource, review: TrustReview, chain: Chain
     ) -> Bundle:
-        remote = is_remote(uri)
+        remote, outermost = is_remote(uri), chain.parent is None
         if remote and not review.allows_source(uri, self.fetch.resolved, source.source_root):
             raise refused(f"bundle {redact_uri(uri)}")
         file = read_bundle_file(source.active_path)
+        if not remote:
+            spelled = (Path(parse_uri(uri).path), file.path) if outermost else (file.path,)
+            if not all(may_read_links(review, place, file.path) for place in spelled):
+                raise refused(str(spelled[0]))
         if not review.chosen_by.is_trusted and not remote:
             asked = FileReview(review, review.chosen_by, file.path, file.line_of)
             if not asked.may_read("the project chose it for the session"):
                 raise refused(str(file.path))
-        chosen_by = weakest(chosen_by, review.chosen_by)
+        chosen_by = weakest(chain.owner, review.chosen_by)
         return read_layer(file, review, chosen_by, uri if remote else "")
 
     async def _with_includes(self, bundle: Bundle, chain: Chain) -> Bundle:
@@ -303,7 +307,7 @@ class BundleLoader:
         allowed = review.named.get(path.resolve()) if is_there(path) else None
         if allowed is None:
             why = f"included by {bundle.name or file}"
-            allowed = asked.file_allowed(path, why, ("includes",))
+            allowed = asked.file_allowed(path, why, ("includes",)) is not None
         if not allowed:
             raise refused(str(path))
 

@@ -21,10 +21,12 @@ def confine(file: FileReview, bundle: BundleData) -> None:
     for name, path in list(bundle.context.items()):
         if file.is_own(path):
             continue
-        if file.file_allowed(path, f"context file of {file.name}", ("context",)):
-            granted.append(path)
-        else:
+        found = file.file_allowed(path, f"context file of {file.name}", ("context",))
+        if found is None:
             del bundle.context[name]
+        else:
+            bundle.context[name] = found
+            granted.append(found)
     granted += allowed_mentions(file, bundle.instruction, file.name)
     for name, agent in bundle.agents.items():
         if isinstance(agent, dict):
@@ -54,8 +56,8 @@ def allowed_mentions(file: FileReview, text: Any, where: str) -> list[Path]:
                 content = read_mentioned(mention, path).content if depth < _DEPTH else None
                 if content is not None and path.is_file():
                     todo.append((content, path.name, depth + 1))
-            elif file.file_allowed(path, f"{mention} in {where}"):
-                allowed.append(path)
+            elif (found := file.file_allowed(path, f"{mention} in {where}")) is not None:
+                allowed.append(found)
     return allowed
 
 

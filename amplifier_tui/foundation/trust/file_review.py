@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -48,25 +48,30 @@ class FileReview:
     name: str = ""
     uri: str = ""
 
-    def file_allowed(self, path: Path, why: str, keys: Keys = ()) -> bool:
-        """Whether a file outside of what the owner brings may be read."""
+    def file_allowed(self, path: Path, why: str, keys: Keys = ()) -> Path | None:
+        """Return a file outside of what the owner brings if it may be read.
+
+        Links are followed here, once: another file that they lead to later was not asked about.
+        """
         if not is_there(path):
-            return False
-        if holds_users_secrets(path):
+            return None
+        real = path.resolve()
+        if holds_users_secrets(real):
             self.leave_out("files", str(path), keys, NO_MODEL)
-            return False
-        return self.allowed("files", str(path), (*keys, str(path)), str(path), why)
+            return None
+        shown = str(path) if str(real) == os.path.abspath(path) else f"{path} → {real}"
+        return real if self.allowed("files", shown, (*keys, str(path)), shown, why) else None
 
     def may_read(self, why: str) -> bool:
         """Whether the file itself may be read, which somebody with less power chose."""
         owner = self.review.places.owner_of(self.path)
-        return not owner.is_trusted or owner is Owner.PROGRAM or self.file_allowed(self.path, why)
+        if owner is Owner.PROGRAM or not owner.is_trusted:
+            return True
+        return self.file_allowed(self.path, why) is not None
 
     def leads_out(self, text: str) -> bool:
         """Whether a text is a path that leads out of what the owner brings."""
-        if len(text) > _LONGEST_PATH or "\n" in text or "\0" in text:
-            return False
-        if "://" in text or text.startswith("//"):  # an address
+        if not self._may_be_path(text):
             return False
         expanded = str(expand_variables(text, self.review.environ))
         if expanded.startswith("~") or (expanded.startswith("$") and "/" in expanded):
@@ -102,6 +107,29 @@ class FileReview:
                 if runs and self.is_own(place) and is_there(place) and not place.is_dir():
                     found[str(place)] = f" · {written} is {_digest(place)}"
         return "".join(found.values())
+
+    def ends(self, texts: Iterable[str], folder: str = "") -> str:
+        """Return where links lead that paths among some texts go through, to be shown.
+
+        Args:
+            folder: What relative paths start from; relative to the project or the file.
+        """
+        found: dict[str, None] = {}
+        for text in texts:
+            written = text.rpartition("=")[2] if text.startswith("-") else text
+            if not self._may_be_path(written):
+                continue
+            path = os.path.expanduser(str(expand_variables(written, self.review.environ)))
+            for place in self._places(folder):
+                plain = os.path.join(os.path.realpath(place), path)
+                if (real := os.path.realpath(plain)) != os.path.normpath(plain):
+                    found[f" · {written} → {real}"] = None
+        return "".join(found)
+
+    def _may_be_path(self, text: str) -> bool:
+        if len(text) > _LONGEST_PATH or "\n" in text or "\0" in text:
+            return False
+        return "://" not in text and not text.startswith("//")  # an address
 
     def _places(self, path: str) -> list[Path]:
         """Where a path may lead, taken from this file and from the project."""
@@ -163,6 +191,25 @@ class FileReview:
         """Return the file, and the line of a path of keys."""
         line = self.line_of(keys)
         return str(self.path) if line is None else f"{self.path}:{line}"
+
+
+def may_read_links(review: TrustReview, path: Path, file: Path) -> bool:
+    """Whether a bundle of the project may be read, which can be a link that leads out of it.
+
+    Args:
+        path: Where it is, as it is written.
+        file: What would be read.
+    """
+    project = review.places.project
+    inside = Path(os.path.abspath(path)).is_relative_to(os.path.abspath(project))
+    if not inside or is_within(path, project) or review.places.owner_of(project).is_trusted:
+        return True
+    named = review.named.get(path.resolve())
+    if named is not None:
+        return named
+    asked = FileReview(review, Owner.PROJECT, path, lambda keys: None)
+    found = asked.file_allowed(path, "a bundle of the project that is a link")
+    return found is not None and is_within(file, found)
 
 
 def _digest(path: Path) -> str:

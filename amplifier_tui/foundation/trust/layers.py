@@ -157,7 +157,8 @@ class Layer(FileReview):
         text = str(uri)
         if is_remote(text) or (is_path(text) and not self.leads_out(text)):
             return True  # asked about as code, or its content is
-        allowed = self.allowed("files", text, (*keys, text), text, "a bundle for your sessions")
+        shown = text + self.ends([text])
+        allowed = self.allowed("files", shown, (*keys, text), shown, "a bundle for your sessions")
         # What includes it by that name means the same file.
         place = self.path.parent / os.path.expanduser(text)
         if is_there(place):
@@ -232,8 +233,9 @@ class Layer(FileReview):
                 continue
             self._keys(servers, name, keys, SERVERS_MODULE)
             given = _mapping(entry)
-            texts = _texts([given.get("command"), given.get("args")])
-            runs = self.programs(texts, str(given.get("cwd") or ""))
+            texts, folder = _texts([given.get("command"), given.get("args")]), given.get("cwd")
+            runs = self.programs(texts, str(folder or ""))
+            runs += self.ends(texts, str(folder)) if folder else ""
             self._power(servers, name, keys, mcp.TITLE, entry, runs)
 
     def _power(
@@ -252,7 +254,8 @@ class Layer(FileReview):
             self.leave_out("power", f"{of} · {key}", (*keys, key), _NOT_AUTO)
             del holder[key]
             return
-        shown = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str) + runs
+        shown = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+        shown += runs + self.ends(_texts(value))
         if not self.allowed("power", f"{of} · {key}", (*keys, key), shown, f"{key}: {shown}"):
             del holder[key]
 
@@ -265,8 +268,9 @@ class Layer(FileReview):
             self.leave_out("files", f"{key} of {module}", (*keys, key), NO_MODEL)
             del config[key]
             return
-        shown = json.dumps(paths, ensure_ascii=False)
-        title = ", ".join(paths)
+        ends = self.ends(paths)
+        shown = json.dumps(paths, ensure_ascii=False) + ends
+        title = ", ".join(paths) + ends
         if not self.allowed("files", title, (*keys, key), shown, f"{key} of {module}"):
             del config[key]
 

@@ -135,7 +135,9 @@ class TrustService:
         former = self._memory.file.former(item)
         was = ""
         if former is not None:
-            was = f"{'used' if former.accepted else 'refused'}: {former.detail}"
+            another = item.group == "files" and former.title != item.title
+            said = former.title if another else former.detail
+            was = f"{'used' if former.accepted else 'refused'}: {said}"
         return replace(
             item, title=clean(item.title), detail=clean(item.detail), where=item.where, was=was
         )
