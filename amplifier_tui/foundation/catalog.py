@@ -18,7 +18,7 @@ from amplifier_tui.foundation.paths import (
 )
 from amplifier_tui.foundation.registry.includes import is_path, namespace_of
 from amplifier_tui.foundation.registry.state import BundleState
-from amplifier_tui.foundation.settings.settings import Scope, Settings
+from amplifier_tui.foundation.settings.settings import PROJECT_SCOPES, Settings
 from amplifier_tui.foundation.trust.owners import Owner
 
 _SUFFIXES = (".yaml", ".yml", ".md")
@@ -63,6 +63,8 @@ class BundleCatalog:
     settings: Settings
     states: Mapping[str, BundleState]
     shipped: Sequence[Path] = ()
+    brought: bool = True
+    """Whether what the project brings is among them."""
 
     def entries(self) -> list[BundleEntry]:
         """Return every bundle to show, each name once, sorted."""
@@ -124,8 +126,7 @@ class BundleCatalog:
         known = {scope for scope, data in scopes if value in _said(data, path)}
         if entry.origin == "added":
             known |= {s for s, data in scopes if entry.name in _said(data, "bundle.added")}
-        projects = {Scope.PROJECT, Scope.LOCAL}
-        return Owner.PROJECT if known and known <= projects else Owner.USER
+        return Owner.PROJECT if known and known <= PROJECT_SCOPES else Owner.USER
 
     def _text(self, name: str) -> BundleEntry | None:
         """Return a text among the bundles: who asks for it by name is told what it lacks."""
@@ -136,7 +137,7 @@ class BundleCatalog:
         return None
 
     def _own_folders(self) -> Iterator[tuple[Path, str]]:
-        if self.project is not None:
+        if self.project is not None and self.brought:
             yield self.project / ".amplifier" / "bundles", "project"
         yield self.home / "bundles", "user"
 
@@ -150,7 +151,8 @@ class BundleCatalog:
     def _all(self, *, requested_only: bool = False) -> Iterator[BundleEntry]:
         for folder, origin in self._own_folders():
             yield from bundles_in(folder, origin)
-        for name, uri in self.settings.added_bundles.items():
+        added = self.settings.added_bundles if self.brought else self.settings.added_by_user
+        for name, uri in added.items():
             yield BundleEntry(name, self._absolute(uri), "added")
         yield from self._registered(requested=True)
         for folder in self.shipped:

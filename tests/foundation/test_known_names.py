@@ -52,7 +52,8 @@ async def test_a_shipped_bundle_is_included_by_its_name(project: Path, own_home:
 async def test_that_writes_nothing_about_it_into_the_registry(
     project: Path, own_home: Path
 ) -> None:
-    bundle(project, "mine", "includes: [good, 'good:parts/extra']\n")
+    mine = own_home / ".amplifier" / "bundles" / "mine.yaml"
+    write(mine, "bundle: {name: mine}\nincludes: [good, 'good:parts/extra']\n")
     await workspace(project).load("mine")
     registry = json.loads((own_home / ".amplifier" / "registry.json").read_text())
     assert list(registry["bundles"]) == ["mine"]
@@ -118,6 +119,20 @@ async def test_a_registered_bundle_comes_before_the_shipped_one(
     bundle(project, "mine", "includes: [good]\n")
     found = await workspace(project).load("mine", trust=allow)
     assert modules(found.tools) == ["tool-theirs"]
+
+
+@pytest.mark.parametrize("name", ["good", "mine"])
+async def test_what_was_fetched_is_not_registered_under_a_shipped_or_a_users_name(
+    project: Path, own_home: Path, tmp_path: Path, name: str
+) -> None:
+    theirs = f"bundle: {{name: {name}}}\ntools: [{{module: tool-theirs}}]\n"
+    repo = GitRepo.create(tmp_path / "repo", {"bundle.yaml": theirs})
+    write(own_home / ".amplifier" / "bundles" / "mine.yaml", "bundle: {name: mine}\n")
+    write(own_home / ".amplifier" / "bundles" / "top.yaml", "includes: [good, mine]\n")
+    found = await workspace(project).load(repo.uri(), trust=allow)
+    assert modules(found.tools) == ["tool-theirs"]
+    assert repo.uri() not in (own_home / ".amplifier" / "registry.json").read_text()
+    assert modules((await workspace(project).load("top", trust=allow)).tools) == ["tool-good"]
 
 
 async def test_a_preview_knows_the_names_too(project: Path) -> None:

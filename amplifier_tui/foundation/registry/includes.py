@@ -18,6 +18,7 @@ from amplifier_tui.foundation.paths import (
     with_subdirectory,
 )
 from amplifier_tui.foundation.registry.state import BundleState
+from amplifier_tui.foundation.registry.whose import Whose
 from amplifier_tui.foundation.trust.owners import Owner
 
 _SUFFIXES = ("", ".yaml", ".yml", ".md", "/bundle.yaml", "/bundle.md")
@@ -149,8 +150,9 @@ IncludeSourceResolver = Callable[[str], str | None]
 class BundleNames:
     """What the name of a bundle, a path or an include means.
 
-    `states` is the registry's own dict. `known` names mean something without being registered;
-    bundles in `unlisted` folders are not entered. `redirect` may redirect includes.
+    `states` is the registry's own dict, with the user's names. `known` names mean something without
+    being registered; bundles in `unlisted` folders are not entered. `redirect` may redirect
+    includes. What `whose` says is brought along is in `brought`, which only a project's files see.
     """
 
     def __init__(
@@ -159,18 +161,31 @@ class BundleNames:
         known: Mapping[str, str],
         unlisted: Sequence[Path],
         redirect: IncludeSourceResolver | None,
+        whose: Whose,
     ) -> None:
         self.states = states
+        self.brought: dict[str, BundleState] = {}
         self.redirect = redirect
+        self.whose = whose
         self._known = {
             name: BundleState(uri=source, name=name, local_path=source)
             for name, source in known.items()
         }
         self._unlisted = tuple(folder.resolve() for folder in unlisted)
 
-    def knows(self, name: str) -> bool:
-        """Whether a name is registered, or means something without being."""
-        return name in self.states or name in self._known
+    def seen_by(self, includer: BundleData) -> Mapping[str, BundleState]:
+        """Return what names mean in a bundle's file; in the user's own never what is brought."""
+        file = includer.source_file
+        if file is not None and self.whose.is_brought(file):
+            return ChainMap(self.brought, self.states, self._known)
+        return ChainMap(self.states, self._known)
+
+    def entries_for(self, name: str, uri: str, path: Path) -> dict[str, BundleState]:
+        """Return where a bundle is entered that was loaded by a URI from a file."""
+        for entries in (self.states, self.brought):
+            if name in entries and entries[name].uri == uri:
+                return entries
+        return self.states if self.whose.may_take(name, path) else self.brought
 
     def nearest(self, source: str, includer: BundleData) -> str:
         """Return the end of a sentence that offers what an include most likely means, or empty.
@@ -180,10 +195,11 @@ class BundleNames:
         if is_path(source) or "://" in source:
             return ""
         namespace, separator, path = source.partition(":")
+        seen = self.seen_by(includer)
         if not separator:
-            return did_you_mean(source, self._all)
-        if namespace not in self._all and includer.folder_of(namespace) is None:
-            return did_you_mean(namespace, {*self._all, *includer.source_base_paths})
+            return did_you_mean(source, seen)
+        if namespace not in seen and includer.folder_of(namespace) is None:
+            return did_you_mean(namespace, {*seen, *includer.source_base_paths})
         folder = self._folder_of(namespace, includer)
         if folder is None:
             return ""
@@ -198,7 +214,7 @@ class BundleNames:
 
     def _folder_of(self, namespace: str, includer: BundleData) -> Path | None:
         own = includer.folder_of(namespace)
-        state = self._all.get(namespace)
+        state = self.seen_by(includer).get(namespace)
         return own or (None if state is None else folder_of_state(state))
 
     def lists(self, path: Path) -> bool:
@@ -215,7 +231,8 @@ class BundleNames:
         if is_path(name_or_uri):
             return os.path.abspath(name_or_uri)
         if namespace_of(name_or_uri) is not None:
-            return resolve_namespace(name_or_uri, BundleData(name=""), self._all) or name_or_uri
+            every = ChainMap(self.states, self._known, self.brought)
+            return resolve_namespace(name_or_uri, BundleData(name=""), every) or name_or_uri
         return self._known[name_or_uri].uri if name_or_uri in self._known else name_or_uri
 
     def resolve_include(self, source: str, includer: BundleData | None = None) -> str | None:
@@ -229,8 +246,9 @@ class BundleNames:
         if "://" in source or source.startswith("git+"):
             return source
         if namespace_of(source) is not None:
-            return resolve_namespace(source, includer, self._all)
-        state, known = self.states.get(source), self._known.get(source)
+            return resolve_namespace(source, includer, self.seen_by(includer))
+        state, known = self.seen_by(includer).get(source), self._known.get(source)
+        state = None if state is known else state
         # A bundle may extend the one whose name it takes.
         if state is not None and (known is None or state.uri != includer._source_uri):
             return state.uri
@@ -240,10 +258,6 @@ class BundleNames:
         if found is not None or is_path(source):
             return found
         return source
-
-    @property
-    def _all(self) -> Mapping[str, BundleState]:
-        return ChainMap(self.states, self._known)
 
 
 def _is_own(path: str, bundle: BundleData) -> bool:

@@ -194,7 +194,9 @@ class BundleLoader:
         confine(bundle, found, self.cache_dir)
         root = self._roots.find(bundle, found)
         nested = place(bundle, root)
-        remember(self.names, bundle, uri, found, root, nested, requested=chain.parent is None)
+        chosen = review is None or review.chosen_by.is_trusted
+        requested = chosen and chain.parent is None
+        remember(self.names, bundle, uri, found, root, nested, requested=requested)
         if not auto_include:
             return bundle
         if bundle.includes:
@@ -267,7 +269,8 @@ class BundleLoader:
             waiting = unknown
         bundle.skipped.sort(key=lambda entry: entry.line or 0)
         parts = [(entry.source, loaded[entry.index]) for entry in includes if entry.index in loaded]
-        relate(self.names.states, bundle, [included for _, included in parts])
+        if bundle.source_file is None or not self.names.whose.is_brought(bundle.source_file):
+            relate(self.names.states, bundle, [included for _, included in parts])
         layers = [replace(included) for _, included in parts]
         for (source, _), layer in zip(parts, layers, strict=True):
             tag_container_provenance(layer, source)
@@ -289,7 +292,7 @@ class BundleLoader:
         except BundleError as error:
             raise _UnusableInclude(error.message) from error
         namespace = namespace_of(source)
-        if target is None and namespace is not None and self.names.knows(namespace):
+        if target is None and namespace is not None and namespace in self.names.seen_by(bundle):
             near = self.names.nearest(source, bundle)
             message = f"the bundle {namespace!r} has no {source.partition(':')[2]!r}{near}"
             raise await self._fatal(bundle, include, BundleDependencyError(message))
@@ -313,7 +316,7 @@ class BundleLoader:
 
     async def _preload_namespaces(self, bundle: Bundle, includes: list[Include]) -> None:
         """Load, without its includes, what is registered for a namespace and was never loaded."""
-        states = self.names.states
+        states = self.names.seen_by(bundle)
         missing = {
             name: include
             for include in includes

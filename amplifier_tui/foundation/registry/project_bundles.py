@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import MutableMapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -21,6 +21,7 @@ from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bund
 from amplifier_tui.foundation.settings.apply import apply_settings
 from amplifier_tui.foundation.settings.keys import KeysReport
 from amplifier_tui.foundation.settings.settings import (
+    PROJECT_SCOPES,
     Settings,
     SettingsProblem,
 )
@@ -116,7 +117,7 @@ class ProjectBundles:
         registry = self._registry(fetch, settings=settings, persist=persist)
         bundle = await load_bundle(entry.source, registry=registry)
         for uri in settings.app_bundles:
-            bundle = await self._with_app_bundle(bundle, uri, registry)
+            bundle = await self._with_app_bundle(bundle, uri, registry, settings)
         bundle = bundle.compose()
         return await asyncio.to_thread(self._apply, bundle, settings, review)
 
@@ -147,8 +148,13 @@ class ProjectBundles:
         for destination in guard.destinations():
             review.allows(key_item(destination.request()))
 
-    async def _with_app_bundle(self, bundle: Bundle, uri: str, registry: BundleRegistry) -> Bundle:
-        found = await asyncio.to_thread(lambda: self.catalog().find(uri))
+    async def _with_app_bundle(
+        self, bundle: Bundle, uri: str, registry: BundleRegistry, settings: Settings
+    ) -> Bundle:
+        # What the user has in every session is not another bundle where a project has its name.
+        brought = settings.scope_of("bundle.app") in PROJECT_SCOPES
+        catalog = replace(await asyncio.to_thread(self.catalog), brought=brought)
+        found = await asyncio.to_thread(catalog.find, uri)
         try:
             loaded = await load_bundle(uri if found is None else found.source, registry=registry)
         except BundleError as error:
@@ -215,7 +221,10 @@ class ProjectBundles:
             fetch=fetch,
             persist=persist,
             known={name: str(path) for name, path in named_bundles(self.shipped).items()},
+            added=settings.added_by_user,
+            places=Ownership(self.home, self.project, self.shipped),
             unlisted=self.shipped,
         )
-        registry.register(settings.added_bundles)
+        own, added = settings.added_by_user, settings.added_bundles
+        registry.bring({name: uri for name, uri in added.items() if own.get(name) != uri})
         return registry

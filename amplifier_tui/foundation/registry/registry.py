@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import overload
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.catalog import named_bundles
 from amplifier_tui.foundation.paths import (
     get_amplifier_home,
     is_subdirectory_uri,
@@ -23,9 +24,11 @@ from amplifier_tui.foundation.registry.state import (
     read_states,
     write_states,
 )
+from amplifier_tui.foundation.registry.whose import Whose
 from amplifier_tui.foundation.sources.context import FetchContext
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
+from amplifier_tui.foundation.trust.owners import Ownership
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +45,8 @@ class BundleRegistry:
         fetch: How to fetch; replaces `trust` and `progress`.
         persist: Whether `registry.json` is written.
         known: Sources by names that mean something without being registered; never written.
+        added: Sources by names that the user gave them.
+        places: Whose files are; default without a project.
         unlisted: Folders whose bundles are not entered into the registry.
     """
 
@@ -56,6 +61,8 @@ class BundleRegistry:
         fetch: FetchContext | None = None,
         persist: bool = True,
         known: Mapping[str, str] | None = None,
+        added: Mapping[str, str] | None = None,
+        places: Ownership | None = None,
         unlisted: Sequence[Path] = (),
     ) -> None:
         self._home = get_amplifier_home() if home is None else home.expanduser().resolve()
@@ -66,13 +73,22 @@ class BundleRegistry:
         self.failures: dict[str, Exception] = {}
         self._persist = persist
         self._file = self._home / "registry.json"
-        self._registry = read_states(self._file)
-        self._names = BundleNames(self._registry, known or {}, unlisted, include_source_resolver)
+        known = known or {}
+        whose = Whose(
+            places or Ownership(self._home, self._home),
+            {*known, *named_bundles((self._home / "bundles",))},
+            added or {},
+        )
+        read = read_states(self._file)
+        self._registry = {name: state for name, state in read.items() if whose.is_kept(state)}
+        healed = len(self._registry) < len(read)
+        self._names = BundleNames(self._registry, known, unlisted, include_source_resolver, whose)
         self._loader = BundleLoader(
             self._names, self.fetch, self.source_resolver, self.cache_dir, strict=strict
         )
-        if self._forget_vanished():
+        if self._forget_vanished() or healed:
             self.save()
+        self.register(whose.added)
 
     @property
     def home(self) -> Path:
@@ -96,6 +112,11 @@ class BundleRegistry:
                 self._registry[name] = BundleState(uri=uri, name=name)
             else:
                 state.uri = uri
+
+    def bring(self, bundles: Mapping[str, str]) -> None:
+        """Add names that mean something in a project's own files alone; never saved."""
+        for name, uri in bundles.items():
+            self._names.brought[name] = BundleState(uri=uri, name=name)
 
     def unregister(self, name: str) -> bool:
         """Forget a name, also where others relate to it; no file is removed. Not saved."""

@@ -122,23 +122,27 @@ def remember(
 
     Its includes are not composed yet. `requested`: it was asked for itself, not included.
     """
-    states = names.states
     if not names.lists(source.active_path):
         return
-    if root is not None and root.bundle.name and root.bundle.name not in states:
+    if root is not None and root.bundle.name:
         # In a clone the root is what the URI names without its subdirectory.
         fetched = parse_uri(uri).is_git and root.folder == source.source_root
-        states[root.bundle.name] = BundleState(
-            uri=without_fragment(uri) if fetched else f"file://{root.folder}",
-            name=root.bundle.name,
-            version=root.bundle.version,
-            local_path=str(root.folder),
+        above = without_fragment(uri) if fetched else f"file://{root.folder}"
+        names.entries_for(root.bundle.name, above, root.folder).setdefault(
+            root.bundle.name,
+            BundleState(
+                uri=above,
+                name=root.bundle.name,
+                version=root.bundle.version,
+                local_path=str(root.folder),
+            ),
         )
-    for alias in states.values():
+    for alias in (*names.states.values(), *names.brought.values()):
         if alias.uri == uri and alias.name != bundle.name:
             _stamp(alias, bundle, source)
     if not bundle.name:
         return
+    states = names.entries_for(bundle.name, uri, source.active_path)
     state = states.get(bundle.name)
     if state is None:
         state = states[bundle.name] = BundleState(uri=uri, name=bundle.name)

@@ -43,6 +43,10 @@ class Scope(StrEnum):
     """`settings.yaml` in the folder of one session."""
 
 
+PROJECT_SCOPES = frozenset((Scope.PROJECT, Scope.LOCAL))
+"""Scopes whose files lie in the project: they come with what was cloned."""
+
+
 @dataclass(frozen=True, slots=True)
 class SettingsFiles:
     """Where the scopes' files are: in the Amplifier home, a project's and a session's folder."""
@@ -170,6 +174,15 @@ class Settings:
         """`bundle.added`: URIs by name; of a path in a home, the path itself."""
         added = _texts(self.get("bundle.added"))
         return {name: os.path.expanduser(uri) for name, uri in added.items()}
+
+    @property
+    def added_by_user(self) -> dict[str, str]:
+        """`bundle.added` without what the project's own settings say."""
+        added: dict[str, Any] = {}
+        for scope, data in self.by_scope.items():
+            if scope not in PROJECT_SCOPES:
+                added |= get_nested(data, "bundle.added", None) or {}
+        return {name: os.path.expanduser(uri) for name, uri in _texts(added).items()}
 
     @property
     def providers(self) -> list[dict[str, Any]]:
