@@ -11,6 +11,8 @@ from amplifier_tui.host.stream.diffs import Snapshot, unified
 
 DIFF_LIMIT: Final = 256 * 1024
 """Characters of a diff that is asked about."""
+_LEAST_DIFF: Final = 1_000
+"""Characters of each file's part in the diff of a patch, however long the others are."""
 _LISTED: Final = 3
 
 
@@ -59,7 +61,9 @@ def replacing(
 
 
 def patching(text: str, places: Mapping[str, Path], seen: SeenFiles) -> PlannedChange:
-    """Return a patch as it is, and why it does not fit its files, as far as they tell.
+    """Return what a patch would change, and why it does not fit its files, as far as they tell.
+
+    Where it does not fit, or a file can't be compared, the patch is returned as it is.
 
     Args:
         places: Where the files are that it names, as it names them.
@@ -69,29 +73,62 @@ def patching(text: str, places: Mapping[str, Path], seen: SeenFiles) -> PlannedC
     except PatchProblem:
         return PlannedChange(text)  # Another format; only its tool knows it.
     now: dict[str, str | None] = {}
+    before_it: dict[str, str | None] = {}
     problems: dict[str, None] = {}
+    compared = True
     for change in changes:
         path = places[change.path]
         if change.path not in now:
             before = seen.now(path)
             if before.note:
+                compared = False
                 continue
-            now[change.path] = before.text
+            before_it[change.path] = now[change.path] = before.text
             if since := _since(path, seen):
                 problems[f"{change.path}: {since}"] = None
-        if problem := _patched(change, now, places, seen):
+        target = change.move_to or change.path
+        if target not in now:
+            there = seen.now(places[target])
+            before_it[target] = now[target] = there.text
+            compared = compared and not there.note
+        if problem := _patched(change, now):
             problems[problem] = None
-    return PlannedChange(text, "; ".join(problems))
+    if problems or not compared:
+        return PlannedChange(text, "; ".join(problems))
+    return PlannedChange(_joined(before_it, now) or text)
 
 
-def _patched(
-    change: FileChange, now: dict[str, str | None], places: Mapping[str, Path], seen: SeenFiles
-) -> str:
+def _joined(before: Mapping[str, str | None], after: Mapping[str, str | None]) -> str:
+    """Return the diffs of files one after the other, each cut where all get too long."""
+    found: list[str] = []
+    left = DIFF_LIMIT
+    for name, text in before.items():
+        found.append(unified(name, text, after[name], max(_LEAST_DIFF, left)))
+        left -= len(found[-1])
+    return "".join(found)
+
+
+def deleted_paths(text: str) -> frozenset[str]:
+    """Return the files that are gone after a patch, as it names them.
+
+    Those that it moves or makes again are not; none are where it can't be read.
+    """
+    gone: set[str] = set()
+    try:
+        for change in read_patch(text):
+            if change.kind == "delete":
+                gone.add(change.path)
+            else:
+                gone.discard(change.move_to or change.path)
+    except PatchProblem:
+        return frozenset()
+    return frozenset(gone)
+
+
+def _patched(change: FileChange, now: dict[str, str | None]) -> str:
     """Do one change of a patch to texts; returns what is wrong with it."""
     text = now[change.path]
     target = change.move_to or change.path
-    if target not in now:
-        now[target] = seen.now(places[target]).text
     if (change.kind == "add" or target != change.path) and now[target] is not None:
         return f"{target} exists already"
     if change.kind == "add":

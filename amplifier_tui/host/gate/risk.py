@@ -7,6 +7,7 @@ The word colours the dialog, decides what may be remembered, and whether silence
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,7 +27,13 @@ from amplifier_tui.host.events import Risk
 from amplifier_tui.host.gate.calls.searching import met_secrets
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, is_root_like, resolved
-from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, judge_program, variables_changed
+from amplifier_tui.host.gate.programs import (
+    DELETES,
+    NETWORK,
+    ONLY_READS,
+    judge_program,
+    variables_changed,
+)
 
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
 UNREADABLE: Final = "can't be read in full"
@@ -34,6 +41,7 @@ OUTSIDE: Final = "writes outside the workspace"
 READS_OUTSIDE: Final = "reads outside the workspace"
 SECRETS: Final = "touches keys or passwords"
 MAKES_FILE: Final = "makes a file"
+CHANGES_FILE: Final = "changes a file"
 
 _DOWNLOADERS: Final = frozenset({"curl", "wget", "fetch", "aria2c"})
 INTERPRETERS: Final = SHELLS | {"python", "python3", "node", "perl", "ruby", "php", "deno"}
@@ -205,7 +213,23 @@ def judge_write(place: PathPlace) -> Judgement:
         return Judgement("critical", ("changes the operating system",), places)
     if place.outside:
         return Judgement("high", (OUTSIDE,), places)
-    return Judgement("medium", ("changes a file" if place.exists else MAKES_FILE,), places)
+    return Judgement("medium", (CHANGES_FILE if place.exists else MAKES_FILE,), places)
+
+
+def judge_delete(place: PathPlace) -> Judgement:
+    """Judge deleting a file."""
+    found = judge_write(place)
+    return worst(
+        (
+            Judgement("high", (DELETES,), (place,)),
+            replace(
+                found,
+                reasons=tuple(
+                    reason for reason in found.reasons if reason not in (MAKES_FILE, CHANGES_FILE)
+                ),
+            ),
+        )
+    )
 
 
 def judge_tool_read(place: PathPlace) -> Judgement:

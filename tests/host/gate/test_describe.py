@@ -128,37 +128,6 @@ def test_several_edits_of_one_call_are_one_diff(tmp_path: Path) -> None:
     assert "-a\n-b\n+A\n+B\n" in found.diff
 
 
-@pytest.mark.parametrize(
-    ("lines", "problem"),
-    [
-        (["*** Update File: a", "-1", "+2", "*** Update File: a", "-2", "+3"], ""),
-        (["*** Delete File: a", "*** Add File: a", "+x", "*** Add File: n", "+x"], ""),
-        (["*** Update File: a", "*** Move to: c", "-1", "+2", "*** Delete File: c"], ""),
-        (["*** Update File: a", "-no", "+x"], "a: line 3 of the patch: `no` is not in the file"),
-        (["*** Add File: b", "+x"], "b exists already"),
-        (["*** Update File: a", "*** Move to: b"], "b exists already"),
-        (["*** Delete File: n"], "there is no file n"),
-        (["*** Delete File: a", "*** Delete File: a"], "there is no file a"),
-    ],
-)
-def test_a_patch_that_does_not_fit_its_files_is_told(
-    tmp_path: Path, lines: list[str], problem: str
-) -> None:
-    (tmp_path / "a").write_text("1\n")
-    (tmp_path / "b").write_text("z\n")
-    text = "\n".join(["*** Begin Patch", *lines, "*** End Patch"])
-    found = describe_call("apply_patch", {"input": text}, tmp_path)
-    assert (found.problem, found.diff) == (problem, text)
-
-
-def test_a_patch_is_shown_as_it_is_with_the_files_it_names(tmp_path: Path) -> None:
-    patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-x\n+y\n*** Add File: ../b.txt\n+z\n"
-    found = describe_call("apply_patch", {"patch": patch}, tmp_path)
-    assert found.diff == patch and found.action == "apply_patch wants to change 2 files"
-    assert [p.shown for p in found.judgement.places] == ["a.txt", str(tmp_path.parent / "b.txt")]
-    assert found.judgement.outside and found.judgement.risk == "high"
-
-
 def test_a_binary_file_is_not_shown_as_text(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"\0\1")
     found = describe_call("write_file", {"file_path": "a.bin", "content": "x"}, tmp_path)

@@ -378,19 +378,6 @@ def test_details_say_what_a_module_is_made_of_and_whose_each_setting_is() -> Non
     ]
 
 
-async def test_a_setting_without_a_value_is_written_into_an_empty_field() -> None:
-    async with running() as driver:
-        driver.client.details["tool-bash"] = DETAILS
-        await driver.push(*MODULES)
-        await driver.write("/configure tool-bash shell")
-        await driver.press("enter")
-        await driver.dialog(AskLine)
-        await driver.write("zsh")
-        await driver.press("enter")
-        await driver.closed()
-        assert driver.client.named("configure") == [("tool-bash", "shell", "zsh")]
-
-
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_a_module_is_changed_from_where_it_is_shown(size: tuple[int, int]) -> None:
     async with running(size=size) as driver:

@@ -20,7 +20,13 @@ from amplifier_tui.base.tool_names import (
 )
 from amplifier_tui.host.gate.approvals.subject import Kind, Subject, read_subject
 from amplifier_tui.host.gate.calls.grants import Touched
-from amplifier_tui.host.gate.edits import PlannedChange, overwriting, patching, replacing
+from amplifier_tui.host.gate.edits import (
+    PlannedChange,
+    deleted_paths,
+    overwriting,
+    patching,
+    replacing,
+)
 from amplifier_tui.host.gate.modes import (
     Act,
 )
@@ -29,6 +35,7 @@ from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, SETS_VARIABLES
 from amplifier_tui.host.gate.risk import (
     MAKES_FILE,
     Judgement,
+    judge_delete,
     judge_script,
     judge_tool_read,
     judge_write,
@@ -125,8 +132,12 @@ def _described(
     each: tuple[Judgement, ...] = ()
     match subject.kind:
         case "write" | "edit" | "patch":
-            what = _change_words(subject, places)
-            each = tuple(judge_write(place) for place in places)
+            gone = deleted_paths(subject.text) if subject.kind == "patch" else frozenset()
+            what = _change_words(subject, places, gone)
+            each = tuple(
+                judge_delete(place) if path in gone else judge_write(place)
+                for path, place in zip(subject.paths, places, strict=True)
+            )
             whole = worst(each) if each else Judgement("medium", ("changes files",))
             # Of what is said twice, one diff would be half of it.
             change = _change(subject, places, seen) if diffs and not subject.unclear else change
@@ -280,7 +291,15 @@ _SEEMS_TO_READ: Final = "reads, as far as can be told"
 _UNCLEAR: Final = Judgement("medium", ("its arguments can be taken in more than one way",))
 
 
-def _change_words(subject: Subject, places: tuple[PathPlace, ...]) -> str:
+def _change_words(subject: Subject, places: tuple[PathPlace, ...], gone: frozenset[str]) -> str:
+    if gone:
+        names = [
+            each.shown for path, each in zip(subject.paths, places, strict=True) if path in gone
+        ]
+        deleted = names[0] if len(names) == 1 else f"{len(names)} files"
+        left = len(places) - len(names)
+        rest = f"change {left} file{'s' * (left > 1)} and " if left else ""
+        return f"{rest}delete {deleted}"
     if len(places) != 1:
         return f"change {len(places)} files" if places else "change files"
     place = places[0]
