@@ -96,7 +96,7 @@ class Models:
 
     def begin(self, stored: Mapping[str, Any], remembered: ModelChoice) -> None:
         """Take up what was chosen in this session before, else what the user chose elsewhere."""
-        choice = _read(stored) if stored else remembered
+        choice = _read(stored) if stored else self._without_limits(remembered)
         if choice.provider and choice.provider not in self._mounted():
             self._sender.notice(
                 "warning",
@@ -104,6 +104,13 @@ class Models:
             )
             return
         self._take(choice)
+
+    def _without_limits(self, choice: ModelChoice) -> ModelChoice:
+        """Leave the limits of a provider's own model to its settings, which may be others now."""
+        provider = self._mounted().get(choice.provider)
+        if provider is None or described(choice.provider, provider).model != choice.model:
+            return choice
+        return replace(choice, context_window=0, max_output_tokens=0)
 
     def tell(self, *, chosen: bool = False, doubt: str = "") -> None:
         """Say which model answers, whether the user chose it just now, and what to doubt of it."""

@@ -108,8 +108,23 @@ def test_another_vendor_s_model_answers_from_the_next_request_on_and_after_a_res
     again.client.switch_bundle("test", carry=False)
     assert again.wait(SessionOpened).model == SONNET, "it was chosen in another run"
     again.client.switch_model("gpt-6-luna", "openai")
+    again.wait(ModelChanged, lambda event: event.model == "gpt-6-luna")
     again.client.switch_bundle("test", carry=False)
     assert again.wait(SessionOpened).model == "gpt-6-luna"
+
+
+def test_limits_that_were_remembered_with_a_provider_s_own_model_give_way_to_its_settings(
+    project: Project, drive: Callable[..., Driver], server: LoopbackServer
+) -> None:
+    name = both(project, server)
+    windows = []
+    for model in (SONNET, HAIKU):
+        driver = drive()
+        chosen = ModelChoice(provider="anthropic", model=model, context_window=60_000)
+        driver.open(name, models={"test": chosen})
+        windows.append(driver.wait(ModelChanged).context_window)
+        driver.close()
+    assert windows[0] > 60_000 and windows[1] == 60_000
 
 
 def test_a_session_that_is_opened_with_a_model_is_answered_by_it_from_the_first_prompt_on(
