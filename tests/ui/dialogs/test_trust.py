@@ -9,6 +9,7 @@ from amplifier_tui.base.text import clean
 from amplifier_tui.host.client import TrustDecision
 from amplifier_tui.host.events import Notice, SessionClosed, TrustAsked
 from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
+from amplifier_tui.ui.dialogs.trust.listing import TrustList
 from amplifier_tui.ui.dialogs.trust.picks import TrustPicks
 from amplifier_tui.ui.dialogs.trust.rows import trust_rows
 from amplifier_tui.ui.widgets.styled import pieces_width
@@ -331,3 +332,35 @@ async def test_the_head_says_how_much_of_it_is_still_to_be_seen() -> None:
         await drive.pilot.resize_terminal(120, 60)
         await drive.settle()
         assert above in drive.text() and "more below" not in drive.text()
+
+
+def cursor_in_view(drive: Driver) -> bool:
+    rows = drive.app.screen.query_one(TrustList)
+    top = int(rows.scroll_offset.y)
+    return top <= rows.cursor_row < top + rows.scrollable_content_region.height
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("size", [(40, 12), (80, 24)])
+@pytest.mark.parametrize("opened", [False, True])
+async def test_the_cursor_is_in_view_after_the_list_was_laid_out_anew(
+    size: tuple[int, int], opened: bool
+) -> None:
+    long = "read the rules of this project before anything else " * 3
+    settings = (power(f"p{n}", title=f"tool-web · {n}", detail=long) for n in range(12))
+    async with running(size=size) as drive:
+        await drive.push(asked(*(source(n) for n in range(8)), *settings))
+        await drive.dialog(TrustDialog)
+        if opened:
+            await drive.press("enter")
+        await drive.press("end")
+        assert cursor_in_view(drive)
+        await drive.press("c")
+        assert cursor_in_view(drive)
+        assert "this folder, also later" in " ".join(drive.text().split())
+        await drive.press("c")
+        assert cursor_in_view(drive)
+        for other in ((30, 20), (100, 14), size):
+            await drive.pilot.resize_terminal(*other)
+            await drive.settle()
+            assert cursor_in_view(drive), other

@@ -42,6 +42,13 @@ class TrustList(LineView[TrustRow]):
         width -= MARGIN + self.styles.scrollbar_size_vertical
         return max(1, len(self.rows if width == self._made_for else self._make_rows(width)))
 
+    def lay_out(self) -> None:
+        """Make the rows anew, with the cursor on the one it was on and that in view."""
+        super().lay_out()
+        # What is ticked next must be seen.
+        if self.cursor_row >= 0:
+            self.show_rows(self.cursor_row, self._count(self.cursor_row))
+
     def _make_rows(self, width: int) -> list[TrustRow]:
         return trust_rows(self._asked, self._picks, width)
 
