@@ -46,6 +46,7 @@ from amplifier_tui.ui.terminal.textual_costs import (
     fill_strips_late,
     lay_out_once,
     let_strips_go,
+    write_to_the_end,
 )
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         let_strips_go()
         fill_strips_late()
         lay_out_once()
+        write_to_the_end()
         super().__init__(cwd if cwd is not None else Path.cwd())
         columns = [(0, "-narrow"), (MID, "-mid"), (120, "-roomy"), (WIDE, "-wide")]
         self.HORIZONTAL_BREAKPOINTS = columns

@@ -1,6 +1,7 @@
 """What Textual costs that this program need not pay."""
 
 import asyncio
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
@@ -11,12 +12,15 @@ from textual import events, on
 from textual.cache import FIFOCache
 from textual.css.styles import RenderStyles
 from textual.dom import DOMNode
+from textual.drivers._writer_thread import WriterThread
 from textual.geometry import Region, Size
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.strip import Strip
 from textual.widget import Widget
 
+_log = logging.getLogger(__name__)
 _METHOD = "divide"
+_write_all = WriterThread.run
 _STRIP_CACHES = {
     name: cache._maxsize
     for name in Strip.__slots__
@@ -51,6 +55,24 @@ def without_tree_sitter() -> Iterator[None]:
         yield
     finally:
         del sys.modules["tree_sitter"]
+
+
+def write_to_the_end() -> None:
+    """Drop what is left to write once the terminal is gone; a second call changes nothing.
+
+    Textual's writer ends there with its queue full, and the next frame waits for room in it for
+    ever: the loop stands still, and no signal ends the program.
+    """
+
+    def run(writer: WriterThread) -> None:
+        try:
+            _write_all(writer)
+        except (OSError, ValueError) as error:
+            _log.warning("The terminal takes no more output: %s", error)
+            while writer._queue.get() is not None:
+                pass
+
+    setattr(WriterThread, run.__name__, run)
 
 
 def let_strips_go() -> None:
