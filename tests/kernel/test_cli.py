@@ -9,6 +9,7 @@ TOOL = """
 class Tool:
     name = "t"
     description = "d"
+    input_schema = {"type": "object", "properties": {}}
 
     async def execute(self, input): ...
 
@@ -21,7 +22,7 @@ async def mount(coordinator, config):
 @pytest.mark.parametrize(
     ("source", "status", "words"),
     [
-        (TOOL, 0, "PASSED: 7/7 checks passed"),
+        (TOOL, 0, "PASSED: 8/8 checks passed"),
         (TOOL.replace("async def execute", "def execute"), 1, "Tool.execute() should be async"),
         ("", 1, "No mount() function found in module"),
     ],
@@ -40,7 +41,7 @@ def test_a_quiet_validation_prints_the_summary_alone(
 ) -> None:
     with pytest.raises(SystemExit):
         main(["validate", "tool", str(write(tmp_path, TOOL)), "-q"])
-    assert capsys.readouterr().out == "PASSED: 7/7 checks passed (0 errors, 0 warnings)\n"
+    assert capsys.readouterr().out == "PASSED: 8/8 checks passed (0 errors, 0 warnings)\n"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import json
+import shutil
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -71,7 +72,8 @@ def test_a_session_goes_on_as_a_copy_in_another_folder_and_is_deleted_and_restor
     rows = project.rows(first.session_id)
     (card,) = driver.client.sessions().result(10).cards
     other = tmp_path / "other"
-    other.mkdir()
+    # What a project brings counts in it alone, so that the other has the bundle, too.
+    shutil.copytree(project.bundles, other / ".amplifier" / "bundles")
     driver.drain()
     driver.client.copy_session(card.key, other)
     copied = driver.wait(SessionOpened)
