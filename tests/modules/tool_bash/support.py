@@ -48,7 +48,7 @@ def alive(pid: int) -> bool:
     """Whether a process runs; one that is dead and not yet collected does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         try:
             os.kill(pid, 0)
         except ProcessLookupError:
