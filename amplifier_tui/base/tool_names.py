@@ -17,6 +17,7 @@ WEB_TOOLS: Final = frozenset({"web_fetch", "web_search"})
 GROUPS: Final = {"read": READ_TOOLS, "write": WRITE_TOOLS, "web": WEB_TOOLS}
 """Names that stand for every tool of a kind."""
 FILE_TOOLS: Final = frozenset({"read", "write", *READ_TOOLS, *WRITE_TOOLS})
+SERVER_TOOLS: Final = frozenset({"web", *WEB_TOOLS})
 
 _TOOLS: Final = COMMAND_TOOLS | READ_TOOLS | WRITE_TOOLS | AGENT_TOOLS | WEB_TOOLS | GROUPS.keys()
 
@@ -29,7 +30,19 @@ def meant_tool(name: str) -> str:
     return "" if name in _TOOLS or "*" in name else nearest(name, _TOOLS) or ""
 
 
-def is_file_rule(rule: Any) -> bool:
-    """Whether a rule as it is written is about files: `read(secrets/**)`."""
+def in_brackets(rule: Any) -> str:
+    """Return what a rule says in brackets of files, servers or arguments; empty for commands.
+
+    As in `read(secrets/**)`, `web(docs.python.org)` and `own_tool({"name": 1})`.
+    """
     name, _, rest = rule.strip().partition("(") if isinstance(rule, str) else ("", "", "")
-    return name in FILE_TOOLS and rest.endswith(")") and bool(rest[:-1].strip())
+    inside = rest[:-1].strip() if rest.endswith(")") else ""
+    known = name in FILE_TOOLS or name in SERVER_TOOLS
+    return inside if known or (inside[:1] == "{" and name not in COMMAND_TOOLS) else ""
+
+
+def server_of(inside: str) -> str:
+    """Return the server that a rule means: it is named without `https://`, port and path."""
+    server = inside.partition("://")[2] or inside
+    server = server.rpartition("@")[2].partition("/")[0]
+    return server.partition(":")[0] if server.count(":") == 1 else server

@@ -62,3 +62,15 @@ def test_other_files_and_other_rules_of_the_list_are_as_before(
     tools = {event.call_id: event.tool for event in driver.of(ToolStarted)}
     went = {tools[event.call_id]: event.ok for event in driver.of(ToolEnded)}
     assert went == {"read_file": True, "bash": False}
+
+
+def test_a_bundles_rule_about_a_server_refuses_its_pages_and_asks_about_others_as_before(
+    project: Project, driver: Driver
+) -> None:
+    fetches = [{"web_fetch": {"url": f"https://{host}.invalid/"}} for host in ("evil", "other")]
+    hooks = (("hooks-approval", {"deny": ["web(evil.invalid)"]}),)
+    name = project.bundle(script=calling(*fetches), tools=(*TOOLS, "tool-web"), hooks=hooks)
+    driver.open(name)
+    driver.client.submit("go")
+    (asked,) = finish(driver)
+    assert "other.invalid" in asked.payload

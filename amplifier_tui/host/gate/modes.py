@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, get_args
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.tool_names import is_file_rule
+from amplifier_tui.base.tool_names import in_brackets
 from amplifier_tui.host.events import Mode
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -136,7 +136,8 @@ class PlannedPolicy:
         by: Who says so; empty for the default.
         careful: Ask about commands that only read, too.
         rules: Its rules that allow, as they are written.
-        file_rules: Its rules about files that deny or ask, each behind which of both.
+        call_rules: Its rules about files, servers and arguments that deny or ask, each behind which
+            of both.
         timeout: Seconds the user has; None for as long as it takes.
         problems: What could not be read, in sentences; then it is careful.
     """
@@ -145,7 +146,7 @@ class PlannedPolicy:
     by: str = ""
     careful: bool = False
     rules: tuple[Any, ...] = ()
-    file_rules: tuple[tuple[Verdict, str], ...] = ()
+    call_rules: tuple[tuple[Verdict, str], ...] = ()
     timeout: float | None = None
     problems: tuple[str, ...] = ()
 
@@ -157,7 +158,7 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
     mode, problem = first_mode("session.mode", wanted)
     by, problems = bundle, [problem] if problem else []
     careful, timeout, rules = False, None, []
-    file_rules: list[tuple[Verdict, str]] = []
+    call_rules: list[tuple[Verdict, str]] = []
     for config in _configs(plan):
         by_policy, is_careful = policy_mode(config.get("policy", "standard"))
         careful = careful or is_careful
@@ -167,8 +168,8 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
         timeout = float(given) if isinstance(given, int | float) and given > 0 else 300.0
         rules += _listed(config.get("allow"))
         for verdict in _RESTRICT:
-            file_rules += [
-                (verdict, text) for text in _listed(config.get(verdict)) if is_file_rule(text)
+            call_rules += [
+                (verdict, text) for text in _listed(config.get(verdict)) if in_brackets(text)
             ]
     if mode is None:
         mode, by = "ask", ""
@@ -177,7 +178,7 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
         by,
         careful or bool(problems),
         tuple(rules),
-        tuple(file_rules),
+        tuple(call_rules),
         timeout,
         tuple(problems),
     )

@@ -181,7 +181,7 @@ class Gating:
                 self._warn(f"hooks-approval allows {text!r}, which is no rule: {error}")
                 # Who wrote it meant something: nearly everything asks until it is corrected.
                 self.gate.careful = True
-        for verdict, text in self._policy.file_rules:
+        for verdict, text in self._policy.call_rules:
             try:
                 rules.append(parse_rule(text, verdict, origin=self._bundle, planned=True))
             except RuleError as error:

@@ -5,9 +5,10 @@ and remembers answers is the session's approval system; the ecosystem's other wa
 registered as ``approval.register_provider``, is not needed beside it.
 
 A host that judges every call itself says so with the capability ``session.gate``. There the policy,
-the rules under ``allow`` and those about files under ``ask`` and ``deny`` are the host's to apply,
-and the module asks and denies by its other rules only: ``careful`` and ``standard`` mean the mode
-``ask`` (``careful`` asks about commands that only read, too), ``relaxed`` the mode ``edits``.
+the rules under ``allow`` and those about files, servers and arguments under ``ask`` and ``deny``
+are the host's to apply, and the module asks and denies by its other rules only: ``careful`` and
+``standard`` mean the mode ``ask`` (``careful`` asks about commands that only read, too),
+``relaxed`` the mode ``edits``.
 
 Config:
     policy: What happens to calls no rule speaks of. ``careful``: only reading files goes through.
@@ -20,10 +21,11 @@ Config:
 
 A rule is a tool's name with ``*`` for any characters, or for commands ``tool(words)``: it speaks of
 command lines whose commands begin with these words, such as ``bash(git status)`` or
-``bash(npm run *)``. Under such a host, ``read(secrets/**)``, ``write(src/**)`` and
-``read_file(plan.txt)`` under ``ask`` and ``deny`` speak of files, as the user's rules do. A command
-line is allowed only if every command of it is, and never if it writes to files by redirection or
-hides commands in substitutions. A mistake in the config makes the module ``careful``, not absent.
+``bash(npm run *)``. Under such a host, ``read(secrets/**)`` and ``write(src/**)`` speak of files,
+``web(docs.python.org)`` of a server, ``own_tool({"name": 1})`` of exactly these arguments, as the
+user's rules do. A command line is allowed only if every command of it is, and never if it writes to
+files by redirection or hides commands in substitutions. A mistake in the config makes the module
+``careful``, not absent.
 """
 
 import logging

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -11,7 +12,13 @@ from pydantic import BeforeValidator, Field
 
 from amplifier_tui.base.config import ModuleSettings, Seconds, SettingProblem
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.tool_names import is_file_rule, meant_tool
+from amplifier_tui.base.tool_names import (
+    AGENT_TOOLS,
+    SERVER_TOOLS,
+    in_brackets,
+    meant_tool,
+    server_of,
+)
 
 if TYPE_CHECKING:
     from amplifier_tui.base.shell import ShellCommand
@@ -113,11 +120,26 @@ def _doubtful(config: Mapping[str, Any]) -> Iterator[SettingProblem]:
         except ValueError:
             continue  # It is told as a mistake.
         for rule in rules:
-            words = ""
-            if near := meant_tool(rule.tool):
-                words = f"no tool of the program is called {rule.tool}; {near} is"
-            elif is_file_rule(rule.text) and rule.text.partition("(")[2].lstrip()[0] in "!#":
-                words = "a path does not begin with `!` or `#`"
-            if words:
+            if words := _doubt(rule):
                 said = f"`{key}` of {ApprovalSettings.module}: {rule.text!r}: {words}"
                 yield SettingProblem(key, said, known=False)
+
+
+def _doubt(rule: ToolRule) -> str:
+    """Why a rule may never hold as it is meant; empty where it may."""
+    inside = in_brackets(rule.text)
+    if near := meant_tool(rule.tool):
+        return f"no tool of the program is called {rule.tool}; {near} is"
+    if rule.tool in AGENT_TOOLS and rule.words and not inside:
+        return f"it matches no call: write `{rule.tool}`, or its arguments as JSON in the brackets"
+    if inside.startswith("{"):
+        try:
+            json.loads(inside)
+        except (ValueError, RecursionError):
+            return "the arguments are no JSON"
+    elif rule.tool in SERVER_TOOLS and (server := server_of(inside)) != inside:
+        example = f": `{rule.tool}({server})`" if server else ""
+        return f"a server has no https://, no port and no path here{example}"
+    elif inside[:1] in ("!", "#"):
+        return "a path does not begin with `!` or `#`"
+    return ""

@@ -141,6 +141,38 @@ def test_a_bundle_opens_nothing_in_mode_plan_either_and_the_rule_is_named(tmp_pa
 
 
 @pytest.mark.parametrize(
+    ("rule", "tool", "arguments", "others"),
+    [
+        (
+            "write(src/**)",
+            "write_file",
+            {"file_path": "src/deep/a.py", "content": ""},
+            {"file_path": "a.py", "content": ""},
+        ),
+        (
+            "write(src/a.py)",
+            "write_file",
+            {"file_path": "src/a.py", "content": ""},
+            {"file_path": "src/a.py/b", "content": ""},
+        ),
+        (
+            "web(docs.example)",
+            "web_fetch",
+            {"url": "https://docs.example/a"},
+            {"url": "https://evil.example/docs.example"},
+        ),
+        ('own_tool({"a": 1})', "own_tool", {"a": 1}, {"a": 2}),
+    ],
+)
+def test_what_a_bundle_allows_of_files_servers_and_arguments_goes_and_no_other_call(
+    rule: str, tool: str, arguments: dict[str, Any], others: dict[str, Any], tmp_path: Path
+) -> None:
+    gate = Gate(tmp_path, lambda: RuleBook([planned_rule(rule, "theirs")]), mode="ask")
+    assert gate.decide(tool, arguments).verdict == "allow"
+    assert gate.decide(tool, others).verdict == "ask"
+
+
+@pytest.mark.parametrize(
     ("key", "rule", "taken"),
     [
         ("deny", "read(secrets/**)", True),
@@ -148,14 +180,17 @@ def test_a_bundle_opens_nothing_in_mode_plan_either_and_the_rule_is_named(tmp_pa
         ("deny", "read_file(secrets/plan.txt)", True),
         ("deny", "read_file", False),
         ("deny", "read()", False),
+        ("deny", "web(evil.example)", True),
+        ("ask", 'own_tool({"a": 1})', True),
+        ("deny", "web", False),
         ("deny", "*", False),
         ("ask", "bash(cat *)", False),
         ("ask", "own_tool(x)", False),
         ("allow", "write(src/**)", False),
     ],
 )
-def test_of_a_bundles_rules_the_gate_takes_those_that_keep_files(
+def test_of_a_bundles_rules_the_gate_takes_those_about_files_servers_and_arguments(
     key: str, rule: str, taken: bool
 ) -> None:
     plan = {"hooks": [{"module": "hooks-approval", "config": {key: [rule]}}]}
-    assert read_policy(plan).file_rules == (((key, rule),) if taken else ())
+    assert read_policy(plan).call_rules == (((key, rule),) if taken else ())

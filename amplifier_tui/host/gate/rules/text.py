@@ -15,10 +15,16 @@ Rules that ask or deny catch a command whatever wraps it, and what follows.
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.tool_names import COMMAND_TOOLS, FILE_TOOLS, GROUPS
+from amplifier_tui.base.tool_names import (
+    COMMAND_TOOLS,
+    FILE_TOOLS,
+    SERVER_TOOLS,
+    in_brackets,
+    server_of,
+)
 from amplifier_tui.host.events import Risk, Scope
 from amplifier_tui.host.gate.calls.grants import arguments_text
 from amplifier_tui.host.gate.modes import VERDICTS, Verdict
@@ -28,8 +34,6 @@ from amplifier_tui.host.gate.risk import (
 )
 from amplifier_tui.host.gate.rules.paths import is_pattern, matches_nothing
 from amplifier_tui.host.gate.rules.words import commands_meant, covers_nothing
-
-_WEB_TOOLS: Final = frozenset({"web", *GROUPS["web"]})
 
 
 class RuleError(ValueError):
@@ -91,7 +95,7 @@ class Rule:
                 return f"{tool} on any path in the workspace"
             return f"{tool} on {'paths like' if is_pattern(inside) else 'the path'} {inside}"
         of = "servers like" if "*" in inside else "the server"
-        return f"{tool} on {of} {inside}" if tool in _WEB_TOOLS else f"{tool} with {inside}"
+        return f"{tool} on {of} {inside}" if tool in SERVER_TOOLS else f"{tool} with {inside}"
 
     @property
     def covers_nothing(self) -> str:
@@ -141,7 +145,7 @@ def parse_rule(text: str, verdict: Verdict = "allow", **more: Any) -> Rule:
         inside, ceiling = _checked_command(inside, at)
     elif inside.startswith("{"):
         inside = _checked_arguments(inside, at)
-    elif name in _WEB_TOOLS:
+    elif name in SERVER_TOOLS:
         _check_server(name, inside, at)
     elif inside[0] in "!#":
         raise RuleError(f"a path does not begin with `{inside[0]}`", at)
@@ -168,10 +172,7 @@ def _checked_command(inside: str, at: int) -> tuple[str, Risk]:
 
 def _check_server(name: str, inside: str, at: int) -> None:
     """Refuse an address: calls are matched by the name of their server."""
-    server = inside.partition("://")[2] or inside
-    server = server.rpartition("@")[2].partition("/")[0]
-    if server.count(":") == 1:
-        server = server.partition(":")[0]
+    server = server_of(inside)
     if server != inside:
         example = f": {name}({server})" if server else ""
         raise RuleError(f"a server has no https://, no port and no path here{example}", at)
@@ -201,7 +202,7 @@ def read_rule_line(line: str, **more: Any) -> Rule:
 
 
 def planned_rule(text: Any, bundle: str) -> Rule:
-    """Read a rule of hooks-approval: there, words in brackets are those a command begins with.
+    """Read an allowing rule of hooks-approval: of a command it says what that begins with.
 
     Raises:
         RuleError: It is none.
@@ -209,7 +210,7 @@ def planned_rule(text: Any, bundle: str) -> Rule:
     if not isinstance(text, str):
         raise RuleError("it is no text", 1)
     name, opened, rest = text.strip().partition("(")
-    if opened and rest.endswith(")"):
+    if opened and rest.endswith(")") and not in_brackets(text):
         words = rest[:-1].replace(":*", " *").removesuffix("*").strip()
         text = f"{name}({words} *)" if words else name
     return parse_rule(text, origin=bundle, planned=True)
