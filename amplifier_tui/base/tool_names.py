@@ -19,6 +19,11 @@ GROUPS: Final = {"read": READ_TOOLS, "write": WRITE_TOOLS, "web": WEB_TOOLS}
 FILE_TOOLS: Final = frozenset({"read", "write", *READ_TOOLS, *WRITE_TOOLS})
 SERVER_TOOLS: Final = frozenset({"web", *WEB_TOOLS})
 
+OTHER_TOOLS: Final = frozenset(
+    {"ask_user", "bash_job", "load_skill", "memory", "todo", "tool_search"}
+)
+"""Tools of the program that are of no kind."""
+
 _TOOLS: Final = COMMAND_TOOLS | READ_TOOLS | WRITE_TOOLS | AGENT_TOOLS | WEB_TOOLS | GROUPS.keys()
 
 

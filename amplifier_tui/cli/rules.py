@@ -134,7 +134,8 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str | None, as_json: bo
     """Say what happens to a call of TOOL, by which rule, and what that did in the last 30 days.
 
     ARGUMENTS are JSON, or the command, the file or the address that the call is about. Without them
-    TOOL is the whole call, such as 'bash(git push)', 'write_file a.txt' or 'git push', a command.
+    TOOL is the whole call, such as 'bash(git push)', 'write_file a.txt' or 'git push', a command,
+    or the name of a module's tool, such as mcp__github__get_issue.
     """
     from amplifier_tui.base.commands.sandbox import sandbox_problem
     from amplifier_tui.base.tool_names import COMMAND_TOOLS

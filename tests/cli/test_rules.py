@@ -91,6 +91,7 @@ def test_a_call_may_be_written_as_in_a_rule_or_with_its_tool_apart(
         assert said(capsys, "explain", whole) == apart
     assert "Tool: bash.\n" in apart
     assert "Tool: write_file.\n" in said(capsys, "explain", "write_file src/a.py")
+    assert "Tool: mcp__github__x.\n" in said(capsys, "explain", "mcp__github__x")
 
 
 def test_a_call_is_explained_with_the_rule_and_the_file(

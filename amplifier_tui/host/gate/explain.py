@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from amplifier_tui.base.tool_names import (
     AGENT_TOOLS,
     COMMAND_TOOLS,
     GROUPS,
+    OTHER_TOOLS,
     READ_TOOLS,
     WEB_TOOLS,
     WRITE_TOOLS,
@@ -33,6 +35,8 @@ _KINDS: Final = {"read": "read_file", "write": "write_file", "web": "web_fetch"}
 """The tool that is judged for a kind of tools."""
 _PROGRAMS: Final = frozenset({"bash", "grep", "ls", "task"})
 """Tools that are called like a program: with words behind it, that is a command."""
+_ALONE: Final = frozenset({"bash", "ls"})
+"""Tools whose name alone is a command."""
 _KNOWN: Final = COMMAND_TOOLS | READ_TOOLS | WRITE_TOOLS | WEB_TOOLS | AGENT_TOOLS | GROUPS.keys()
 
 
@@ -40,7 +44,7 @@ def read_call(text: str, tools: Collection[str] = ()) -> tuple[str, dict[str, An
     """Return tool and arguments of a call in a person's words.
 
     Args:
-        text: A command line, `tool(arguments)` as in a rule, or `tool arguments`.
+        text: A command line, `tool(arguments)` as in a rule, `tool arguments`, or a tool alone.
         tools: The names of a session's tools; those that everybody has are known.
 
     Raises:
@@ -53,10 +57,18 @@ def read_call(text: str, tools: Collection[str] = ()) -> tuple[str, dict[str, An
         name, rest = found[1], found[2]
         quoted = _QUOTED.fullmatch(rest) if name in COMMAND_TOOLS else None
         inside = quoted[1] or quoted[2] if quoted else ""
-        as_json = rest.startswith('{"') and (name in tools or name in _KNOWN)
+        a_tool = name in {*tools, *_KNOWN, *OTHER_TOOLS} or _is_no_program(name)
+        as_json = rest.startswith('{"') and a_tool
         if inside or as_json or name in _KNOWN - _PROGRAMS:
             return name, given_arguments(name, inside or rest)
+        if not rest and a_tool and name not in _ALONE:
+            return name, {}
     return "bash", given_arguments("bash", text)
+
+
+def _is_no_program(name: str) -> bool:
+    """Whether a word is rather the name of a module's tool, as `mcp__github__get_issue` is."""
+    return "_" in name and "." not in name and shutil.which(name) is None
 
 
 def given_arguments(tool: str, text: str) -> dict[str, Any]:

@@ -165,6 +165,13 @@ def test_a_call_is_explained_by_rule_mode_and_risk(project: Project, driver: Dri
         ("make {all,test}", "bash", {"command": "make {all,test}"}),
         ('mcp_x {"a": 1}', "mcp_x", {"a": 1}),
         ("make all", "bash", {"command": "make all"}),
+        ("mcp_x", "mcp_x", {}),
+        ("mcp__other__tool", "mcp__other__tool", {}),
+        ('mcp__other__tool {"a": 1}', "mcp__other__tool", {"a": 1}),
+        ("memory", "memory", {}),
+        ("task", "task", {}),
+        ("ls", "bash", {"command": "ls"}),
+        ("pytest", "bash", {"command": "pytest"}),
     ],
 )
 def test_a_call_is_read_as_a_rule_has_it_with_its_tool_before_it_or_as_a_command(
