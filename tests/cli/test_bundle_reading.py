@@ -284,6 +284,30 @@ def test_what_no_session_can_be_opened_with_is_valid_only_as_a_part(
     assert bundles.run("validate", "part", "--strict") == 1
 
 
+WHOLE = "session: {orchestrator: loop-basic, context: context-simple}\n"
+WITH_ONE = "providers: [{module: provider-mock}]\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "end"),
+    [
+        (WITH_ONE, "is valid."),
+        ("", "is valid, but no provider is in it."),
+        (f"{WITH_ONE}includes: [gone]\n", "is valid, but 1 include is left out."),
+        (
+            "includes: [gone, ./gone.md]\n",
+            "is valid, but 2 includes are left out and no provider is in it.",
+        ),
+    ],
+)
+def test_the_last_line_says_what_a_valid_bundle_would_open_without(
+    bundles: Bundles, capsys: Capture, more: str, end: str
+) -> None:
+    bundles.write("mine", WHOLE + more)
+    assert bundles.run("validate", "mine") == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"mine {end}"
+
+
 @pytest.mark.parametrize("name", ["coding", "demo", "local", "minimal", "research"])
 def test_every_shipped_bundle_is_valid_without_a_warning(
     bundles: Bundles, capsys: Capture, name: str

@@ -9,6 +9,7 @@ from amplifier_tui.cli.bundle import common
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.bundle_file import Problem
+    from amplifier_tui.foundation.checks.preview import BundleDescription
     from amplifier_tui.foundation.workspace import Workspace
 
 _COLORS = {"error": "red", "warning": "yellow"}
@@ -33,7 +34,8 @@ def validate(context: click.Context, name: str | None, strict: bool, as_json: bo
     workspace = common.open_workspace(context)
     with common.failures(context):
         wanted = common.chosen(workspace, name)
-        problems, lacking = asyncio.run(_check(workspace, wanted, strict))
+        problems, preview = asyncio.run(_check(workspace, wanted, strict))
+    lacking = preview.error if preview.state == "invalid" else ""
     errors = [problem for problem in problems if problem.severity == "error" or strict]
     if as_json:
         findings = [asdict(problem) for problem in problems]
@@ -45,20 +47,35 @@ def validate(context: click.Context, name: str | None, strict: bool, as_json: bo
         part = "is valid only as a part of other bundles: no session can be opened with it."
         _print(problems, with_remedy(lacking, f"{wanted} {part}"))
     else:
-        _print(problems, f"{wanted} is valid.")
+        _print(problems, f"{wanted} is valid{_but(preview)}.")
     if errors:
         context.exit(common.FAILED)
 
 
-async def _check(workspace: "Workspace", name: str, strict: bool) -> "tuple[list[Problem], str]":
-    """Return what is wrong with a bundle, and why no session can be opened with it."""
+async def _check(
+    workspace: "Workspace", name: str, strict: bool
+) -> "tuple[list[Problem], BundleDescription]":
+    """Return what is wrong with a bundle, and the bundle."""
     import asyncio
 
     from amplifier_tui.foundation.checks.findings import preview_findings
 
     preview = await workspace.preview(name)
     problems = await asyncio.to_thread(preview_findings, preview, strict=strict)
-    return problems, preview.error if preview.state == "invalid" else ""
+    return problems, preview
+
+
+def _but(preview: "BundleDescription") -> str:
+    """Return what a session with a valid bundle would lack, for the end of its sentence."""
+    from amplifier_tui.ui.state.formats import plural
+
+    lacking = []
+    if preview.skipped:
+        verb = "is" if len(preview.skipped) == 1 else "are"
+        lacking.append(f"{plural(len(preview.skipped), 'include')} {verb} left out")
+    if preview.bundle is not None and not preview.bundle.providers:
+        lacking.append("no provider is in it")
+    return f", but {' and '.join(lacking)}" if lacking else ""
 
 
 def _print(problems: "list[Problem]", conclusion: str) -> None:
