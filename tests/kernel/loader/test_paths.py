@@ -183,8 +183,8 @@ async def test_a_second_copy_of_a_loaded_module_is_refused(tmp_path: Path) -> No
     first, second = write(tmp_path / "one", "tool-a"), write(tmp_path / "two", "tool-a")
     await (await loader_for(Resolver(first))).load("tool-a")
     message = (
-        "Refusing to load 'tool-a' from .*two.*: a package of that name is already loaded from .*one.*"
-        "give one of the two packages another name.*--resume"
+        "Refusing to load 'tool-a' from .*two.*: a package of that name is already loaded "
+        "from .*one.*give one of the two packages another name.*--resume"
     )
     with pytest.raises(ImportError, match=message):
         await (await loader_for(Resolver(second))).load("tool-a")

@@ -21,9 +21,10 @@ _path_lock = threading.Lock()
 def refuse_other_copy(module_id: str, wanted: Path, loaded: Path) -> NoReturn:
     """Raise ``ImportError``: a package of this name is loaded from elsewhere."""
     raise ImportError(
-        f"Refusing to load '{module_id}' from {wanted}: a package of that name is already loaded from {loaded}. "
-        "One process holds one package of a name: give one of the two packages another name, or, "
-        "if both are copies of one module, restart with --resume to use the other."
+        f"Refusing to load '{module_id}' from {wanted}: a package of that name is already loaded "
+        f"from {loaded}. One process holds one package of a name: give one of the two packages "
+        "another name, or, if both are copies of one module, restart with --resume to "
+        "use the other."
     )
 
 
