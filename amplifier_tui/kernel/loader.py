@@ -28,6 +28,7 @@ from amplifier_tui.kernel.mounting.errors import (
     module_failure_reason,
 )
 from amplifier_tui.kernel.mounting.mount import MOUNT_SECONDS, call_mount
+from amplifier_tui.kernel.mounting.packages.copies import name_of, own_copy
 from amplifier_tui.kernel.mounting.packages.finding import (
     ENTRY_POINT_GROUP,
     TYPE_TO_MOUNT_POINT,
@@ -91,8 +92,8 @@ class ModuleLoader:
     TYPE_TO_MOUNT_POINT: ClassVar[dict[str, str]] = TYPE_TO_MOUNT_POINT
 
     RUNS_CHANGES: ClassVar[bool] = False
-    """Whether source that changed since it was imported is imported anew. What was mounted from it
-    before goes on as it is."""
+    """Whether source is imported that is another one than what is loaded under its name: it changed
+    since, or lies in another folder. What was mounted from the other one goes on as it is."""
 
     MOUNT_SECONDS: float = MOUNT_SECONDS
     """Seconds a module's mount may wait before it counts as failed."""
@@ -266,10 +267,11 @@ class ModuleLoader:
 
     def _import(self, module_id: str, package_dir: Path) -> ModuleType:
         add_path(package_dir.parent, self._added_paths)
-        if not (self.RUNS_CHANGES and has_changed(package_dir)):
-            return import_package(module_id, package_dir)
-        with code_set_aside(package_dir.stem if package_dir.is_file() else package_dir.name):
-            return import_package(module_id, package_dir)
+        with own_copy(package_dir, only_loaded=not self.RUNS_CHANGES):
+            if not (self.RUNS_CHANGES and has_changed(package_dir)):
+                return import_package(module_id, package_dir)
+            with code_set_aside(name_of(package_dir)):
+                return import_package(module_id, package_dir)
 
     def _nowhere(
         self, module_id: str, unresolved: ModuleNotFoundError | None
@@ -296,6 +298,12 @@ class ModuleLoader:
             package: The Python package of its code, which is imported anew; empty to keep it.
         """
         before = {key: known for key, known in self._loaded.items() if key[0] == module_id}
+        for _, path in before:
+            package_dir = find_package_dir(module_id, path) if path is not None else None
+            if package_dir is not None:
+                # What is set aside below is this session's, not another one's copy.
+                with own_copy(package_dir, only_loaded=True):
+                    pass
         with code_set_aside(package):
             for key in before:
                 del self._loaded[key]

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from amplifier_tui.kernel.mounting.packages import search_path
+from amplifier_tui.kernel.mounting.packages import copies, search_path
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +15,5 @@ def clean_imports() -> Iterator[None]:
         if name.startswith("amplifier_module_"):
             del sys.modules[name]
     search_path._path_users.clear()
+    for known in (search_path._put_there, copies._brought, copies._aside):
+        known.clear()

@@ -1,5 +1,7 @@
+import importlib
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,6 +9,11 @@ from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError, mod
 from amplifier_tui.kernel.mounting.packages import finding
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 from tests.kernel.loader.written import MOUNT, Resolver, loader_for, write
+
+
+class Current(ModuleLoader):
+    RUNS_CHANGES = True
+
 
 # -- what is at the path ---------------------------------------------------------------------------
 
@@ -164,9 +171,6 @@ async def test_a_module_that_breaks_its_contract_is_refused_with_the_reasons(
 
 
 async def test_changed_source_is_run_only_by_a_loader_that_wants_that(tmp_path: Path) -> None:
-    class Current(ModuleLoader):
-        RUNS_CHANGES = True
-
     resolver = Resolver(write(tmp_path, "tool-a", MOUNT + "VALUE = 1\n"))
     await (await loader_for(resolver)).load("tool-a")
     first = sys.modules["amplifier_module_tool_a"]
@@ -188,6 +192,60 @@ async def test_a_second_copy_of_a_loaded_module_is_refused(tmp_path: Path) -> No
     )
     with pytest.raises(ImportError, match=message):
         await (await loader_for(Resolver(second))).load("tool-a")
+
+
+async def test_each_session_runs_the_copy_of_its_own_folder(tmp_path: Path) -> None:
+    source = f"from .part import PLACE\nimport mate_of_a\n{MOUNT}"
+    source = source.replace("return config", "return (PLACE, mate_of_a.PLACE)")
+    resolvers = []
+    for place in ("one", "two"):
+        folder = write(tmp_path / place, "tool-a", source)
+        (folder / "amplifier_module_tool_a" / "part.py").write_text(f"PLACE = {place!r}\n")
+        (folder / "mate_of_a.py").write_text(f"PLACE = {place!r}\n")
+        resolvers.append(Resolver(folder))
+
+    async def loaded(kind: type[ModuleLoader], resolver: Resolver) -> Any:
+        loader = kind((await loader_for(resolver))._coordinator)
+        mount = await loader.load("tool-a")
+        return loader, mount, sys.modules["amplifier_module_tool_a"]
+
+    one, mount_one, module_one = await loaded(Current, resolvers[0])
+    _, mount_two, module_two = await loaded(Current, resolvers[1])
+    assert await mount_one(None) == ("one", "one")
+    assert await mount_two(None) == ("two", "two")
+    # An agent of the first session has what that session has.
+    _, mount_agent, module_agent = await loaded(ModuleLoader, resolvers[0])
+    assert await mount_agent(None) == ("one", "one")
+    assert module_agent is module_one
+    # Its source once more, while the other copy is in front.
+    await loaded(ModuleLoader, resolvers[1])
+    assert sys.modules["amplifier_module_tool_a"] is module_two
+    (resolvers[0].path / "amplifier_module_tool_a" / "part.py").write_text("PLACE = 'anew'\n")
+    with one.fresh("tool-a", "amplifier_module_tool_a"):
+        mount_anew = await one.load("tool-a")
+    assert await mount_anew(None) == ("anew", "one")
+    _, mount_agent, module_agent = await loaded(ModuleLoader, resolvers[1])
+    assert module_agent is module_two
+
+
+async def test_a_copy_that_does_not_load_leaves_the_other_where_it_is(tmp_path: Path) -> None:
+    first = write(tmp_path / "one", "tool-a")
+    second = write(tmp_path / "two", "tool-a", "1 / 0\n")
+    await Current((await loader_for(Resolver(first)))._coordinator).load("tool-a")
+    module = sys.modules["amplifier_module_tool_a"]
+    with pytest.raises(ModuleLoadError, match="ZeroDivisionError"):
+        await Current((await loader_for(Resolver(second)))._coordinator).load("tool-a")
+    assert sys.modules["amplifier_module_tool_a"] is module
+
+
+async def test_a_module_of_the_environment_gives_way_to_no_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(write(tmp_path / "environment", "tool-a"))
+    importlib.import_module("amplifier_module_tool_a")
+    second = write(tmp_path / "two", "tool-a")
+    with pytest.raises(ImportError, match="Refusing to load 'tool-a'"):
+        await Current((await loader_for(Resolver(second)))._coordinator).load("tool-a")
 
 
 async def test_one_loader_refuses_another_path_for_the_same_id(tmp_path: Path) -> None:

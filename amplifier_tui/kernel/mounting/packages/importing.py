@@ -13,6 +13,12 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
 from amplifier_tui.kernel.mounting.errors import BrokenModuleError
+from amplifier_tui.kernel.mounting.packages.copies import (
+    loaded_below,
+    name_of,
+    noted_imports,
+    place_of_package,
+)
 from amplifier_tui.kernel.mounting.packages.finding import require_package_dir
 from amplifier_tui.kernel.mounting.packages.search_path import (
     add_path,
@@ -23,7 +29,7 @@ from amplifier_tui.kernel.mounting.packages.search_path import (
 _log = logging.getLogger(__name__)
 
 _Stamp = tuple[tuple[str, int, int], ...]
-_stamps: dict[str, _Stamp] = {}
+_stamps: dict[Path, _Stamp] = {}
 """Name, time (ns) and size of each source file of a package, as it was imported."""
 _MOST: Final = 1_000
 """Files of a package that are looked at, and folders."""
@@ -38,14 +44,15 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
         BrokenModuleError: The import fails.
         ImportError: Another package of that name is loaded already.
     """
-    name = package_dir.stem if package_dir.is_file() else package_dir.name
+    name = name_of(package_dir)
     stamp = None
     if name not in sys.modules:
         importlib.invalidate_caches()
         # Before it runs: what is written meanwhile is another source.
         stamp = _stamp(package_dir)
     try:
-        module = importlib.import_module(name)
+        with noted_imports(package_dir.parent):
+            module = importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise BrokenModuleError(
             f"Module '{module_id}' found at {package_dir.parent} but failed to load: "
@@ -53,20 +60,17 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
             reason_code="validation_failed",
         ) from error
     if stamp is not None:
-        _stamps[name] = stamp
-    file = getattr(module, "__file__", None)
-    origin = Path(file).resolve() if file else None
-    if origin is not None and not package_dir.is_file():
-        origin = origin.parent
-    if origin is not None and origin != package_dir.resolve():
+        _stamps[package_dir] = stamp
+    origin = place_of_package(module)
+    if origin is not None and origin.resolve() != package_dir.resolve():
         refuse_other_copy(module_id, package_dir, origin)
     return module
 
 
 def has_changed(package_dir: Path) -> bool:
     """Tell whether a package's source is another one than when `import_package` imported it."""
-    name = package_dir.stem if package_dir.is_file() else package_dir.name
-    return name in sys.modules and name in _stamps and _stamps[name] != _stamp(package_dir)
+    before = _stamps.get(package_dir)
+    return name_of(package_dir) in sys.modules and before not in (None, _stamp(package_dir))
 
 
 def _stamp(package_dir: Path) -> _Stamp:
@@ -97,7 +101,7 @@ def code_set_aside(package: str) -> Iterator[None]:
 
     When something is raised inside, the package is the one that was loaded before.
     """
-    before = _loaded_below(package)
+    before = loaded_below(package)
     for module in before.values():
         compiled = getattr(getattr(module, "__spec__", None), "cached", None)
         if not compiled:
@@ -113,17 +117,10 @@ def code_set_aside(package: str) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for name in _loaded_below(package):
+        for name in loaded_below(package):
             del sys.modules[name]
         sys.modules.update(before)
         raise
-
-
-def _loaded_below(package: str) -> dict[str, ModuleType]:
-    inside = f"{package}."
-    # Another thread may be importing; only a copy holds still.
-    found = ((name, module) for name, module in sys.modules.copy().items() if package)
-    return {name: module for name, module in found if name == package or name.startswith(inside)}
 
 
 def advice(error: BaseException) -> str:

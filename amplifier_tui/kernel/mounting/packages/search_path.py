@@ -6,6 +6,8 @@ import re
 import sys
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +17,8 @@ _INSTALLED: Final = re.compile(r"[\\/](site|dist)-packages$")
 
 # Loaders of several sessions share sys.path: an entry stays until the last one is done with it.
 _path_users: Counter[str] = Counter()
+_put_there: set[str] = set()
+"""What was there for modules at some time: what was imported from it stays imported."""
 _path_lock = threading.Lock()
 
 
@@ -42,6 +46,7 @@ def add_path(path: Path, added: list[Path], *, as_installed: bool = False) -> No
             places = (index for index, each in enumerate(sys.path) if _INSTALLED.search(each))
             sys.path.insert(next(places, len(sys.path)) if as_installed else 0, text)
         _path_users[text] += 1
+        _put_there.add(text)
         added.append(path)
 
 
@@ -64,7 +69,22 @@ def require_environment(module_id: str, module: ModuleType | None) -> None:
 
 
 def _is_apart(file: str | None) -> bool:
-    return bool(file) and any(Path(str(file)).is_relative_to(each) for each in tuple(_path_users))
+    return bool(file) and any(Path(str(file)).is_relative_to(each) for each in tuple(_put_there))
+
+
+def was_put_there(folder: Path) -> bool:
+    """Tell whether a folder is, or was, on ``sys.path`` for modules only."""
+    return str(folder) in _put_there
+
+
+@contextmanager
+def first_on_path(folder: Path) -> Iterator[None]:
+    """Have what is imported inside be looked for in a folder before all others."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
 
 
 def _on_program_path(package: str) -> bool:
