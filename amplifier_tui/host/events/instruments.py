@@ -51,6 +51,7 @@ class BudgetChanged(HostEvent):
     Attributes:
         total: Tokens in the next request.
         window: The model's context window; 0 when unknown.
+        assumed: Nobody says how much fits: what compaction goes by is a guess.
         trigger: Compaction starts here; 0 when off.
         target: Compaction goes down to here.
         reserve: Part of the window kept for the answer.
@@ -62,6 +63,7 @@ class BudgetChanged(HostEvent):
 
     total: int
     window: int = 0
+    assumed: bool = False
     trigger: int = 0
     target: int = 0
     reserve: int = 0

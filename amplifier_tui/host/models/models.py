@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from amplifier_tui.base.prices import list_prices
 from amplifier_tui.base.python import awaited
 from amplifier_tui.host.client import ModelCard, ModelChoice
 from amplifier_tui.host.events import ModelChanged
-from amplifier_tui.host.models.info import info_of
+from amplifier_tui.host.models.info import info_of, model_info
 from amplifier_tui.host.models.naming import fitting_models, nearest_model, several_fit
 from amplifier_tui.host.models.routing import NO_CHOICE, ModelRoute
 from amplifier_tui.host.session.modules.facts import (
@@ -60,7 +60,12 @@ class Models:
         self._coordinator = coordinator
         self._route = route
         self._sender = sender
-        self._default = default_provider(self._mounted(), plan)
+        self._plan = plan
+        self._default = default_provider(self._mounted(), plan).name
+        self._asked: dict[tuple[str, str], Any] = {}
+        """Providers that were asked for the window of a model, by their name and its."""
+        self._learning = set[asyncio.Task[None]]()
+        self._told = self.facts
         self._before: ModelChoice | None = None
         """What was chosen before a model that has not answered yet."""
 
@@ -68,27 +73,30 @@ class Models:
     def facts(self) -> ProviderFacts:
         """What answers the next request."""
         choice, mounted = self._route.choice, self._mounted()
-        if choice.provider not in mounted or not choice.model:
-            return self._default
-        own = described(choice.provider, mounted[choice.provider])
-        return ProviderFacts(
-            choice.provider,
-            choice.model,
-            choice.context_window or own.window,
-            choice.max_output_tokens or own.reserve,
-        )
+        if choice.provider in mounted and choice.model:
+            return self._route.facts_of(choice.provider, mounted[choice.provider], choice)
+        return self._own
+
+    @property
+    def _own(self) -> ProviderFacts:
+        """What answers where nothing is chosen."""
+        provider = self._mounted().get(self._default)
+        if provider is None:
+            return ProviderFacts()
+        return self._route.facts_of(self._default, provider)
 
     @property
     def back(self) -> str:
         """The model that answered before one that has not answered yet; empty where none did."""
         if self._before is None:
             return ""
-        return self._before.model or self._default.model or self._default.name
+        return self._before.model or self._own.model or self._own.name
 
     def _key(self, choice: ModelChoice) -> tuple[str, str]:
         if choice.model:
             return choice.provider, choice.model
-        return self._default.name, self._default.model
+        own = self._own
+        return own.name, own.model
 
     def _mounted(self) -> dict[str, Any]:
         found = self._coordinator.get("providers") or {}
@@ -116,7 +124,7 @@ class Models:
         """Say which model answers, whether the user chose it just now, and what to doubt of it."""
         if chosen:
             self._sender.store.save_metadata()
-        facts = self.facts
+        facts = self._told = self.facts
         mounted = self._mounted().get(facts.name)
         self._sender.send(
             ModelChanged(
@@ -133,6 +141,53 @@ class Models:
         )
         if doubt:
             self._sender.notice("warning", doubt)
+
+    def modules_changed(self) -> bool:
+        """Take up the providers as they are now; return whether something else answers."""
+        before = self._told
+        self._default = default_provider(self._mounted(), self._plan).name
+        if self.facts == before:
+            return False
+        self.tell()
+        return True
+
+    def learn_soon(self, learned: Callable[[], None]) -> None:
+        """Ask for the window of the model in use, once, where its provider does not tell it.
+
+        Args:
+            learned: Called when it is known.
+        """
+        facts = self.facts
+        key, provider = (facts.name, facts.model), self._mounted().get(facts.name)
+        told = facts.window and key not in self._route.learned
+        if provider is None or told or self._asked.get(key) is provider:
+            return
+        self._asked[key] = provider
+        task = asyncio.get_running_loop().create_task(self._learn(key, provider, learned))
+        self._learning.add(task)
+        task.add_done_callback(self._learning.discard)
+
+    def stop(self) -> None:
+        """Learn nothing more."""
+        for task in self._learning:
+            task.cancel()
+
+    async def _learn(
+        self, key: tuple[str, str], provider: Any, learned: Callable[[], None]
+    ) -> None:
+        name, model = key
+        try:
+            async with asyncio.timeout(LISTING):
+                info = await model_info(provider, model)
+        except TimeoutError:
+            logger.info("%s does not list its models: the window is not known", name)
+            return
+        if info is None or info.context_window <= 0:
+            return
+        reserve = answer_reserve(info.defaults) or info.max_output_tokens
+        self._route.learned[key] = ProviderFacts(name, model, info.context_window, reserve)
+        self.tell()
+        learned()
 
     async def check(self, name: str) -> str:
         """Send a provider one small request; return why it was not answered, empty where it was."""

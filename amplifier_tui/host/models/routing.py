@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.client import ModelChoice
 from amplifier_tui.host.events import MAIN_LANE
+from amplifier_tui.host.session.modules.facts import ProviderFacts, described
 from amplifier_tui.host.stand_in import StandIn, StandIns, real
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import is_aside
@@ -31,11 +32,34 @@ class ModelRoute:
         choice: What the user chose; empty where nothing was chosen.
         around: What stands around each request, and may hold it back.
         switching: Held while another model is looked up, for which requests wait.
+        learned: What providers list of models whose window they do not tell with their defaults,
+            by provider and model.
     """
 
     choice: ModelChoice = NO_CHOICE
     around: Around = lambda *_: nullcontext()
     switching: asyncio.Lock = field(default_factory=asyncio.Lock)
+    learned: dict[tuple[str, str], ProviderFacts] = field(default_factory=dict)
+
+    def facts_of(
+        self, name: str, provider: Any, choice: ModelChoice = NO_CHOICE, info: Any = None
+    ) -> ProviderFacts:
+        """Return the limits of the model that a provider answers with.
+
+        Args:
+            name: What the provider is mounted under.
+            choice: What was chosen of it.
+            info: What it says of itself, if that is at hand.
+        """
+        own = described(name, provider, info)
+        model = choice.model or own.model
+        chosen = ProviderFacts(name, model, choice.context_window, choice.max_output_tokens)
+        learned = self.learned.get((name, model), ProviderFacts())
+        # The settings of a provider are about its own model, whose limits may be others by now.
+        told = (own, chosen, learned) if model == own.model else (chosen, learned, own)
+        window = next((each.window for each in told if each.window), 0)
+        reserve = next((each.reserve for each in told if each.reserve), 0)
+        return ProviderFacts(name, model, window, reserve)
 
     def stand_before(
         self, coordinator: ModuleCoordinator, lane: str = MAIN_LANE, *, follows: bool = True
@@ -74,23 +98,31 @@ class _Lane:
 class RoutedProvider(StandIn):
     """Stands for a provider, which answers unless the user chose another."""
 
-    __slots__ = ("_answered", "_lane")
+    __slots__ = ("_answered", "_lane", "_name")
 
     def __init__(self, lane: _Lane, name: str, provider: Any) -> None:
         super().__init__(provider)
         object.__setattr__(self, "_lane", lane)
+        object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_answered", provider)
 
     def get_info(self) -> Any:
-        """Describe the provider that answers; the defaults are those of the chosen model."""
+        """Describe the provider that answers; the defaults are those of the model it answers with.
+
+        What it does not tell of its own model is what it lists of it, once that is known.
+        """
         target, choice = self._lane.target(self._other)
         info = target.get_info()
-        if not choice.model or not isinstance(info, BaseModel):
+        if not isinstance(info, BaseModel):
+            return info
+        name = choice.provider or self._name
+        facts = self._lane.route.facts_of(name, target, choice, info)
+        if not choice.model and (name, facts.model) not in self._lane.route.learned:
             return info
         told = {
-            "model": choice.model,
-            "context_window": choice.context_window,
-            "max_output_tokens": choice.max_output_tokens,
+            "model": facts.model,
+            "context_window": facts.window,
+            "max_output_tokens": facts.reserve,
         }
         known = {name: value for name, value in told.items() if value}
         return info.model_copy(update={"defaults": {**getattr(info, "defaults", {}), **known}})

@@ -288,6 +288,7 @@ def _event(
         **stamp,
         total=report.total,
         window=_whole(report, "window") or provider.window,
+        assumed=getattr(report, "provenance", "") == "fallback",
         trigger=_whole(report, "trigger"),
         target=_whole(report, "target"),
         reserve=_whole(report, "output_reserve", "reserve") or provider.reserve,

@@ -323,6 +323,8 @@ class LiveSession:
         self.mcp_servers.follow()
         self.commands.tell_soon()
         self.budget.prompt_may_differ()
+        if self.models.modules_changed():
+            self.model_changed()
         self.budget.measure_soon()
 
     async def _compacted(self) -> None:
@@ -363,6 +365,7 @@ class LiveSession:
         """Another model answers: its window counts."""
         self._requested = False
         self.budget.measure_soon()
+        self.models.learn_soon(self.model_changed)
 
     def _row_added(self, row: Row) -> None:
         self._normalizer.row_added(row)
@@ -399,6 +402,7 @@ class LiveSession:
         await self.save_state()
         self._parts.withdraw("the session was closed")
         self.budget.stop()
+        self.models.stop()
         await clean_up(self.session, self.sender)
         for stop in self._detach:
             stop()

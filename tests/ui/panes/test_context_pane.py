@@ -87,6 +87,17 @@ async def test_an_estimate_says_so() -> None:
         assert text(app.widgets[0])[0] == "Context          ≈ 62.1k of 200k"
 
 
+async def test_a_window_that_nobody_tells_is_said_to_be_assumed() -> None:
+    app = stage(budget(window=0, assumed=True))
+    async with app.run_test(size=(34, 30)):
+        assert text(app.widgets[0])[-1] == "compacts at 170k (assumed)"
+    app = stage(budget(window=0, assumed=True))
+    async with app.run_test(size=(80, 30)):
+        lines = text(app.widgets[0])
+        at = next(n for n, line in enumerate(lines) if line.startswith("compacts at 170k (assumed"))
+        assert lines[at + 1] == "its window is not known: set `window` of the bundle's context"
+
+
 async def test_small_sources_are_put_together() -> None:
     sources = tuple(SourceUsage(source=f"tool:t{n}", tokens=1_000 * n) for n in range(1, 10))
     app = stage(budget(sources=sources))

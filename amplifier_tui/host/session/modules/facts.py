@@ -236,10 +236,10 @@ def default_provider(providers: Mapping[str, Any], plan: Mapping[str, Any]) -> P
     return described(name, providers[name])
 
 
-def described(name: str, provider: Any) -> ProviderFacts:
-    """Return what a provider says of itself."""
+def described(name: str, provider: Any, info: Any = None) -> ProviderFacts:
+    """Return what a provider says of itself, in `info` if that is at hand."""
     try:
-        defaults = provider.get_info().defaults or {}
+        defaults = (provider.get_info() if info is None else info).defaults or {}
     except Exception as error:
         logger.debug("%s does not describe itself: %s", name, error)
         defaults = {}

@@ -249,7 +249,7 @@ class Opening:
         live.shell.restore(self._unsent)
         if request.restores_queue:
             live.turns.restore_queue()
-        live.budget.measure_soon()
+        live.model_changed()
         live.watch.follow_others(opened.branch)
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._notices.mistakes, prepared)

@@ -43,6 +43,7 @@ without colours. None is red, which is for danger."""
 MIXED: Final[tuple[str, Role]] = ("▚", "muted")
 """The cell of all sources that would take less than one, and the line of those put together."""
 
+_ASSUMED: Final = "its window is not known: set `window` of the bundle's context"
 _QUIET: Final = 50
 """Turns that fit, above which nothing is said about them."""
 
@@ -115,6 +116,8 @@ def full_context_rows(
         right += [(f"{short_count(free):>6}", "text"), ("     ", "muted")]
         rows.append(spread([("· ", "muted"), ("free", "text")], right, width))
     rows += [[], _foot(budget, report, width)]
+    if report.assumed:
+        rows += [[(fit(_ASSUMED, width), "muted")]]
     delta = budget.turn_delta
     if report.floor:
         rows.append(
@@ -194,6 +197,8 @@ def _legend(
 
 def _foot(budget: BudgetState, report: BudgetChanged, width: int) -> Row:
     words = f"compacts at {short_count(report.trigger)}" if report.trigger else "never compacts"
+    if report.assumed and report.trigger:
+        words += " (assumed)"
     left: Row = [(words, "warning" if budget.pressure in ("near", "over") else "muted")]
     if report.turns_left is None or report.turns_left > _QUIET or not report.trigger:
         return spread(left, [], width)
