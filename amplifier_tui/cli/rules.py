@@ -82,6 +82,9 @@ def list_rules(as_json: bool) -> None:
 def add(rule: str, verdict: str | None, for_project: bool) -> None:
     """Let the calls that RULE speaks of go, or ask about them, or refuse them.
 
+    Paths begin in the workspace's top folder, unlike those of .gitignore: `write(*.lock)` is about
+    files there, `write(**/*.lock)` about those of every folder.
+
     `read(secrets/**)` and `write(...)` that deny or ask hold for what commands name, too, such as
     `cat secrets/plan.txt`. They are no wall against what a program opens by itself.
     """
@@ -106,6 +109,8 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
         click.echo(f"Warning: it covers no command: {why}. The rule is kept as it is.", err=True)
     if why := parsed.matches_nothing:
         click.echo(f"Warning: it is about no file: {why}. The rule is kept as it is.", err=True)
+    elif wide := parsed.in_every_folder:
+        click.echo(f"It is about the top folder alone; {wide} is about every folder.", err=True)
 
 
 @rules.command(short_help="Remove a rule.")

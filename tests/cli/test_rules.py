@@ -76,6 +76,17 @@ def test_a_rule_that_is_about_no_file_is_warned_about_and_listed_as_that(
     assert "It is denied" in said(capsys, "explain", "read_file", "secrets/plan.txt")
 
 
+def test_a_rule_about_names_in_the_top_folder_alone_says_so_and_names_the_wider_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    hint = "It is about the top folder alone; {} is about every folder.\n"
+    assert said(capsys, "add", "write(*.lock)").endswith(hint.format("write(**/*.lock)"))
+    assert said(capsys, "add", "--deny", "read(.env)").endswith(hint.format("read(**/.env)"))
+    for rule in ("write(**/*.lock)", "write(src/*.py)", "write(**)", "write(../*.py)", "web(*.x)"):
+        assert said(capsys, "add", rule) == f"allow {rule}\n"
+    assert "in the top folder; write(**/*.lock)" in said(capsys, "list")
+
+
 def test_what_is_no_rule_is_refused_with_its_column(capsys: pytest.CaptureFixture[str]) -> None:
     assert "column 9: a `*` stands alone" in said(capsys, "add", "bash(git*)", status=1)
     assert not user_rules_path().exists()

@@ -107,3 +107,13 @@ def test_an_explanation_names_the_rule_that_nearly_decides(
     gate = Gate(tmp_path, lambda: book("bash(pytest *)"), mode)
     found = explain(gate, "bash", {"command": command}, ())
     assert bool(found.near) is near
+
+
+def test_of_a_file_deeper_down_the_rule_for_the_top_folder_is_named(tmp_path: Path) -> None:
+    def near(path: str) -> str:
+        described = describe_call("write_file", {"file_path": path, "content": ""}, tmp_path)
+        return nearly(described.parts, book("write(*.lock)"))
+
+    said = "the rule write(*.lock) is about the top folder alone; write(**/*.lock) would cover it"
+    assert near("deep/er/a.lock") == said
+    assert near("a.lock") == near("deep/a.txt") == ""

@@ -311,6 +311,13 @@ def test_a_pattern_that_finds_what_a_program_takes_for_an_option_does_not_only_r
         ("write_file(**)", "write_file on any path in the workspace"),
         ("write(src/**)", "write on paths like src/**"),
         ("read(~/notes.md)", "read on the path ~/notes.md"),
+        (
+            "write(*.lock)",
+            "write on paths like *.lock in the top folder; write(**/*.lock) is about every folder",
+        ),
+        ("write(**/*.lock)", "write on paths like **/*.lock"),
+        ("write(a.lock)", "write on the path a.lock"),
+        ("write(*)", "write on any path in the workspace"),
         ("bash(git status)", "the command git status"),
         ("bash(npm run test *)", "commands that begin with npm run test, without options"),
         (

@@ -8,9 +8,13 @@ from amplifier_tui.host.gate.rules.words import rule_begin
 
 
 def nearly(parts: tuple[Part, ...], book: RuleBook) -> str:
-    """Say of the first command that no rule covers which one nearly does; empty where none does."""
+    """Say of the first part that no rule covers which one nearly does; empty where none does."""
     for part in parts:
-        if part.reads or part.command is None or book.rule_for(part, planned=True) is not None:
+        if part.reads or book.rule_for(part, planned=True) is not None:
+            continue
+        if part.command is None:
+            if why := _deeper(part, book):
+                return why
             continue
         words = part.command.words
         near = [
@@ -22,6 +26,15 @@ def nearly(parts: tuple[Part, ...], book: RuleBook) -> str:
         if near:
             begin, rule = max(near, key=lambda found: len(found[0]))
             return _why(rule, begin, part, "it" if len(parts) == 1 else "that part of the line")
+    return ""
+
+
+def _deeper(part: Part, book: RuleBook) -> str:
+    """Say which rule is about the top folder alone and would cover a file if it were not."""
+    for rule in book.rules:
+        wide = rule.in_every_folder if rule.verdict == "allow" else ""
+        if wide and covers(parse_rule(wide), part):
+            return f"the rule {rule} is about the top folder alone; {wide} would cover it"
     return ""
 
 

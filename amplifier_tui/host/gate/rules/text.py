@@ -93,7 +93,9 @@ class Rule:
                 return f"no path: {why}"
             if inside in ("", "**", "*"):
                 return f"{tool} on any path in the workspace"
-            return f"{tool} on {'paths like' if is_pattern(inside) else 'the path'} {inside}"
+            words = f"{tool} on {'paths like' if is_pattern(inside) else 'the path'} {inside}"
+            wide = self.in_every_folder
+            return f"{words} in the top folder; {wide} is about every folder" if wide else words
         of = "servers like" if "*" in inside else "the server"
         return f"{tool} on {of} {inside}" if tool in SERVER_TOOLS else f"{tool} with {inside}"
 
@@ -110,6 +112,16 @@ class Rule:
         about_paths = self.tool in FILE_TOOLS and self.inside[:1] not in ("", "{")
         exact = self.verdict == "allow"
         return matches_nothing(self.inside, exact=exact) if about_paths else ""
+
+    @property
+    def in_every_folder(self) -> str:
+        """The rule about these names in every folder, where it is about the top one alone."""
+        name = self.inside.removesuffix("/")
+        plain = not name or "/" in name or name.startswith("~") or not name.strip(".*")
+        meant = is_pattern(self.inside) or self.verdict != "allow"
+        if self.tool not in FILE_TOOLS or plain or name.startswith("{") or not meant:
+            return ""
+        return f"{self.tool}(**/{self.inside})"
 
     @property
     def starred(self) -> bool:
