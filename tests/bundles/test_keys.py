@@ -117,3 +117,7 @@ def test_what_the_project_and_the_user_wrote_for_agents_reaches_the_model_and_no
         sent = json.dumps(server.requests[0].json)
     assert "Rules of the user." in sent and "Rules of the project" in sent
     assert "What is elsewhere." not in sent
+    rows = [item for event in driver.of(OpeningReported) for item in event.items]
+    assert [(item.what, item.kind, item.why) for item in rows if item.part == "context"] == [
+        ("CLAUDE.md", "skipped", "it leads out of the project: not read")
+    ]

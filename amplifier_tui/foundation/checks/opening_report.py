@@ -4,6 +4,7 @@ Nothing here runs a bundle's code: a preview reports as much of it as can be kno
 """
 
 import asyncio
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.checks.bundle_file import line_in, place_of
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule
+from amplifier_tui.foundation.mentions.resolver import existing_mention
+from amplifier_tui.foundation.paths import is_within
 from amplifier_tui.foundation.report import ReportItem, ReportKind
 from amplifier_tui.foundation.settings.apply import IN_PLACE_OF
 from amplifier_tui.foundation.trust.code import CodeSource, source_of
@@ -72,7 +75,7 @@ async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportIt
     """Return the context files and namespaced mentions of a bundle that can't be read.
 
     A plain mention of a file that is not there is no loss: bundles name files that a project may
-    have or not.
+    have or not. One of a link that leads out of `working_dir` is, where it is not followed.
     """
     bundle = replace(
         bundle, context=dict(bundle.context), _pending_context=dict(bundle._pending_context)
@@ -93,6 +96,9 @@ async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportIt
 
     def located() -> list[ReportItem]:
         found = [_unreadable(bundle, name, reason) for name, reason in lost.items()]
+        names = (mention.removeprefix("@") for mention in failed)
+        plain = [name for name in names if name not in lost and not name.startswith("~")]
+        found += [_leading_out(bundle, name) for name in plain if _leads_out(name, working_dir)]
         for references, why in (
             (bundle._pending_context, "no bundle named {!r} is part of it"),
             (bundle._lost_context, "it leads out of the folder of {!r}"),
@@ -172,6 +178,28 @@ def _unreadable(bundle: BundleData, name: str, reason: str, key: str = "") -> Re
         remedy="Correct the reference, or take it out.",
         where=where(*place),
         **_asked_by(bundle, origin),
+    )
+
+
+def _leads_out(name: str, folder: Path) -> bool:
+    """Whether a file in a folder is there by a link that leads out of it."""
+    try:
+        path = existing_mention(folder / name)
+    except (OSError, ValueError):
+        return False
+    inside = path is not None and Path(os.path.abspath(path)).is_relative_to(folder.absolute())
+    return path is not None and inside and not is_within(path, folder)
+
+
+def _leading_out(bundle: BundleData, name: str) -> ReportItem:
+    """Describe a file of the project, as `AGENTS.md`, that is a link out of it."""
+    return ReportItem(
+        what=name,
+        kind="skipped",
+        part="context",
+        why="it leads out of the project: not read",
+        remedy="Put a copy of what it leads to in its place.",
+        **_asked_by(bundle, "instruction"),
     )
 
 
