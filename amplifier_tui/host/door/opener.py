@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -56,6 +57,7 @@ class SessionOpener(SessionCommands):
         self._refused: tuple[TrustItem, ...] = ()
         self._opening_task: asyncio.Task[None] | None = None
         self._early: list[Prompt] = []
+        self._naming = False
         self._closing: set[asyncio.Task[Any]] = set()
         self._noting = asyncio.Lock()
 
@@ -184,10 +186,32 @@ class SessionOpener(SessionCommands):
         if self._mode and live.gating.gate.mode != self._mode:
             # Chosen while it opened.
             await live.gating.set_mode(self._mode)
-        if opening.request.model:
-            named = await live.models.switch("", opening.request.model, kept=False)
-            self._chose(live, named)
+        if opening.request.model and live.has_provider:
+            await self._name_model(live, opening.request.model)
         self._send_early(live)
+
+    async def _name_model(self, live: LiveSession, model: str) -> None:
+        """Have the named model answer; prompts wait for it, as no other must answer unasked."""
+        self._naming = True
+        try:
+            refused = partial(self._misnamed, live)
+            named = await live.models.switch("", model, kept=False, refused=refused)
+        finally:
+            self._naming = False
+        self._chose(live, named)
+
+    def _misnamed(self, live: LiveSession, why: str) -> None:
+        """Say that the model a session was to open with is none, and give back what was sent."""
+        facts = live.models.facts
+        live.sender.send(
+            Failed(
+                **live.sender.stamp(),
+                kind="not_found",
+                message=why,
+                remedy=f"Until you choose another, {facts.model or facts.name} answers.",
+                prompt=self._take_early(),
+            )
+        )
 
     def _send_early(self, live: LiveSession) -> None:
         """Send what was sent while it opened."""

@@ -83,7 +83,7 @@ class Service(StoredCommands):
         prompt = Prompt(text, attachments, typed=typed)
         if prompt_id:
             prompt = replace(prompt, prompt_id=prompt_id)
-        if self._opening is not None:
+        if self._opening is not None or self._naming:
             self._early.append(prompt)
         elif self._live is not None:
             self._live.turns.submit(prompt)

@@ -200,7 +200,14 @@ class Models:
         """The chosen model has answered."""
         self._before = None
 
-    async def switch(self, provider: str, model: str, *, kept: bool = True) -> ModelChoice | None:
+    async def switch(
+        self,
+        provider: str,
+        model: str,
+        *,
+        kept: bool = True,
+        refused: Callable[[str], object] | None = None,
+    ) -> ModelChoice | None:
         """Have another model answer from the next request on.
 
         Args:
@@ -208,6 +215,7 @@ class Models:
             model: A name that a provider lists, or a part that one name alone has. With the
                 provider, also as `PROVIDER/MODEL`, it is taken whether that one lists it or not.
             kept: It is the user's choice for later sessions too.
+            refused: Says why there is no such model; a notice does where it is not given.
 
         Returns:
             What is chosen now; None, which was said, where there is no such model.
@@ -216,6 +224,7 @@ class Models:
         async with self._route.switching:
             found, doubt = await self._find(provider, model)
             if found is None:
+                (refused or self._refuse)(doubt)
                 return None
             self._take(replace(found, effort=self._route.choice.effort))
         # Of several switches without an answer in between, the first is gone back on.
@@ -240,27 +249,28 @@ class Models:
         self.tell(chosen=True)
         return self._route.choice
 
+    def _refuse(self, why: str) -> None:
+        self._sender.notice("warning", why, REFUSED)
+
     def _take(self, choice: ModelChoice) -> None:
         self._route.choice = choice
         kept = {name: value for name, value in asdict(choice).items() if value}
         self._sender.store.metadata.model_choice = kept
 
     async def _find(self, provider: str, model: str) -> tuple[ModelChoice | None, str]:
-        """Return the model, or None, which was said; and what is to be doubted of it."""
+        """Return the model and what is to be doubted of it; or None, and why there is none."""
         mounted = self._mounted()
         before, slash, rest = model.partition("/")
         if slash and not provider and before in mounted:
             provider, model = before, rest
         if provider and provider not in mounted:
-            self._sender.notice("warning", f"The provider {provider} is not mounted", REFUSED)
-            return None, ""
+            return None, f"The provider {provider} is not mounted"
         cards = await self.cards([provider] if provider else None)
         fitting = fitting_models(model, cards)
         # With its provider a name is meant as it stands: aliases are often not listed.
         found = [card for card in fitting if card.model == model] if provider else fitting
         if len(found) > 1:
-            self._sender.notice("warning", several_fit(model, found), REFUSED)
-            return None, ""
+            return None, several_fit(model, found)
         if found:
             card = found[0]
             if card.model != model:
@@ -274,8 +284,7 @@ class Models:
             return choice, ""
         asked = provider or self.facts.name
         if asked not in mounted:
-            self._sender.notice("warning", "There is no provider that is ready", REFUSED)
-            return None, ""
+            return None, "There is no provider that is ready"
         lists = any(card.model for card in cards if card.provider == asked)
         near = nearest_model(model, fitting, cards)
         # Names of models may hold a slash.
@@ -283,8 +292,7 @@ class Models:
         if lists and not provider:
             why = f"The provider {stranger} is not mounted; no other" if stranger else "No provider"
             end = f"{near or '.'} Write {asked}/{model} to ask for it all the same"
-            self._sender.notice("warning", f"{why} lists {model}{end}", REFUSED)
-            return None, ""
+            return None, f"{why} lists {model}{end}"
         why = f"no provider {stranger} is mounted, and " if stranger else ""
         text = f"{why}{asked} does not list {model}: it is asked for all the same{near}"
         return ModelChoice(provider=asked, model=model), text

@@ -1,5 +1,7 @@
 """Which model answers: chosen in the session, for its sub-agents too, and kept for a resume."""
 
+import asyncio
+import threading
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -15,6 +17,8 @@ from amplifier_tui.host.events import (
     SessionOpened,
     TurnEnded,
 )
+from amplifier_tui.kernel.models import ModelInfo
+from amplifier_tui.modules.provider_anthropic import AnthropicProvider
 from tests.host.asking import chat, claude
 from tests.host.driving import Driver, Project
 from tests.servers import Failure, LoopbackServer, ToolUse, reply
@@ -235,6 +239,31 @@ def test_a_name_that_no_provider_lists_is_not_taken_and_the_nearest_and_a_way_to
     driver.wait(Notice, lambda e: "claude-sonet-5-5" in e.text)
     said = "does not list claude-sonet-5-5: it is asked for all the same; did you mean"
     assert said in driver.of(Notice)[-1].text
+
+
+def test_a_session_that_is_to_open_with_a_model_nobody_lists_says_so_and_asks_no_other(
+    project: Project, driver: Driver, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listing, list_models = threading.Event(), AnthropicProvider.list_models
+
+    async def later(provider: AnthropicProvider) -> list[ModelInfo]:
+        await asyncio.to_thread(listing.wait, 15)
+        return await list_models(provider)
+
+    monkeypatch.setattr(AnthropicProvider, "list_models", later)
+    name = both(project, server)
+    driver.client.open(OpenRequest(cwd=driver.cwd, bundle=name, model="claude-sonet-5-5"))
+    driver.client.submit("one")
+    driver.wait(SessionOpened)
+    driver.client.submit("two")
+    listing.set()
+    failed = driver.wait(Failed)
+    assert (failed.kind, failed.prompt) == ("not_found", "one\n\ntwo")
+    assert failed.message.startswith("No provider lists claude-sonet-5-5; did you mean")
+    assert failed.remedy == f"Until you choose another, {SONNET} answers."
+    server.script.add("ok")
+    driver.turn("what answers now")
+    assert len(server.requests) == 1 and asked(server, 0) == ("anthropic", SONNET, "")
 
 
 def test_a_part_of_a_name_is_the_one_model_that_has_it(
