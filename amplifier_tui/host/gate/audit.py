@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.files import changed_at, open_regular
 from amplifier_tui.base.jsonl import decode_row
-from amplifier_tui.host.cards import AuditCard
+from amplifier_tui.host.cards import AuditCard, RuleCard
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from amplifier_tui.paths import amplifier_home, sessions_dir
 
@@ -42,9 +42,36 @@ def read_audit(project: Path | None, most: int = MOST) -> list[AuditCard]:
     return found[:most]
 
 
-def uses(cards: Iterable[AuditCard], rule: str) -> tuple[int, float]:
-    """Return how often a rule decided by itself, and when it last did, in Unix seconds."""
-    times = [card.at for card in cards if card.by == "rule" and f", {rule}, " in f", {card.rule}, "]
+def uses(
+    cards: Iterable[AuditCard], rule: RuleCard, project: Path, session_id: str
+) -> tuple[int, float]:
+    """Return how often a rule decided by itself, and when it last did, in Unix seconds.
+
+    Another session may have had a rule of the same words, and another project: theirs do not count.
+
+    Args:
+        cards: Decisions of every project.
+        rule: A rule that holds in a session.
+        project: Of that session.
+        session_id: Its id.
+    """
+    outcome = {"allow": "allowed", "deny": "denied"}.get(rule.verdict, "")
+    here = sessions_dir(project)
+    in_project = {path.name for path in here.iterdir()} if here.is_dir() else set()
+
+    def counts(card: AuditCard) -> bool:
+        if rule.scope == "session" and rule.owner == "session":
+            return card.session_id == session_id and card.scope == "session"
+        return rule.scope == "always" or card.session_id in in_project
+
+    times = [
+        card.at
+        for card in cards
+        if card.by == "rule"
+        and card.outcome == outcome
+        and f", {rule.text}, " in f", {card.rule}, "
+        if counts(card)
+    ]
     return len(times), max(times, default=0.0)
 
 

@@ -118,7 +118,7 @@ class Gating:
         )
         self.permissions = Permissions(
             *(self.gate, self.approvals, project, trusted, sender.redactor),
-            lambda: self.main,
+            *(lambda: self.main, sender.session_id),
         )
 
     def before(self, lane: str = MAIN_LANE) -> SessionGate:

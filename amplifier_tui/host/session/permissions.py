@@ -34,6 +34,7 @@ class Permissions:
     Args:
         trusted: The texts of those of the project's own rules that may allow.
         main: What stands before the session's tools, once it is there.
+        session_id: Whose rules they are.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Permissions:
         trusted: Collection[str],
         redactor: Redactor,
         main: Callable[[], SessionGate | None],
+        session_id: str,
     ) -> None:
         self._gate = gate
         self._approvals = approvals
@@ -51,6 +53,7 @@ class Permissions:
         self._trusted = trusted
         self._redactor = redactor
         self._main = main
+        self._session_id = session_id
         self._removed: dict[str, Rule] = {}
         """Rules that were taken out, by the line that shows them; that may hide a secret."""
 
@@ -67,7 +70,7 @@ class Permissions:
         rules = self._gate.book.rules
         for rule in sorted(rules, key=lambda rule: (rule.planned, order.index(rule.scope))):
             card = self._card(rule)
-            count, last = uses(audit, card.text)
+            count, last = uses(audit, card, self._project, self._session_id)
             yield replace(card, uses=count, last_use=last)
         yield from self._that_do_not_count()
 

@@ -76,6 +76,26 @@ def test_a_rule_is_kept_for_the_project_after_its_reach_was_said_and_counts_its_
     assert newest.arguments == RUN["bash"] and newest.call_id
 
 
+def test_a_rule_counts_no_uses_of_one_of_the_same_words_in_another_session(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    first = drive()
+    opened(project, first, RUN)
+    got(first.client.add_rule("bash(touch *)", "session"))
+    got(first.client.add_rule("deny bash(touch *)", "project"))
+    got(first.client.remove_rule(got(first.client.rules())[1].key))
+    first.turn("go")
+    assert [card.uses for card in got(first.client.rules())] == [1]
+    first.close()
+    second = drive()
+    opened(project, second, RUN)
+    for line, scope in (("bash(touch *)", "session"), ("deny bash(touch *)", "always")):
+        assert not got(second.client.add_rule(line, scope))
+    assert [(card.scope, card.uses) for card in got(second.client.rules())] == [
+        *(("session", 0), ("always", 0)),
+    ]
+
+
 def test_rules_are_added_changed_and_taken_out_of_their_file_again(
     project: Project, driver: Driver
 ) -> None:

@@ -68,8 +68,8 @@ def rule_left(card: RuleCard) -> Content:
 
 
 def rule_right(card: RuleCard) -> str:
-    """Return how often a rule was used, and when last."""
-    if card.problem:
+    """Return how often a rule was used, and when last; one that asks decides nothing itself."""
+    if card.problem or card.verdict == "ask":
         return ""
     if not card.uses:
         return "not used"
