@@ -126,10 +126,12 @@ class WriteFileTool(FileTool):
             text_file, facts, change = await asyncio.to_thread(self._write, path, before, content)
             await save_text(self._workspace.client_files, path, text_file)
         await self._workspace.emit(events.ARTIFACT_WRITE, path, self.name, facts)
+        shown = self._workspace.shown(path)
+        # One that is no text came as an empty one.
+        if before is not None and before.text and before.to_bytes() == text_file.to_bytes():
+            return ToolResult(output=f"{shown} has this content already: nothing changed.")
         verb = "Created" if facts["created"] else "Replaced"
-        return ToolResult(
-            output=f"{verb} {self._workspace.shown(path)}: {facts['bytes']} bytes{change}."
-        )
+        return ToolResult(output=f"{verb} {shown}: {facts['bytes']} bytes{change}.")
 
     async def _existing(self, path: Path) -> TextFile | None:
         """The text that is replaced; an empty one for no text, None for no file."""

@@ -21,6 +21,16 @@ async def test_a_file_is_replaced_and_keeps_its_mode(files: Files):
     assert stat.S_IMODE(file.stat().st_mode) == 0o750
 
 
+async def test_the_content_that_a_file_has_already_is_no_change(files: Files):
+    files.put("a.txt", b"one\r\ntwo\r\n")
+    for content in ("one\ntwo\n", "one\r\ntwo\r\n"):
+        said = (await files.write("a.txt", content)).output
+        assert said == "a.txt has this content already: nothing changed."
+    assert (await files.write("a.txt", "one\n")).output.startswith("Replaced a.txt")
+    files.put("b.bin", b"\0\1")
+    assert (await files.write("b.bin", "")).output.startswith("Replaced b.bin")
+
+
 async def test_a_new_file_gets_the_mode_the_umask_leaves(files: Files):
     await files.write("a", "x")
     (files.root / "b").write_text("x")
