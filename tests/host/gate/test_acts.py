@@ -172,6 +172,16 @@ def test_what_a_bundle_allows_of_files_servers_and_arguments_goes_and_no_other_c
     assert gate.decide(tool, others).verdict == "ask"
 
 
+@pytest.mark.parametrize("path", ["../near/made.txt", ".git/hooks/pre-commit", ".envrc"])
+def test_a_bundle_allows_no_writing_outside_nor_of_what_configures_programs(
+    path: str, tmp_path: Path
+) -> None:
+    rules = [planned_rule(f"write({path})", "theirs")]
+    rules.append(planned_rule(f"write({tmp_path / path})", "theirs"))
+    gate = Gate(tmp_path, lambda: RuleBook(rules), mode="ask")
+    assert gate.decide("write_file", {"file_path": path, "content": ""}).verdict == "ask"
+
+
 @pytest.mark.parametrize(
     ("key", "rule", "taken"),
     [

@@ -161,9 +161,13 @@ def covers(rule: Rule, part: Part) -> bool:
     many = rule.starred or (part.kind == "path" and is_pattern(rule.inside))
     if many and (severity(risk) > severity(rule.ceiling) or is_guarded(part)):
         return False
+    outside = part.place is not None and part.place.outside
+    if rule.planned and (outside or is_guarded(part)):
+        # A bundle opens nothing outside of the workspace, and nothing that configures programs.
+        return False
     if not rule.inside:
         # What is outside of the workspace a rule has to name, as `**` does not cover it either.
-        return part.place is None or not part.place.outside
+        return not outside
     match part.kind:
         case "command":
             if part.here is not None and part.here.elsewhere:
