@@ -9,6 +9,7 @@ from amplifier_tui.base.text import one_line, with_remedy
 from amplifier_tui.cli.plain.lines import StreamedAnswer
 from amplifier_tui.host.events import (
     MAIN_LANE,
+    ApprovalRequested,
     ApprovalResolved,
     BlockDelta,
     BlockEnded,
@@ -20,6 +21,8 @@ from amplifier_tui.host.events import (
     LaneOpened,
     Notice,
     OpeningReported,
+    QuestionsAsked,
+    QuestionsResolved,
     SessionHeld,
     ShellEnded,
     ShellProgress,
@@ -51,6 +54,8 @@ class EventTeller:
         self._answers: dict[str, StreamedAnswer] = {}
         self._commands: dict[str, StreamedAnswer] = {}
         self._tools: dict[str, tuple[ToolStarted, float]] = {}
+        self._asked: set[str] = set()
+        """The questions that wait for an answer."""
         self._agents: dict[str, str] = {}
         self._retold: dict[str, str] = {}
 
@@ -77,7 +82,10 @@ class EventTeller:
                 self._stream(event)
             case ToolStarted():
                 self._tools[event.call_id] = (event, monotonic())
-            case ApprovalResolved():
+            case ApprovalRequested() | QuestionsAsked():
+                self._asked.add(event.request_id)
+            case ApprovalResolved() | QuestionsResolved():
+                self._asked.discard(event.request_id)
                 # A call that was asked about has not run so far.
                 now = monotonic()
                 self._tools = {
@@ -99,9 +107,13 @@ class EventTeller:
             case TurnEnded():
                 self._answers.clear()
                 self._tools.clear()
+                self._asked.clear()
 
     def say_what_takes_long(self) -> None:
         """Say, once, of every call that runs for some time that it does."""
+        if self._asked:
+            # Also one that was answered just now: its call runs once that has arrived.
+            return
         now = monotonic()
         for key, (call, since) in self._tools.items():
             if now - since >= _LONG:

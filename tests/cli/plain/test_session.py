@@ -35,7 +35,7 @@ from amplifier_tui.host.events import (
     TerminalWanted,
 )
 from tests.cli.plain.scripted import ScriptedClient, make_session, said
-from tests.ui.requests import resolved
+from tests.ui.requests import ask, resolved
 from tests.ui.state.make import (
     delta,
     ended,
@@ -298,7 +298,10 @@ def test_a_call_that_waited_for_its_answer_runs_from_then_on(
     monkeypatch.setattr(telling, "monotonic", lambda: clock[0])
     teller = telling.EventTeller(lines.append)
     teller.tell(tool("c", arguments={"command": "ls"}))
+    teller.tell(ask())
     clock[0] = 60.0
+    # The answer was given, and has not arrived.
+    teller.say_what_takes_long()
     teller.tell(resolved())
     teller.say_what_takes_long()
     assert not lines
