@@ -57,3 +57,12 @@ def test_one_is_forked_into_a_session_of_this_folder(
     assert f"--resume {folder.name[:8]}" in text
     assert "List the files" in said(capsys, "show", folder.name)
     assert "forked whole" in said(capsys, "fork", "codex:", "--at", "1", code=2)
+
+
+def test_a_search_shows_the_id_that_reads_one_and_no_count_of_turns(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = said(capsys, "search", "parser")
+    assert f"claude-code:{CLAUDE_ID}  Mend the parser" in found
+    assert "turn" not in found.splitlines()[0] and "(just now)" in found
+    assert "## You" in said(capsys, "show", found.split()[0])

@@ -103,11 +103,13 @@ def card_line(card: SessionCard, alike: Collection[str] = (), *, bundle: bool = 
     pinned = "◆ " if card.pinned else ""
     tags = "".join(f"  #{one_line(each, 40)}" for each in card.tags)
     when = "open now" if card.held else ago(time.time() - card.updated)
-    about = f"{plural(card.turns, 'turn')}, {when}"
+    # Those of another program's are not counted; its key says whose it is.
+    about = when if card.origin else f"{plural(card.turns, 'turn')}, {when}"
     about += f", {one_line(card.bundle, 40)}" if bundle and card.bundle else ""
     if card.called in alike:
         about += f", from {one_line(card.parent_id[:8], 8)}" if card.parent_id else ""
-    return f"{one_line(card.session_id, 80)}  {pinned}{title}{tags}  ({about})"
+    known_by = card.key if card.origin else card.session_id
+    return f"{one_line(known_by, 80)}  {pinned}{title}{tags}  ({about})"
 
 
 def say_json(data: dict[str, Any]) -> None:
