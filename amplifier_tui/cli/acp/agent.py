@@ -182,20 +182,23 @@ class EditorAgent:
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_: Any
     ) -> schema.ListSessionsResponse:
-        """List the stored sessions of a directory, pinned ones first, then the newest."""
+        """List the stored sessions, of one directory if it is given, pinned ones first."""
         from amplifier_tui.host.store.listing.listing import list_sessions
 
-        folder = _folder(cwd) if cwd else Path.cwd()
-        listed = await asyncio.to_thread(list_sessions, "", folder, most=_MOST_SESSIONS)
+        folder = _folder(cwd) if cwd else None
+        here = folder is not None
+        listed = await asyncio.to_thread(list_sessions, "", folder, here=here, most=_MOST_SESSIONS)
         return schema.ListSessionsResponse(
             sessions=[
                 schema.SessionInfo(
                     session_id=card.session_id,
-                    cwd=str(folder),
+                    cwd=str(folder or card.cwd),
                     title=one_line(card.title or card.first_prompt, 120) or None,
                     updated_at=datetime.fromtimestamp(card.updated, UTC).isoformat(),
                 )
                 for card in listed.cards
+                # A session can only be loaded in its directory.
+                if folder or card.cwd
             ]
         )
 

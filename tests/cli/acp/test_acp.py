@@ -140,7 +140,7 @@ async def test_a_turn_is_cancelled_in_every_state(
 
 
 async def test_a_stored_session_is_retold_and_gone_on_with(
-    project: Project, connect: Connect
+    project: Project, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = project.bundle(script=calling(RUN, then="It said hello."), tools=TOOLS)
     first = await connect(name)
@@ -152,6 +152,12 @@ async def test_a_stored_session_is_retold_and_gone_on_with(
     second = await connect(name)
     listed = await second.agent.list_sessions(cwd=str(project.folder))
     assert [(each.session_id, each.title) for each in listed.sessions] == [(session, "go")]
+    elsewhere = project.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    assert (await second.agent.list_sessions(cwd=str(elsewhere))).sessions == []
+    monkeypatch.chdir(elsewhere)
+    (everywhere,) = (await second.agent.list_sessions()).sessions
+    assert (everywhere.session_id, everywhere.cwd) == (session, str(project.folder))
     await second.agent.load_session(cwd=str(project.folder), session_id=session, mcp_servers=[])
     assert second.text(schema.UserMessageChunk) == "go"
     assert second.text() == "It said hello."
