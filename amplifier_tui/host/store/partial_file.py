@@ -7,7 +7,7 @@ and becomes rows, marked as interrupted.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
@@ -25,10 +25,20 @@ FILE_NAME: Final = "partial.jsonl"
 
 
 class PartialFile:
-    """Notes what is shown before it is a row."""
+    """Notes what is shown before it is a row.
 
-    def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
+    Args:
+        saved: Whether all rows are on disk; before that nothing is taken out.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        on_trouble: OnTrouble | None = None,
+        saved: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._file = SessionFile(path, on_trouble)
+        self._saved = saved
         self._rows = 0
         self._prompts: list[str] = []
         self._blocks: set[str] = set()
@@ -92,12 +102,18 @@ class PartialFile:
         """Say how many rows there are, before the first note."""
         self._rows = count
 
+    def keep(self) -> None:
+        """What is in the file already is still needed: it goes once all rows are on disk."""
+        self._dirty = True
+
     def flush(self) -> None:
         """Write the notes that wait for the disk."""
         self._file.flush()
+        self._settle()
 
     def close(self) -> None:
         """Close the file; one that holds nothing is removed."""
+        self._settle()
         self._file.close()
         try:
             if self._file.path.stat().st_size == 0:
@@ -110,7 +126,8 @@ class PartialFile:
         self._file.append(encode_row(record | {"row": self._rows}))
 
     def _settle(self) -> None:
-        if self._dirty and not (self._prompts or self._blocks or self._calls):
+        needed = self._prompts or self._blocks or self._calls
+        if self._dirty and not needed and self._saved():
             self._file.clear()
             self._dirty = False
 

@@ -42,6 +42,7 @@ from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.sessions import (
     LOCK_NAME,
     SessionBusyError,
+    complete,
     first_prompt,
     hold,
 )
@@ -97,7 +98,9 @@ class SessionStore:
         self._transcript = SessionFile(folder / TRANSCRIPT, self._trouble)
         self._outcomes = SessionFile(folder / DISPLAY, self._trouble)
         self.rewinds = Rewinds(folder / REWINDS)
-        self.partial = PartialFile(folder / partial_file.FILE_NAME, self._trouble)
+        self.partial = PartialFile(
+            folder / partial_file.FILE_NAME, self._trouble, lambda: self._transcript.trouble is None
+        )
         self.queue = QueueFile(folder / queue_file.FILE_NAME, self._note_trouble)
         self.draft = DraftFile(folder / queue_file.DRAFT, self._note_trouble)
         self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
@@ -108,18 +111,24 @@ class SessionStore:
         Raises:
             SessionBusyError: Another process has the session open.
         """
+        steps = [self.rewinds.load, self._count, self._metadata_file.load]
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             hold(self._lock)
-            self._mend()
-            self._metadata_file.load()
+            steps = [self._move_torn, steps[0], self._end_rewind, steps[1], self._recover, steps[2]]
         except SessionBusyError:
             self._is_others = True
             raise
         except OSError as error:
-            self._trouble(self._transcript, error)
+            self._note_trouble(self.folder, error)
+        for step in steps:
+            # What can't be mended now is no reason to open it as if nothing else were stored.
+            try:
+                step()
+            except OSError as error:
+                self._note_trouble(self.folder, error)
         if self.rows:
-            self._complete_metadata()
+            complete(self.metadata, self.stored())
         elif not self._is_new:
             # Without rows a session can only be found if the user ran commands in it.
             self._has_commands = (self.folder / TRANSCRIPT).exists()
@@ -137,32 +146,29 @@ class SessionStore:
         """What is known of the session; `save_metadata` writes it."""
         return self._metadata_file.metadata
 
-    def _complete_metadata(self) -> None:
-        """Tell from the rows what another program's metadata do not say."""
-        metadata = self.metadata
-        if metadata.first_prompt and metadata.created:
-            return
-        rows = self.stored()
-        metadata.first_prompt = metadata.first_prompt or first_prompt(row for _, row in rows.read())
-        if not metadata.created:
-            begun = next((row.get("timestamp") for _, row in rows.read(0, 1)), None)
-            metadata.created = begun if isinstance(begun, str) else ""
-
-    def _mend(self) -> None:
+    def _move_torn(self) -> None:
         self.torn = mend(self.folder / TRANSCRIPT)
-        self.rewinds.load()
+
+    def _end_rewind(self) -> None:
         unfinished = self.rewinds.unfinished(self.stored())
         if unfinished is not None:
             taken, undone = unfinished
             (self._put_in if undone else self._take_out)(taken)
-        stored = self.stored()
-        self.rows = len(stored)
+
+    def _count(self) -> None:
+        self.rows = len(self.stored())
+
+    def _recover(self) -> None:
         path = self.folder / partial_file.FILE_NAME
-        lost = recovered_rows(path, stored)
+        lost = recovered_rows(path, self.stored())
         for row in lost:
             self._append(row)
         self.recovered = len(lost)
-        path.unlink(missing_ok=True)
+        if self._transcript.trouble is not None:
+            # As long as the disk does not take the rows, they are only there.
+            self.partial.keep()
+        else:
+            path.unlink(missing_ok=True)
 
     def prompt_begins(self, text: str) -> None:
         """Note a prompt that is about to be shown; with the first one the session can be found."""
@@ -199,7 +205,8 @@ class SessionStore:
         return {**row, "timestamp": row.get("timestamp") or now()}
 
     def _append(self, row: Row) -> None:
-        self._transcript.append(encode_row(row))
+        if self._transcript.append(encode_row(row)) is not None:
+            self._note_trouble(self.folder, None)
         self.rows += 1
 
     def go_back(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files import FileLock, FileLockedError, open_regular
-from amplifier_tui.base.jsonl import Row, decode_row
+from amplifier_tui.base.jsonl import Row, StoredRows, decode_row
 from amplifier_tui.base.nearest import nearest
 from amplifier_tui.base.text import printable, shortened
 from amplifier_tui.host.client import SessionCard
@@ -274,6 +274,16 @@ def first_prompt(rows: Iterable[Row]) -> str:
     """Return the first prompt among rows, shortened; empty when there is none."""
     prompts = (row for row in rows if row.get("role") == "user" and not is_from_hook(row))
     return next((shorten(typed_prompt(row)) for row in prompts), "")
+
+
+def complete(metadata: Metadata, rows: StoredRows) -> None:
+    """Tell from a session's rows what another program's metadata do not say."""
+    if metadata.first_prompt and metadata.created:
+        return
+    metadata.first_prompt = metadata.first_prompt or first_prompt(row for _, row in rows.read())
+    if not metadata.created:
+        begun = next((row.get("timestamp") for _, row in rows.read(0, 1)), None)
+        metadata.created = begun if isinstance(begun, str) else ""
 
 
 def shorten(text: str) -> str:

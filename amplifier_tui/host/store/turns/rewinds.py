@@ -53,10 +53,11 @@ class Rewinds:
         self._lines: list[bytes] = []
         self._standing: list[TakenBack] = []
         self._last: tuple[TakenBack, bool] | None = None
+        self._is_read = False
 
     def load(self) -> None:
         """Read the record."""
-        self._standing, self._last = [], None
+        self._standing, self._last, self._is_read = [], None, False
         stored = StoredRows(self._path)
         # Also those that can't be read: they hold somebody's words.
         self._lines = [stored.line(index) + b"\n" for index in range(len(stored))]
@@ -65,6 +66,7 @@ class Rewinds:
                 self._take(row)
             except UnicodeEncodeError as error:
                 logger.warning("Line %d of %s is left out: %s", index, self._path, error)
+        self._is_read = True
 
     @property
     def is_empty(self) -> bool:
@@ -121,6 +123,9 @@ class Rewinds:
         return self._last if unchanged and len(stored) >= taken.rows else None
 
     def _write(self, row: Mapping[str, Any]) -> None:
+        if not self._is_read:
+            # It is replaced as a whole: what could not be read would be lost.
+            self.load()
         # Before the rows are gone from the transcript they have to be safe here.
         line = encode_row(row)
         write_atomic(self._path, b"".join((*self._lines, line)), mode=0o600, durable=True)
