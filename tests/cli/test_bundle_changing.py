@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from amplifier_tui.cli.bundle.common import TRUSTED, Progress
-from tests.cli.bundle_support import Bundles, data, in_terminal, rows
+from tests.cli.bundle_support import ROOT, Bundles, data, in_terminal, rows
 from tests.foundation.helpers import GitRepo
 
 Capture = pytest.CaptureFixture[str]
@@ -118,6 +118,24 @@ def test_an_answer_given_at_the_terminal_is_remembered_for_headless_runs(
     assert bundles.run("remove", "far") == 0
     subprocess.run(["rm", "-rf", str(own_home / ".amplifier" / "cache")], check=True)
     assert bundles.run("add", repo.uri()) == 0
+
+
+def test_a_bundle_that_was_allowed_when_it_was_added_is_not_asked_about_when_it_is_opened(
+    bundles: Bundles, repo: GitRepo
+) -> None:
+    def opens() -> bool:
+        command = [sys.executable, "-m", "amplifier_tui", "run", "--bundle", "far", "hi"]
+        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+        given = {"cwd": bundles.folder, "env": environ, "stdin": subprocess.DEVNULL}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **given)
+        assert ("Not used without --trust: bundle repo" in done.stderr) is (done.returncode == 1)
+        return done.returncode == 0
+
+    assert in_terminal(bundles.folder, "add", repo.uri(), keys="all\n")[0] == 0
+    assert opens()
+    repo.commit({"bundle.md": (repo.path / "bundle.md").read_text() + "Other words."})
+    assert bundles.run("update", "far", "--trust") == 0
+    assert not opens(), "other content is another question"
 
 
 def test_what_is_asked_is_shown_as_it_is(bundles: Bundles, capsys: Capture) -> None:

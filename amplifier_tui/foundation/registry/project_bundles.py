@@ -209,6 +209,8 @@ class ProjectBundles:
                     raise
             else:
                 if not await review.settle():
+                    if not whole:
+                        await asyncio.to_thread(review.keep_fetched, fetch.resolved)
                     return bundle, fetch
 
     def _registry(

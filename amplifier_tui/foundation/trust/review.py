@@ -248,6 +248,14 @@ class TrustReview:
         brought = source.uri in self._brought
         return self.allows(item, self._accepted.get(item.owner) if brought else None)
 
+    def keep_fetched(self, resolved: Mapping[str, LockEntry]) -> None:
+        """Have what was allowed before it was fetched count as it came, when it is opened, too."""
+        for uri, entry in resolved.items():
+            source = self._sources.get(source_of(uri))
+            item = source.item(entry.commit or entry.sha256) if source is not None else None
+            if item is not None and item.subject in self._fresh and item.key not in self._given:
+                self.allows(item)
+
     def is_unasked(self, uri: str) -> bool:
         """Whether a source that may not be used came too late to be asked about."""
         return CodeSource(source_of(uri)).item().subject in self.unasked
