@@ -64,7 +64,8 @@ ACTIVITY_WIDTH = 18
 """The activity's cell: its clock and words change, what stands behind it does not move."""
 
 _TITLE_WIDTH = 80
-_TITLE_SHORT = 36
+_TITLE_LEAST = 12
+"""A title is cut down to this before others leave; then it gets what room is left."""
 
 _SHORTEN_ORDER: tuple[SegmentName, ...] = ("queue", "context", "activity", "mode", "approvals")
 _LAST_ORDER: tuple[SegmentName, ...] = ("context", "queue", "mode")
@@ -168,7 +169,7 @@ def status_segments(
     say("cwd", (_cut_left(one_line(short_path(facts.cwd, home)), 32), "muted"))
     say("branch", (fit(one_line(facts.branch), 24), "muted"))
     title, tone = title_of(state, _TITLE_WIDTH), "text" if facts.title else "muted"
-    short = ((fit(title, _TITLE_SHORT), tone),)
+    short = ((fit(title, _TITLE_LEAST), tone),)
     say("title", (fit(title, _TITLE_WIDTH), tone), short=short)
     return segments
 
@@ -231,7 +232,7 @@ def place(
     steps = list(_steps([*segments, help_segment]))
     kept = next((step for step in steps if _need(step) <= width), steps[-1])
     if notice is None:
-        return _laid_out(kept, None, width)
+        return _laid_out(_grown(kept, steps[0], width), None, width)
     # Only the title and what is in `DROP_ORDER` make way for the whole of a long notice.
     whole = len(DROP_ORDER) + 2
     # What is allowed stays named: the mode is said shorter only for a notice without any room.
@@ -248,7 +249,9 @@ def place(
         for candidate in candidates:
             room = width - _need(candidate) - GAP
             if room >= enough:
-                return _laid_out(candidate, _fitted(notice, room, notices_key), width)
+                fitted = _fitted(notice, room, notices_key)
+                grown = _grown(candidate, steps[0], width - fitted.width - GAP)
+                return _laid_out(grown, fitted, width)
     return _laid_out(kept, None, width)
 
 
@@ -284,6 +287,22 @@ def _steps(kept: list[StatusSegment]) -> Iterator[list[StatusSegment]]:
 def _shortened(kept: list[StatusSegment], name: SegmentName) -> list[StatusSegment]:
     return [
         StatusSegment(name, part.short) if part.name == name and part.short else part
+        for part in kept
+    ]
+
+
+def _grown(
+    kept: list[StatusSegment], whole: Sequence[StatusSegment], width: int
+) -> list[StatusSegment]:
+    """Return the segments with as much of the title as there is room for."""
+    free = width - _need(kept)
+    title = next((part for part in whole if part.name == "title"), None)
+    if title is None or free <= 0:
+        return kept
+    return [
+        StatusSegment("title", tuple(fit_pieces(title.pieces, part.width + free)))
+        if part.name == "title"
+        else part
         for part in kept
     ]
 

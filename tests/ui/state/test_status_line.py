@@ -98,7 +98,16 @@ def test_a_long_title_is_read_whole_where_there_is_room() -> None:
     title = "Say in a sentence how prices of parcels come about"
     state = new_state(*FULL, make(TitleChanged, title=title))
     assert title in text(state, 200)
-    assert f"main  {title[:35]}…" in text(state, 110)
+    assert f"~/src/app  main  {title[:39]}…" in text(state, 110)
+
+
+@pytest.mark.parametrize("title", ["Retry the test " * 9, "x" * 200, "漢字" * 60])
+def test_a_long_title_is_cut_before_the_others_leave(title: str) -> None:
+    state = new_state(*FULL, make(TitleChanged, title=title))
+    assert names(state, 82)[-4:] == ["cwd", "branch", "title", "help"]
+    assert names(state, 80)[-3:] == ["branch", "title", "help"]
+    for width in range(70, 120):
+        assert "…  " in text(state, width) and cell_len(text(state, width)) == width, width
 
 
 def test_what_waits_and_what_runs_is_always_there() -> None:
