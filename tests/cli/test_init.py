@@ -51,6 +51,11 @@ def settings() -> object:
     return yaml.safe_load((amplifier_home() / "settings.yaml").read_text())
 
 
+def write_settings(data: object) -> None:
+    amplifier_home().mkdir(parents=True, exist_ok=True)
+    (amplifier_home() / "settings.yaml").write_text(yaml.safe_dump(data))
+
+
 def test_options_answer_every_step_without_a_terminal(
     openai: LoopbackServer, monkeypatch: Patch, capsys: Capture
 ) -> None:
@@ -157,6 +162,28 @@ def test_every_step_is_taken_with_enter(columns: int) -> None:
     assert "Start it with: amplifier-tui --demo" in shown
     lines = [line for line in shown.splitlines() if "settings.yaml" not in line]
     assert all(len(line) <= columns for line in lines)
+
+
+def test_enter_keeps_what_was_chosen_before() -> None:
+    for mode in ("plan", "auto"):
+        write_settings({"mode": mode, "bundle": {"active": "minimal"}})
+        steps.keep_theme("paper")
+        status, shown = program_in_terminal("init", "--provider", "none", keys="\n\n\n")
+        assert status == 0, shown
+        assert settings() == {"mode": mode, "bundle": {"active": "minimal"}}
+        assert Preferences().theme == "paper"
+
+
+@pytest.mark.parametrize(
+    ("active", "opens"), [("minimal", "minimal"), ("local", "coding"), ("coding", "coding")]
+)
+def test_a_bundle_of_one_s_own_choice_stays_and_one_of_another_provider_does_not(
+    active: str, opens: str, monkeypatch: Patch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    write_settings({"bundle": {"active": active}})
+    assert run(["init", "--provider", "openai", "--no-call"]) == 0
+    assert settings() == {"bundle": {"active": opens}}
 
 
 async def test_the_theme_of_the_first_steps_is_the_one_that_is_drawn() -> None:

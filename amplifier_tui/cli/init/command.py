@@ -45,15 +45,21 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
         raise click.UsageError(f"--theme {theme}: there is {', '.join(known)}")
     chosen = _provider(workspace, provider, asks=asks, call=call)
 
-    wanted = chosen.bundle or workspace.settings.active_bundle or "coding"
+    wanted = steps.bundle_now(workspace, chosen)
     name = bundle or (steps.pick("What new sessions open with", rows, wanted) if asks else wanted)
     click.echo(f"Bundle {name}: {steps.keep_setting(workspace, 'bundle.active', name)}")
 
-    begin = mode or (steps.pick("What goes without a question", _MODES, "ask") if asks else "")
+    begin = mode or (
+        steps.pick("What goes without a question", _MODES, steps.mode_now(workspace))
+        if asks
+        else ""
+    )
     if begin:
         click.echo(f"Mode {begin}: {steps.keep_setting(workspace, 'mode', begin)}")
 
-    look = theme or (steps.pick("Colours", list(known.items()), "auto") if asks else "")
+    look = theme or (
+        steps.pick("Colours", list(known.items()), steps.theme_now(known)) if asks else ""
+    )
     if look:
         steps.keep_theme(look)
         click.echo(f"Theme {look}")

@@ -1,7 +1,7 @@
 """The steps of `init`: what each finds out, asks and writes."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -164,6 +164,37 @@ def keep_theme(name: str) -> None:
     Preferences().set_theme(name, plain_roles(load_roles(path)))
 
 
+def bundle_now(workspace: "Workspace", chosen: Answerer) -> str:
+    """Return what new sessions open with, unless it is of another provider than the chosen one."""
+    active = _own(workspace, "bundle.active")
+    if chosen.bundle and active in ("", "coding", "local"):
+        return chosen.bundle
+    return active or "coding"
+
+
+def mode_now(workspace: "Workspace") -> str:
+    """Return the mode that sessions begin with."""
+    return _own(workspace, "mode") or "ask"
+
+
+def _own(workspace: "Workspace", path: str) -> str:
+    """Return what the user's own settings say, which is what is written here."""
+    from amplifier_tui.foundation.dicts import get_nested
+    from amplifier_tui.foundation.settings.settings import Scope
+
+    value = get_nested(workspace.settings.by_scope.get(Scope.GLOBAL, {}), path)
+    return value if isinstance(value, str) else ""
+
+
+def theme_now(known: Mapping[str, str]) -> str:
+    """Return the theme that the screen uses."""
+    from amplifier_tui.ui.app.preferences import Preferences
+    from amplifier_tui.ui.app.themes import AUTO
+
+    theme = Preferences().theme
+    return theme if theme in known else AUTO
+
+
 def bundles_to_choose(workspace: "Workspace") -> list[tuple[str, str]]:
     """Return the names of bundles that can be opened, each with its description."""
     found = asyncio.run(workspace.previews())
@@ -171,7 +202,13 @@ def bundles_to_choose(workspace: "Workspace") -> list[tuple[str, str]]:
 
 
 def pick(title: str, rows: Sequence[tuple[str, str]], default: str) -> str:
-    """Ask for one of some rows by number or name; enter takes the default."""
+    """Ask for one of some rows by number or name; enter takes the default.
+
+    Args:
+        default: What is set now; a row more where it is none of them.
+    """
+    if default not in dict(rows):
+        rows = [*rows, (default, "as it is set now")]
     click.echo(f"\n{title}")
     numbered = enumerate(rows, start=1)
     cells = [("*" * (row[0] == default), str(number), *row) for number, row in numbered]
