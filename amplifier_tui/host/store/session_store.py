@@ -17,8 +17,6 @@ from amplifier_tui.host.events import (
     ShellEnded,
     ShellStarted,
     ToolEnded,
-    Usage,
-    UsageChanged,
 )
 from amplifier_tui.host.messages import metadata_of
 from amplifier_tui.host.redaction import Redactor
@@ -46,7 +44,7 @@ from amplifier_tui.host.store.sessions import (
     first_prompt,
     hold,
 )
-from amplifier_tui.host.store.turns.outcomes import DISPLAY, KEPT, read_outcomes
+from amplifier_tui.host.store.turns.outcomes import DISPLAY, is_kept, read_outcomes
 from amplifier_tui.host.store.turns.rewinds import REWINDS, Rewinds, TakenBack
 
 logger = logging.getLogger(__name__)
@@ -250,15 +248,24 @@ class SessionStore:
             OSError: The disk does not take it; everything is as it was.
         """
         self.rewinds.undo(taken)
-        if taken.lines:
+        if not taken.lines:
+            return
+        try:
             self._put_in(taken)
-            self._rows_changed(taken.rows + len(taken.lines))
+        except OSError:
+            self.rewinds.stand_again(taken)
+            self._note_taken(taken)
+            raise
+        self._rows_changed(taken.rows + len(taken.lines))
 
-    def _take_out(self, taken: TakenBack) -> None:
-        stored = self.stored()
+    def _note_taken(self, taken: TakenBack) -> None:
         if taken.id not in read_outcomes(self.folder / DISPLAY).taken:
             row = {"rewind": taken.id, "row": taken.rows, "turn": taken.turn}
             self._outcomes.append(encode_row(row))
+
+    def _take_out(self, taken: TakenBack) -> None:
+        stored = self.stored()
+        self._note_taken(taken)
         self._replace_rows(stored.line(index) for index in range(taken.rows))
 
     def _put_in(self, taken: TakenBack) -> None:
@@ -277,13 +284,10 @@ class SessionStore:
 
     def note(self, event: HostEvent) -> None:
         """Note an outcome, so that a resumed session shows it again."""
-        # At an opening it says what was noted before.
-        old = isinstance(event, UsageChanged) and event.turn == Usage()
-        kept = isinstance(event, KEPT) and (not isinstance(event, Notice) or event.is_of_prompt)
-        if kept and not event.replayed and not old:
+        if is_kept(event):
             # What the user runs meanwhile stands below the words on screen, whose row is to come.
-            below = (ShellStarted, ShellEnded, Notice)
-            beside = isinstance(event, below) and self.partial.awaits_row
+            below = isinstance(event, ShellStarted | ShellEnded | Notice)
+            beside = below and self.partial.awaits_row
             self.add_outcome(self.rows + beside, event)
 
     def add_outcome(self, rows: int, event: HostEvent) -> None:

@@ -18,6 +18,7 @@ from amplifier_tui.host.events import (
     TurnStarted,
     UsageChanged,
 )
+from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.ui.state.session import SessionState
 from tests.host.asking import CONTEXT, chat, seen
 from tests.host.driving import Driver, Project
@@ -396,6 +397,31 @@ def test_where_it_cannot_be_noted_nothing_goes_back(
     assert project.rows(opened.session_id) == rows
     assert (project.folder / "a.txt").read_text() == "2"
     assert not driver.of(Rewound)
+
+
+def test_where_the_disk_does_not_take_the_rows_nothing_is_brought_back_until_it_does(
+    project: Project,
+    driver: Driver,
+    server: LoopbackServer,
+    opened: SessionOpened,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(file: SessionFile, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    turn(driver, server, "one", a="1")
+    turn(driver, server, "two", a="2")
+    rows = project.rows(opened.session_id)
+    rewind(driver, 2)
+    with monkeypatch.context() as patched:
+        patched.setattr(SessionFile, "replace", full)
+        driver.client.undo_rewind()
+        assert said(driver) == "It can't be brought back: No space left on device"
+        assert len(driver.client.rewind_points().result(5)) == 1
+    assert (project.folder / "a.txt").read_text() == "1"
+    assert undo(driver).restored == ("a.txt",)
+    assert project.rows(opened.session_id) == rows
+    assert (project.folder / "a.txt").read_text() == "2"
 
 
 def test_while_the_session_goes_back_it_is_not_compacted(

@@ -108,6 +108,41 @@ def test_a_disk_that_refuses_leaves_everything_as_it_was(
     again.close()
 
 
+@pytest.mark.parametrize("noted", [True, False], ids=["noted", "not even noted"])
+def test_what_a_disk_refuses_to_bring_back_can_be_brought_back_later(
+    reopen: Open, monkeypatch: pytest.MonkeyPatch, noted: bool
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        if not noted:
+            monkeypatch.setattr("amplifier_tui.host.store.turns.rewinds.write_atomic", refuse)
+        refuse()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    store = reopen()
+    fill(store)
+    store.go_back(2, 2, "", 2)
+    taken = store.rewinds.last
+    assert taken is not None
+    with monkeypatch.context() as patched:
+        patched.setattr(SessionFile, "replace", full)
+        with pytest.raises(OSError, match="No space"):
+            store.go_forward(taken)
+    monkeypatch.undo()
+    assert (said(store), store.rows, ended(store)) == (WHOLE[:2], 2, [1])
+    assert store.rewinds.last == taken
+    if noted:
+        store.close()
+        store = reopen()
+        assert said(store) == WHOLE[:2]
+    taken = store.rewinds.last
+    assert taken is not None
+    store.go_forward(taken)
+    assert (said(store), ended(store)) == (WHOLE, [1, 2, 3])
+    store.close()
+
+
 def test_a_session_that_went_back_to_its_beginning_is_kept(reopen: Open) -> None:
     store = reopen()
     fill(store)

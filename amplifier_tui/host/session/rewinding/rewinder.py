@@ -201,6 +201,8 @@ class Rewinder:
             await asyncio.to_thread(self._store.go_forward, taken)
         except OSError as error:
             self._say("error", f"It can't be brought back: {error.strerror or error}")
+            if again := report.get("id"):
+                await self._files.restore(str(again), ())
             return
         await self._tell(_scope(taken), taken.turn, taken.turns, "", report, undone=taken)
 

@@ -49,6 +49,14 @@ Item = tuple[int, HostEvent]
 """An event with the number of rows there were when it came."""
 
 
+def is_kept(event: HostEvent) -> bool:
+    """Whether an event is noted: one that it holds, and that was not noted before."""
+    # At an opening it says what was noted before.
+    old = isinstance(event, UsageChanged) and event.turn == Usage()
+    other = isinstance(event, Notice) and not event.is_of_prompt
+    return isinstance(event, KEPT) and not (other or old or event.replayed)
+
+
 @dataclass(slots=True)
 class Outcomes:
     """What was noted of the turns that were not taken back.

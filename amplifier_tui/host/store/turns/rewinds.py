@@ -2,8 +2,8 @@
 
 The transcript is what another program goes on from, so what was taken back is not in it. Each time
 the session goes back a line is added to ``rewinds.jsonl``, with the rows that were taken out; each
-time that is undone, another. Both are written before the transcript is: `unfinished` tells what a
-crash in between left to do.
+time that is undone, another, and one more where that failed. The first two are written before the
+transcript is: `unfinished` tells what a crash in between left to do.
 """
 
 import logging
@@ -109,6 +109,15 @@ class Rewinds:
         """Note that what was taken back is brought back."""
         self._write({"kind": "undo", "id": taken.id, "at": now()})
 
+    def stand_again(self, taken: TakenBack) -> None:
+        """Note that what was to be brought back could not be; here it counts in any case."""
+        row = {"kind": "again", "id": taken.id, "at": now()}
+        try:
+            self._write(row)
+        except OSError as error:
+            logger.warning("%s does not say that %s stays taken back: %s", self._path, row, error)
+            self._take(row)
+
     def unfinished(self, stored: StoredRows) -> tuple[TakenBack, bool] | None:
         """Return what was noted last if the transcript does not show it; None where it does.
 
@@ -139,6 +148,10 @@ class Rewinds:
             if undone is not None:
                 self._standing.remove(undone)
                 self._last = undone, True
+        elif row.get("kind") == "again":
+            if self._last is not None and self._last[0].id == name and self._last[1]:
+                self._standing.append(self._last[0])
+                self._last = self._last[0], False
         elif row.get("kind") == "rewind":
             lines, decided = row.get("lines"), row.get("decided")
             texts = lines if isinstance(lines, list) else []
