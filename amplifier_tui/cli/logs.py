@@ -11,6 +11,14 @@ SIZE = 1_000_000
 """Bytes of one log file; three are kept."""
 
 
+class _Quiet(RotatingFileHandler):
+    """Leaves out what the disk does not take: a traceback of it would come up as a notice."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+
 def log_to_file() -> None:
     """Send the program's own records and all warnings to a file.
 
@@ -19,7 +27,7 @@ def log_to_file() -> None:
     path = user_log_dir() / "amplifier-tui.log"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(path, maxBytes=SIZE, backupCount=2, encoding="utf-8")
+        handler = _Quiet(path, maxBytes=SIZE, backupCount=2, encoding="utf-8")
     except OSError:
         handler = None
     root = logging.getLogger()

@@ -204,7 +204,10 @@ def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
     shown = state.notices.current(now)
     if shown is None:
         if not (silent := state.silence(now)):
-            return None
+            if state.facts.saved:
+                return None
+            # As long as it is so, once what was said of it has made way.
+            return StatusSegment("notice", (("✗ the session is not saved", "error"),))
         words = f"nothing has come for {span(silent)}: esc stops the turn"
         return StatusSegment("notice", (("! ", "warning"), (words, "warning")))
     glyph, tone = _LEVELS.get(shown.notice.level, ("·", "text"))

@@ -10,6 +10,7 @@ from amplifier_tui.host.events import (
     HostEvent,
     Notice,
     QueueChanged,
+    SavingChanged,
     TitleChanged,
     Usage,
     UsageChanged,
@@ -182,6 +183,16 @@ def test_a_notice_of_the_program_itself_names_nobody() -> None:
 def test_a_notice_ends_by_itself() -> None:
     state = new_state(*FULL, NOTICE)
     assert "hooks-approval" not in text(state, 120, NOW + 8)
+
+
+def test_that_the_session_is_not_saved_stays_there_until_it_is() -> None:
+    saving = make(SavingChanged, problem="No space left on device")
+    said = make(Notice, level="error", source="host", text="It can't be saved.")
+    state = new_state(*FULL, saving, said)
+    assert "It can't be saved." in text(state, 120)
+    assert text(state, 120, NOW + 60).count("✗ the session is not saved") == 1
+    state.apply([make(SavingChanged, problem="")])
+    assert "not saved" not in text(state, 120, NOW + 60)
 
 
 def test_nothing_moves_sideways_while_a_tool_runs() -> None:
