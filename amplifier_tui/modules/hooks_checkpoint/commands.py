@@ -1,7 +1,8 @@
 """What a command changes: the workspace is looked at before it and after it.
 
 In a git repository the index says which files there are, and what those hold that were not touched
-since. All others are copied before the command runs. Ignored files are not looked at.
+since. All others are copied before the command runs. Ignored files are not looked at, and of a
+repository inside, such as a submodule, it is only told whether something in it changed.
 """
 
 import os
@@ -12,7 +13,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.git import git_blobs_now, git_output_now
+from amplifier_tui.base.git import git_blobs_now, git_bytes_now, git_output_now
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.protected import holds_secrets
@@ -25,6 +26,7 @@ _MOST_COPIED: Final = 20_000_000
 _LIST_BYTES: Final = 16_000_000
 _MOST_HELD: Final = 16_000_000
 """Bytes of files that are read from git at once."""
+_MOST_NAMED: Final = 5
 _HEAD: Final = 128
 """Bytes that git puts before the content of a file, at most."""
 _CLOCK_NS: Final = 20_000_000
@@ -41,6 +43,8 @@ _INDEXED: Final = lazy_pattern(
     r"\s+ctime: \d+:\d+\s+mtime: (?P<s>\d+):(?P<ns>\d+)"
     r"\s+dev: \d+\s+ino: \d+\s+uid: \d+\s+gid: \d+\s+size: (?P<size>\d+)\s+flags: \w+\n?"
 )
+
+_SUBMODULE: Final = "160000"
 
 _KIND: Final = stat.S_IFMT(0o777777) | PERMISSIONS
 _Sign = tuple[int, int, int]
@@ -78,6 +82,8 @@ class WorkspaceLook:
     Attributes:
         problem: Why they are not known.
         goes_on: The command runs on in the background, where what it changes is not seen.
+        inside: By the name of each repository inside, what is another number when a file in it is
+            another one; None where it has too many.
     """
 
     command: str
@@ -85,6 +91,7 @@ class WorkspaceLook:
     problem: str = ""
     goes_on: bool = False
     files: dict[str, _Seen] = field(default_factory=dict)
+    inside: dict[str, int | None] = field(default_factory=dict)
 
 
 class WorkspaceFiles:
@@ -93,6 +100,8 @@ class WorkspaceFiles:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._copied: dict[str, tuple[_Sign, str]] = {}
+        self._inside: list[str] = []
+        """Repositories inside, when the files were listed last."""
 
     def look(self, command: str, store: CopyStore, most: CopyLimits) -> WorkspaceLook:
         """Look at all files before a command, and copy what git has no copy of."""
@@ -121,6 +130,7 @@ class WorkspaceFiles:
             if copy:
                 self._copied[name] = sign, copy
             look.files[name] = _Seen(sign, kind, copy=copy, skipped=skipped)
+        look.inside = self._look_inside()
         look.began = time.time_ns()
         return look
 
@@ -157,7 +167,38 @@ class WorkspaceFiles:
             new = present.st_ctime_ns >= look.began - _CLOCK_NS or _sign(present) in gone
             if name not in look.files and new:
                 found.append(FileEntry(self._root / name, command=look.command))
+        after = self._look_inside()
+        others = [
+            name
+            for name in sorted({*look.inside, *after})
+            if after.get(name) is None or after[name] != look.inside.get(name)
+        ]
+        if others:
+            named = ", ".join(others[:_MOST_NAMED])
+            more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+            look.problem = f"repositories inside are not looked into: {named}{more}"
         return found
+
+    def _look_inside(self) -> dict[str, int | None]:
+        known, room = {"": True}, _MOST_LISTED
+        seen: dict[str, int | None] = {}
+        for name in self._inside:
+            if self._is_plain(name, known):
+                files = self._files_inside(name, room)
+                room -= len(files)
+                seen[name] = hash(files) if room > 0 else None
+        return seen
+
+    def _files_inside(self, name: str, most: int) -> frozenset[tuple[str, _Sign, int]]:
+        """Return the files of a repository inside; where there are too many, some of them."""
+        found: set[tuple[str, _Sign, int]] = set()
+        for folder, names in _walk(os.path.join(self._root, name)):
+            if len(found) >= most:
+                break
+            for path in (os.path.join(folder, each) for each in names):
+                if (present := _stat(Path(path))) is not None:
+                    found.add((path, _sign(present), _kind(present)))
+        return frozenset(found)
 
     def _present(self, name: str) -> os.stat_result | None:
         """Return what is known of a file that git may have come to ignore."""
@@ -205,17 +246,18 @@ class WorkspaceFiles:
 
     def _listed(self) -> dict[str, tuple[tuple[str, int, int], os.stat_result]] | str:
         """Return all files with what the index says of them, or why they can't be listed."""
-        indexed = git_output_now(
+        indexed = git_bytes_now(
             self._root, "ls-files", "-z", "--stage", "--debug", most_bytes=_LIST_BYTES
         )
         files: dict[str, tuple[str, int, int]] = {}
+        self._inside = []
         if indexed is None:
             for name in self._walked():
                 files[name] = ("", 0, 0)
                 if len(files) > _MOST_WALKED:
                     return f"the folder is no git repository and has over {_MOST_WALKED:,} files"
         else:
-            others = git_output_now(
+            others = git_bytes_now(
                 self._root,
                 *("ls-files", "-z", "--others", "--exclude-standard"),
                 most_bytes=_LIST_BYTES,
@@ -223,12 +265,19 @@ class WorkspaceFiles:
             if others is None:
                 return "git does not say which files there are"
             racy = self._index_time()
-            for entry in _INDEXED.finditer(indexed):
+            # A name may be no UTF-8.
+            for entry in _INDEXED.finditer(os.fsdecode(indexed)):
+                if entry["mode"] == _SUBMODULE:
+                    self._inside.append(entry["path"])
+                    continue
                 changed = int(entry["s"]) * 1_000_000_000 + int(entry["ns"])
                 # What changed as late as the index itself may have changed once more.
                 blob = entry["blob"] if changed < racy else ""
                 files[entry["path"]] = (blob, int(entry["size"]), changed)
-            files |= {name: ("", 0, 0) for name in others.split("\0") if name}
+            names = [name for name in os.fsdecode(others).split("\0") if name]
+            # Of a repository that it does not know git names the folder alone.
+            self._inside += [name.rstrip("/") for name in names if name.endswith("/")]
+            files |= {name: ("", 0, 0) for name in names if not name.endswith("/")}
             if len(files) > _MOST_LISTED or len(indexed) >= _LIST_BYTES:
                 return f"the workspace has over {_MOST_LISTED:,} files"
         known = {"": True}
@@ -248,11 +297,8 @@ class WorkspaceFiles:
         return known[folder]
 
     def _walked(self) -> Iterator[str]:
-        for folder, folders, names in os.walk(self._root):
-            folders[:] = [name for name in folders if name not in _LEFT_OUT]
-            # `walk` has a link to a folder among the folders, and does not go there.
-            links = (each for each in folders if os.path.islink(os.path.join(folder, each)))
-            for name in (*names, *links):
+        for folder, names in _walk(str(self._root)):
+            for name in names:
                 yield os.path.relpath(os.path.join(folder, name), self._root)
 
     def _index_time(self) -> int:
@@ -261,6 +307,14 @@ class WorkspaceFiles:
             return (self._root / (path or "").strip()).stat().st_mtime_ns
         except OSError:
             return 0
+
+
+def _walk(top: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each folder below one, and what is in it and is no folder."""
+    for folder, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT]
+        # `walk` has a link to a folder among the folders, and does not go there.
+        yield folder, names + [n for n in folders if os.path.islink(os.path.join(folder, n))]
 
 
 def _portions(sizes: Mapping[str, int]) -> Iterator[list[str]]:

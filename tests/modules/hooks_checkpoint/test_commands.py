@@ -216,3 +216,53 @@ async def test_many_changed_files_are_read_from_git_at_once(
     (checkpoint,) = await session.listed()
     assert (await session.restore(checkpoint["id"]))["failed"] == {}
     assert {name: session.read(name) for name in before} == before
+
+
+async def test_a_file_whose_name_is_no_utf_8_comes_back(session: Session):
+    name = os.fsencode(session.root) + b"/caf\xe9.txt"
+
+    def put(text: str) -> None:
+        with open(name, "w") as file:
+            file.write(text)
+
+    put("before")
+    if (session.root / ".git").exists():
+        git(session.root, "add", ".")
+    await session.turn("x")
+    await session.command("make fmt", lambda: put("after"))
+    (checkpoint,) = await session.listed()
+    await session.restore(checkpoint["id"])
+    with open(name) as file:
+        assert file.read() == "before"
+
+
+async def test_what_changes_in_a_repository_inside_is_said_not_to_be_seen(tmp_path: Path):
+    session = await Session(tmp_path / "work", tmp_path / "store").mount()
+    library, inside = tmp_path / "library", session.root / "inside"
+    for root in (session.root, library, inside):
+        root.mkdir(exist_ok=True)
+        git(root, "init", "-q")
+        (root / "a.txt").write_text("before")
+        git(root, "add", "a.txt")
+        git(root, "commit", "-qm", "x")
+    add = ("submodule", "add", "-q", str(library), "vendored")
+    git(session.root, "-c", "protocol.file.allow=always", *add)
+    await session.turn("one")
+    await session.command("make nothing", lambda: None)
+    assert await session.listed() == []
+    await session.turn("two")
+    await session.command("make a", lambda: (inside / "a.txt").write_text("after"))
+    await session.turn("three")
+    await session.command("make b", lambda: (session.root / "vendored/a.txt").write_text("after"))
+    await session.turn("four")
+    (session.root / "other").mkdir()
+    await session.command("git init other", lambda: git(session.root / "other", "init", "-q"))
+    (session.root / "other" / "b.txt").write_text("mine")
+    await session.command("make c", lambda: (session.root / "a.txt").write_text("after"))
+    said = [(names(each), each["unseen"]) for each in await session.listed()]
+    words = "repositories inside are not looked into:"
+    assert said == [
+        ({}, [f"what `make a` changed: {words} inside"]),
+        ({}, [f"what `make b` changed: {words} vendored"]),
+        ({"a.txt": "changed"}, [f"what `git init other` changed: {words} other"]),
+    ]
