@@ -1,11 +1,14 @@
 """What Textual costs that this program need not pay."""
 
+from __future__ import annotations
+
 import asyncio
 import logging
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
-from typing import Any, ClassVar, Final, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast
 
 from rich.segment import Segment
 from textual import events, on
@@ -17,6 +20,9 @@ from textual.geometry import Region, Size
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.strip import Strip
 from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 _log = logging.getLogger(__name__)
 _METHOD = "divide"
@@ -30,6 +36,12 @@ _STRIP_CACHES = {
 _SIZED = "_size_updated"
 _PATIENCE: Final = 1.0
 """Seconds for which keys and clicks wait for a screen that opens."""
+_SLOW: Final = 0.02
+"""Seconds after which a write is one that the line holds up; a frame takes less than 1 ms."""
+_REST: Final = 2
+"""How many times as long as a write was held up the line is left alone: what the kernel has taken
+is still to go out."""
+_LONGEST_REST: Final = 0.5
 
 
 async def in_time(event: asyncio.Event | None) -> bool:
@@ -57,22 +69,65 @@ def without_tree_sitter() -> Iterator[None]:
         del sys.modules["tree_sitter"]
 
 
+class _Pausing:
+    """The writer's file, with the times of its writes; used by the writer's thread."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.began = float("inf")
+        self.rest_until = 0.0
+
+    def write(self, text: str) -> None:
+        self._timed(self._file.write, text)
+
+    def flush(self) -> None:
+        self._timed(self._file.flush)
+
+    def fileno(self) -> int:
+        return int(self._file.fileno())
+
+    def _timed(self, job: Callable[..., object], *args: str) -> None:
+        self.began = time.monotonic()
+        job(*args)
+        took = time.monotonic() - self.began
+        if took > _SLOW:
+            self.rest_until = self.began + took + min(_REST * took, _LONGEST_REST)
+        self.began = float("inf")
+
+
 def write_to_the_end() -> None:
-    """Drop what is left to write once the terminal is gone; a second call changes nothing.
+    """Drop what is left to write once the terminal is gone, and keep the times of writes.
 
     Textual's writer ends there with its queue full, and the next frame waits for room in it for
-    ever: the loop stands still, and no signal ends the program.
+    ever: the loop stands still, and no signal ends the program. A second call changes nothing.
     """
 
     def run(writer: WriterThread) -> None:
+        file = _Pausing(writer._file)
+        writer._file = cast("Any", file)
         try:
             _write_all(writer)
         except (OSError, ValueError) as error:
+            file.began = float("inf")
             _log.warning("The terminal takes no more output: %s", error)
             while writer._queue.get() is not None:
                 pass
 
     setattr(WriterThread, run.__name__, run)
+
+
+def is_behind(app: App[Any]) -> bool:
+    """Return whether the terminal has not taken yet what was drawn.
+
+    Over a slow line frames would wait for each other in a queue of thirty, and what was typed
+    behind them for seconds; a frame that is drawn later shows all that happened meanwhile.
+    """
+    writer: WriterThread | None = getattr(app._driver, "_writer_thread", None)
+    file: Any = writer._file if writer is not None else None
+    if not isinstance(file, _Pausing):
+        return False
+    now = time.monotonic()
+    return now < file.rest_until or now - file.began > _SLOW
 
 
 def let_strips_go() -> None:
@@ -129,11 +184,16 @@ def lay_out_once() -> None:
 
 
 class SettledScreen(Screen[ScreenResultType]):
-    """A screen that is laid out once for each size.
+    """A screen that is laid out once for each size, and waits for a line that is behind.
 
     A dialog that opens is told the size it was just laid out for; Textual then lays out and paints
     all of it, and every screen behind it, a second time.
     """
+
+    def _on_timer_update(self) -> None:
+        # The timer goes on where nothing is done: the next beat looks again.
+        if not is_behind(self.app):
+            super()._on_timer_update()
 
     def _screen_resized(self, size: Size) -> None:
         if size != self._compositor.size:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable
+from itertools import takewhile, zip_longest
 
 from textual import events
 
@@ -25,6 +26,7 @@ from amplifier_tui.ui.transcript.entries.long_output import REST, rest_row
 from amplifier_tui.ui.transcript.entries.renderer import is_expandable
 from amplifier_tui.ui.transcript.entries.scene import WayTo
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
+from amplifier_tui.ui.transcript.lines import StyledLine
 from amplifier_tui.ui.transcript.searched_view import SearchedView
 from amplifier_tui.ui.transcript.ticker import Ticker
 from amplifier_tui.ui.widgets.messages import (
@@ -182,24 +184,36 @@ class TranscriptView(SearchedView):
     def _flush(self) -> bool:
         """Draw the text that arrived, and repaint from the first row that changed."""
         began = time.perf_counter()
+        before = self._shown_lines()
         touched = self._arrivals.flush()
         if not touched:
             return self._arrivals.waiting
         self._drawn_at = began
         document, row = self._document, self._pager.row
-        first = min(document.heights.offset(document.index(piece)) for piece in touched)
         for piece in touched:
             pieces = piece.item.pieces
             for tail in pieces[pieces.index(piece) :]:
                 document.measure(tail)
         self._settle()
         if self._pager.row == row:
-            below = row + self._pager.height
-            first = max(first, row)
-            if first < below:
-                self.refresh_lines(first, below - first)
+            # All of a paragraph is rendered anew, and most of it is as it was.
+            pairs = zip_longest(before, self._shown_lines())
+            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1] is not None, pairs))
+            if same < self._pager.height:
+                self.refresh_lines(row + same, self._pager.height - same)
         self._arrivals.spent(time.perf_counter() - began)
         return self._arrivals.waiting
+
+    def _shown_lines(self) -> list[StyledLine | None]:
+        """Return the lines in view from the first one on; None for one that is not rendered."""
+        top, find = self._pager.row, self._document.place_at
+        places = [find(row) for row in range(top, top + self._pager.height)]
+        return [
+            place[0].lines[place[1]]
+            if place and place[0].lines and place[1] < len(place[0].lines)
+            else None
+            for place in places
+        ]
 
     def _beat(self) -> bool:
         """Repaint the lines whose time runs."""
