@@ -79,6 +79,8 @@ class AnswerKeys:
         """What was typed in one go up to now."""
         self.due = float("inf")
         """When a key that is held decides."""
+        self.came_early = False
+        """Whether the last key that stayed alone decided nothing, since it came too early."""
 
     def ready(self, now: float) -> bool:
         """Return whether an answer counts already."""
@@ -161,4 +163,5 @@ class AnswerKeys:
         if not self._held or now < self.due:
             return ""
         action, self._held = self._held, ""
+        self.came_early = self._in_grace
         return "" if self._in_grace else action

@@ -6,6 +6,7 @@ from amplifier_tui.base.diffs import REPLACED
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import Scope, Segment
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.parts.question import TOO_EARLY
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from tests.ui.driving import Driver, running
@@ -253,14 +254,14 @@ async def test_a_dialog_waits_until_the_prompt_is_empty_and_nothing_is_pressed()
         await drive.dialog(ApprovalDialog)  # after the pause
 
 
-async def test_keys_of_the_first_moments_do_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_early_keys_do_not_decide_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ApprovalDialog, "grace", 3600.0)
     async with running() as drive:
         await drive.push(ask())
         dialog = await drive.dialog(ApprovalDialog)
         await drive.press("a", "d", "f", "A")
-        assert drive.app.screen is dialog
-        assert decisions(drive) == []
+        await drive.until(lambda: TOO_EARLY in drive.text())
+        assert drive.app.screen is dialog and decisions(drive) == []
         await drive.press("escape")
         await drive.closed()
         monkeypatch.setattr(ApprovalDialog, "grace", 0.02)

@@ -79,8 +79,10 @@ def test_a_key_of_the_first_moments_does_not_decide() -> None:
     found = keys()
     found.press(GRACE - 0.01, "decides", "a", "allow")
     assert found.settle(60.0) == ""
+    assert found.came_early
     found.press(61.0, "decides", "d", "deny")
     assert found.settle(62.0) == "deny"
+    assert not found.came_early
 
 
 def test_scrolling_is_no_typing_but_a_burst_is_no_answer() -> None:

@@ -97,8 +97,14 @@ class GuardedSheet(Sheet[T]):
         now = key_time()
         if wait := self._answer_keys.wait(now):
             self.set_timer(wait, self._settle)
-        else:
-            self._run_soon(self._answer_keys.settle(now))
+            return
+        self._answer_keys.came_early = False
+        self._run_soon(self._answer_keys.settle(now))
+        if self._answer_keys.came_early:
+            self._say_early()
+
+    def _say_early(self) -> None:
+        """Say that a key decided nothing, since the sheet had just opened."""
 
     def _run_soon(self, action: str) -> None:
         if action in self.WRITES:

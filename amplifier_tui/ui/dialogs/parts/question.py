@@ -1,7 +1,7 @@
 """A sheet that asks for a decision: what is typed on goes to the prompt and decides nothing."""
 
 from collections.abc import Callable
-from typing import ClassVar, TypeVar, cast
+from typing import ClassVar, Final, TypeVar, cast
 
 from textual import events
 from textual.widgets import Input, TextArea
@@ -12,6 +12,8 @@ from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.state.answer_keys import BURST, Heard
 
 T = TypeVar("T")
+
+TOO_EARLY: Final = "That key came while the question opened: press it again"
 
 
 class QuestionSheet(GuardedSheet[T]):
@@ -58,6 +60,9 @@ class QuestionSheet(GuardedSheet[T]):
             ends = isinstance(event, events.Key) and event.key == "enter"
             return Heard.KEPT if burst and ends else Heard.ACTS
         return super().hear(event)
+
+    def _say_early(self) -> None:
+        self._main.say(TOO_EARLY, "warning")
 
     def attend(self) -> None:
         """Note that the user attends to it: it was clicked."""
