@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -13,6 +15,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.state_file import state_before, write_state
 from amplifier_tui.host.events import HostEvent, TurnEnded, Usage
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.rewinding.files import COPIES
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.metadata import Metadata, now, read_metadata
 from amplifier_tui.host.store.replay import messages_of
@@ -38,6 +41,8 @@ class Carried:
         turns: Of a fork, the number of turns in it; None where the conversation just moves on.
         workspace: Of a fork, the scratch folder it begins with a copy of; may be empty.
         queue: The prompts that wait, as they are stored.
+        copies: Where the copies of files lie that its turns changed, as far as they are of the same
+            folder; None for none.
         model: Of a fork, the model that answered last; `model_choice` is what the user chose.
     """
 
@@ -51,6 +56,7 @@ class Carried:
     queue: tuple[Mapping[str, Any], ...] = ()
     model: str = ""
     model_choice: Mapping[str, Any] = field(default_factory=dict)
+    copies: Path | None = None
 
     def put_into(self, store: SessionStore) -> None:
         """Write it into the folder of a new session, what makes that one in the list at last."""
@@ -66,6 +72,8 @@ class Carried:
             metadata.model, metadata.model_choice = self.model, dict(self.model_choice)
         if self.state is not None:
             self._write_state(store.folder)
+        if self.copies is not None:
+            _bring_copies(self.copies, store.folder / COPIES)
         store.add_rows(self.rows)
         store.save_metadata()
 
@@ -90,7 +98,8 @@ async def moved(store: SessionStore, state: Mapping[str, Any] | None) -> Carried
         told = read_outcomes(store.folder / DISPLAY).all()
         outcomes = tuple((count, _without_usage(event)) for count, event in told)
         name, queue = store.metadata.name, tuple(store.queue.load())
-        return Carried(store.folder.name, rows, name, state, outcomes, queue=queue)
+        copies = store.folder / COPIES
+        return Carried(store.folder.name, rows, name, state, outcomes, queue=queue, copies=copies)
 
     return await asyncio.to_thread(copy)
 
@@ -135,6 +144,8 @@ def fork_stored(folder: Path, before_turn: int | None, cwd: Path | None = None) 
         logger.warning("State that does not go along: %s", error)
         state = None
     carried = _copied(folder, metadata, state, {}, before_turn)
+    if cwd is not None:
+        carried = replace(carried, copies=None)
     if not carried.rows:
         raise NoSuchTurnError("There is nothing to copy: nothing was said before that")
     troubles: list[OSError | None] = []
@@ -193,7 +204,29 @@ def _copied(
         metadata.workspace,
         model=metadata.model,
         model_choice=metadata.model_choice,
+        copies=None if metadata.workspace else folder / COPIES,
     )
+
+
+def _bring_copies(copies: Path, place: Path) -> None:
+    """Copy the record of what changed in files: without it no turn before can be undone in them."""
+    try:
+        if copies.is_dir():
+            shutil.copytree(copies, place, symlinks=True, copy_function=_copy)
+    except OSError as error:
+        logger.warning("Copies of files that do not go along: %s", error)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _copy(source: str, target: str) -> None:
+    # What was copied is never changed, and may be large: another name for it is enough.
+    try:
+        if Path(source).suffix != ".jsonl":
+            os.link(source, target)
+            return
+    except OSError as error:
+        logger.debug("%s gets no other name: %s", source, error)
+    shutil.copy2(source, target)
 
 
 def _without_usage(event: HostEvent) -> HostEvent:

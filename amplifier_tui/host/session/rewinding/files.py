@@ -13,6 +13,8 @@ from amplifier_tui.host.rewind_cards import RewindFile
 from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot, snapshot_of
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
+COPIES: Final = "checkpoints"
+"""The folder in a session's own with what they are kept in, unless a bundle says another."""
 NONE_KEPT: Final = "No copies of files are kept in this session: hooks-checkpoint is not mounted"
 _DAMAGED: Final = "The record of what changed is damaged"
 _UNKNOWN_TIME: Final = "It is not known when this prompt was sent"
