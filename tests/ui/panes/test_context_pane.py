@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -322,6 +323,22 @@ async def test_what_is_no_row_of_the_conversation_leads_to_no_other_row() -> Non
         await drive.press("j", "j", "enter")
         await drive.until(lambda: "no row of the conversation" in drive.text())
         assert isinstance(drive.app.focused, ContextPane)
+
+
+async def test_the_cursor_stays_in_view_when_its_item_has_another_place() -> None:
+    items = [replace(ITEMS[0], key=str(n), tokens=9_000 - n, text=f"item {n}") for n in range(60)]
+    async with running(FakeClient(listed=tuple(items)), size=(120, 36)) as drive:
+        await drive.push(budget(session_id=SESSION))
+        await drive.press("f4", "b")
+        await drive.until(lambda: "item 0" in drive.text())
+        pane = drive.app.query_one(ContextPane)
+        # Left out it is the smallest, and listed last.
+        drive.client.listed = (*items[1:], replace(items[0], tokens=1, state="dropped"))
+        await drive.push(budget(session_id=SESSION, total=70_000))
+        await drive.until(lambda: pane.listed[-1].key == "0")
+        item = pane.rows[pane.cursor_row].item
+        assert item is not None and item.key == "0"
+        await drive.until(lambda: "left out" in drive.text())
 
 
 async def test_items_that_are_listed_anew_take_no_key_from_the_prompt() -> None:

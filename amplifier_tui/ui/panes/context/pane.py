@@ -101,6 +101,9 @@ class ContextPane(LineView[_ContextLine]):
         """List items, the biggest first, or say why that can't be done."""
         self._listing, self._items, self._problem = True, items, problem
         self.lay_out()
+        if self.cursor_row >= 0:
+            # What was left out is small now, and far below.
+            self.call_after_refresh(self.show_rows, self.cursor_row)
 
     def on_mount(self) -> None:
         """Keep the age of the number right while the full form is open."""
