@@ -252,9 +252,15 @@ def _test(call: _Call) -> Looks | None:
     return Looks(tuple(w for w in call.words if w[:1] not in "-!=<>()]" or w == "-"))
 
 
+# A set may hold the mark that ends an expression for some programs, and to others it ends it there.
+_SED_SET: Final = r"\[\^?+\]?+(?:\[:[a-z]+:\]|\\[^\]\[\n]|{other}[^\]\[\\\n])*\]"
+_SED_EXPRESSION: Final = rf"(?:{_SED_SET}|\\[^\n]|{{other}}[^\\\[\n])*"
+_SED_ADDRESS: Final = _SED_EXPRESSION.format(other="(?!/)")
+_SED_REPLACED: Final = _SED_EXPRESSION.format(other=r"(?!\1)")
 # Scripts that only select, delete from the output, or substitute in it.
 _SED_SAFE: Final = lazy_pattern(
-    r"(?:[\d$,!;\s{}pdq=]|/(?:[^/\\]|\\.)*/|s([/|#,])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1[gpiI\d]*)*"
+    rf"(?:[\d$,!;\s{{}}pdq=]|/{_SED_ADDRESS}/"
+    rf"|s([/|#,]){_SED_REPLACED}\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*)*"
 )
 
 

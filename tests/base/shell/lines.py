@@ -11,6 +11,8 @@ find . -name '*.py' -not -path './x/*' -mtime -7
 find src tests \\( -name a -o -name b \\) -type f -size +10k -print0
 sed -n '1,20p' a
 sed -e 's/a/b/g' -e '/x/d' a b
+sed -n 's/[^[:space:]]*[.,\\/]//gp' a
+sed '/^[]a-z]/d;s|\\[x|y|' a
 wc -l *
 du -sh . 2>/dev/null
 cd src && ls
@@ -166,6 +168,11 @@ sed -e 'w f' a
 sed 'w f' a
 sed -n 's/a/b/w f' a
 sed s/a/b/e a
+sed -n 's|[|]|p;s|w f|x|' a
+sed -n '/x[/p;s/]/w f/' a
+sed 's|[|]|p;s|e|x|' a
+sed -e '/x[]/p;s/]/w f/' a
+sed -e '/x[^]/p;s/]/w f/' a
 sed 1e a
 sed -i s/a/b/ a
 sed -ni p a
