@@ -63,6 +63,9 @@ def test_an_edit_comes_as_the_change_it_would_make(tmp_path: Path) -> None:
     everywhere = {"file_path": "a.txt", "old_string": "1", "new_string": "2", "replace_all": True}
     found = describe_call("edit_file", everywhere, tmp_path)
     assert "-x = 1\n-y = 1\n+x = 2\n+y = 2\n" in found.diff and not found.problem
+    # As the tool reads it.
+    as_text = describe_call("edit_file", {**everywhere, "replace_all": "True"}, tmp_path)
+    assert as_text.diff == found.diff and not as_text.problem
 
 
 @pytest.mark.parametrize(
@@ -192,6 +195,10 @@ DECOYS: list[tuple[str, dict[str, Any]]] = [
     ("write_file", {"path": "a.txt", "content": "x", "text": "y"}),
     ("edit_file", {"path": "a", "old_string": "a", "new_string": "b", "edits": []}),
     ("edit_file", {"path": "a", "old_string": "a", "new_string": "b", "old_str": "c"}),
+    ("write_file", {"path": "a", "content": "x", "old_string": "a", "new_string": "b"}),
+    ("write_file", {"path": "a", "content": "", "edits": [{"old_string": "a", "new_string": ""}]}),
+    ("write_file", {"path": "a", "content": "x", "patch": "@@\n-a\n+b"}),
+    ("edit_file", {"path": "a", "old_string": "a", "new_string": "b", "patch": "@@\n-a\n+c"}),
 ]
 
 

@@ -110,6 +110,8 @@ def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
     contents = _texts(arguments, _CONTENT_KEYS, blank=True)
     urls = _texts(arguments, _URL_KEYS)
     twice = len(patches) > 1 or len(contents) > 1 or len(urls) > 1 or _is_said_twice(arguments)
+    # Which of them a tool goes by, nobody knows: a diff of one would be of what is not written.
+    twice = twice or bool(patches) + bool(replacements) + bool(contents) > 1
     more = tool in _NO_COMMANDS and (bool(commands) or _has_odd_path(arguments))
     unclear = twice or more
     if patches:
@@ -227,7 +229,7 @@ def _replacements(arguments: Mapping[str, Any]) -> tuple[TextReplacement, ...]:
         old = next((item[key] for key in _OLD if isinstance(item.get(key), str)), None)
         new = next((item[key] for key in _NEW if isinstance(item.get(key), str)), None)
         if old is not None and new is not None:
-            everywhere = item.get("replace_all") is True
+            everywhere = str(item.get("replace_all")).strip().lower() == "true"
             found.append(TextReplacement(old, new, everywhere))
     return tuple(found)
 
