@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ COPIES: Final = "checkpoints"
 NONE_KEPT: Final = "No copies of files are kept in this session: hooks-checkpoint is not mounted"
 _DAMAGED: Final = "The record of what changed is damaged"
 _UNKNOWN_TIME: Final = "It is not known when this prompt was sent"
+_SET_BACK: Final = "The clock was set back between these prompts"
 _MOST_COUNTED: Final = 200
 """Files whose lines are counted."""
 
@@ -41,8 +42,12 @@ class FileHistory:
             return []
         return [(_when(each), len(each["files"])) for each in await self._call("list")]
 
-    async def find(self, since: float) -> str:
-        """Return the id of the first change since a time, in Unix seconds; empty for none.
+    async def find(self, since: float, earlier: Collection[float], later: Collection[float]) -> str:
+        """Return the id of the first change since a prompt was sent; empty for none.
+
+        Args:
+            since: When that was, in Unix seconds, by a clock that may have been set back.
+            earlier: When the prompts before it were sent, and `later` those after it.
 
         Raises:
             FilesError: There is no record of it.
@@ -50,8 +55,17 @@ class FileHistory:
         listed = await self._call("list")
         if not since:
             raise FilesError(_UNKNOWN_TIME)
+        ahead = [time for time in earlier if time > since]
+        if ahead:
+            # Changes of earlier turns seem to be newer; what is older than the prompt is before it.
+            before = [place for place, each in enumerate(listed) if _when(each) < since]
+            listed = listed[before[-1] + 1 if before else 0 :]
         counts = (e for e in listed if _when(e) >= since and (e["files"] or e["unseen"]))
-        return next((str(each["id"]) for each in counts), "")
+        found = next(counts, None)
+        back_again = any(0 < time < since for time in later)
+        if found is not None and ahead and (back_again or _when(found) >= min(ahead)):
+            raise FilesError(_SET_BACK)
+        return "" if found is None else str(found["id"])
 
     async def known(self) -> set[Path]:
         """Return every file that there is a copy of, or a record that it did not exist."""

@@ -92,7 +92,7 @@ class Rewinder:
         prompts = await self._turns_from(turn)
         seen = RewindPreview(turn=turn, prompt=typed_prompt(prompts[0].row), turns=len(prompts))
         try:
-            change = await self._files.find(time_of(prompts[0].row))
+            change = await self._change(prompts)
             files, unseen = await self._files.preview(change) if change else ([], [])
         except FilesError as error:
             return replace(seen, problem=f"{error}: only the conversation can go back.")
@@ -111,7 +111,7 @@ class Rewinder:
             FilesError: There is no record of it.
         """
         prompts = await self._turns_from(turn)
-        change = await self._files.find(time_of(prompts[0].row))
+        change = await self._change(prompts)
         return self._sender.redactor.text(await self._files.diff(change, path))
 
     async def rewind(
@@ -155,7 +155,7 @@ class Rewinder:
         report: Mapping[str, Any] = {}
         if scope != "conversation":
             try:
-                change = await self._files.find(time_of(prompts[0].row))
+                change = await self._change(prompts)
                 if change:
                     await self._files.preview(change)  # It says whether the record is whole.
                     report = await self._files.restore(change, overwrite)
@@ -266,6 +266,17 @@ class Rewinder:
         if not found:
             raise NoSuchTurnError("Nothing of this turn is in the conversation")
         return found
+
+    async def _change(self, prompts: list[PromptRow]) -> str:
+        """Return the id of the first change to files in these last turns; empty for none.
+
+        Raises:
+            FilesError: There is no record of it.
+        """
+        _, known = await self._read()
+        first, *later = (time_of(prompt.row) for prompt in prompts)
+        earlier = [time_of(prompt.row) for prompt in known if prompt.index < prompts[0].index]
+        return await self._files.find(first, earlier, later)
 
     def _changed_paths(self, start: int) -> set[Path]:
         """Return the files that tools said they changed, from a row on."""
