@@ -219,7 +219,8 @@ class LiveSession:
         self.begun.setdefault(number, self.store.rows)
         self.store.draft.save("")
         if not self._prompts.is_taken(prompt):
-            self.store.prompt_begins(self.sender.redactor.text(prompt.text))
+            text = self.sender.redactor.text(prompt.text)
+            self.store.prompt_begins(text, prompt.prompt_id)
 
     def retry(self, without: str = "") -> None:
         """Go on with the turn that failed.

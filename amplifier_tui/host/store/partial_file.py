@@ -45,10 +45,10 @@ class PartialFile:
         self._calls: set[str] = set()
         self._dirty = False
 
-    def prompt(self, text: str) -> None:
-        """The user's prompt is about to be shown."""
+    def prompt(self, text: str, prompt_id: str = "") -> None:
+        """The user's prompt is about to be shown; the id names one that waited."""
         self._prompts.append(text)
-        self._note({"k": "prompt", "text": text})
+        self._note({"k": "prompt", "text": text, "id": prompt_id})
 
     def delta(self, block_id: str, text: str) -> None:
         """A piece of the answer is about to be shown."""
@@ -165,6 +165,11 @@ def recovered_rows(path: Path, stored: StoredRows) -> list[Row]:
     if content:
         rows.append({"role": "assistant", "content": content, **_mark()})
     return rows
+
+
+def begun_prompts(path: Path) -> set[str]:
+    """Return the ids of the prompts that had begun when a crash came."""
+    return {str(row.get("id") or "") for _, row in StoredRows(path).read()} - {""}
 
 
 def noted_prompts(records: Iterable[Row]) -> Iterator[str]:

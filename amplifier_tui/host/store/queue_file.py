@@ -1,7 +1,7 @@
 """What is not sent yet: the prompts that wait in `queue.json`, the draft in `draft.json`."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -58,6 +58,13 @@ class QueueFile(_KeptFile):
         """Return what is stored; what can't be read is left out."""
         found = self._load()
         return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+    def drop(self, prompt_ids: Collection[str]) -> None:
+        """Take out prompts by their ids."""
+        waiting = self.load() if prompt_ids else []
+        left = [each for each in waiting if each.get("id") not in prompt_ids]
+        if len(left) < len(waiting):
+            self.save(left)
 
 
 class DraftFile(_KeptFile):

@@ -33,7 +33,7 @@ from amplifier_tui.host.store.metadata import (
     called_by,
     now,
 )
-from amplifier_tui.host.store.partial_file import PartialFile, recovered_rows
+from amplifier_tui.host.store.partial_file import PartialFile, begun_prompts, recovered_rows
 from amplifier_tui.host.store.queue_file import DraftFile, QueueFile
 from amplifier_tui.host.store.replay import Replay, replay_of
 from amplifier_tui.host.store.session_file import SessionFile
@@ -159,6 +159,8 @@ class SessionStore:
     def _recover(self) -> None:
         path = self.folder / partial_file.FILE_NAME
         lost = recovered_rows(path, self.stored())
+        # One that had just begun may still be among those that wait.
+        self.queue.drop(begun_prompts(path))
         for row in lost:
             self._append(row)
         self.recovered = len(lost)
@@ -168,9 +170,9 @@ class SessionStore:
         else:
             path.unlink(missing_ok=True)
 
-    def prompt_begins(self, text: str) -> None:
+    def prompt_begins(self, text: str, prompt_id: str = "") -> None:
         """Note a prompt that is about to be shown; with the first one the session can be found."""
-        self.partial.prompt(text)
+        self.partial.prompt(text, prompt_id)
         if not self.rows:
             self._transcript.append(b"")
 

@@ -69,6 +69,7 @@ class WaitingPrompts:
         stored: dict[str, Any] = {
             "text": self._redact(prompt.text),
             "attachments": list(prompt.attachments),
+            "id": prompt.prompt_id,
         }
         if prompt.typed is not None:
             stored["typed"] = self._redact(prompt.typed)

@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from amplifier_tui.host.events import QueueChanged, TurnEnded, TurnStarted
 from amplifier_tui.host.redaction import Redactor
@@ -169,6 +172,42 @@ def test_what_waits_is_there_when_the_session_is_resumed_or_its_bundle_switched(
         "second",
         "third",
     ]
+
+
+def test_a_prompt_that_began_when_the_program_was_killed_does_not_wait_again(
+    project: Project,
+    driver: Driver,
+    drive: Callable[[], Driver],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    signals = {name: str(tmp_path / name) for name in ("started", "until")}
+    opened = driver.open(project.bundle(script=calling({"wait": signals})))
+    folder, killed = project.folder_of(opened.session_id), tmp_path / "killed"
+    begins = SessionStore.prompt_begins
+
+    def copying(store: SessionStore, *prompt: str) -> None:
+        begins(store, *prompt)
+        if not killed.exists():
+            Path(shutil.copytree(folder, tmp_path / "copy")).rename(killed)
+
+    driver.client.submit("go")
+    driver.wait_for_file(tmp_path / "started")
+    for prompt in ("again", "again"):
+        driver.client.queue(prompt)
+    driver.wait(QueueChanged, lambda event: len(event.items) == 2)
+    with monkeypatch.context() as patched:
+        patched.setattr(SessionStore, "prompt_begins", copying)
+        (tmp_path / "until").touch()
+        driver.wait_until(killed.exists, "nothing began")
+    driver.close()
+    shutil.rmtree(folder)
+    killed.rename(folder)
+    again = drive()
+    again.open(resume=opened.session_id)
+    assert again.wait(QueueChanged).items == ("again",)
+    prompts = [row["content"] for row in project.rows(opened.session_id) if row["role"] == "user"]
+    assert prompts == ["go", "again"]
 
 
 def test_what_was_not_sent_comes_back_without_its_secrets_until_the_next_turn(
