@@ -280,3 +280,25 @@ def test_the_rows_of_a_line_are_its_commands_and_why_it_asks_is_said(
     assert request.why.endswith("not sure here: the shell's own `for`")
     assert f"bash({line})" in request.rule, "what is remembered is no less than that"
     driver.wait(TurnEnded)
+
+
+def test_remembering_one_answer_answers_nothing_that_a_rule_about_files_asks_about(
+    project: Project, driver: Driver
+) -> None:
+    (project.folder / "secrets").mkdir()
+    (project.folder / "secrets/plan.txt").write_text("the plan")
+    (project.folder / "x.py").write_text("import sys; print(open(sys.argv[1]).read())")
+    calls = ({"echo": {"text": "x"}}, {"bash": {"command": "python3 x.py secrets/plan.txt"}})
+    tools = ("tool-test", "tool-bash")
+    name = project.bundle(script=calling(*calls), tools=tools)
+    project.allow(["bash(python3 x.py *)"], deny=["read(secrets/**)"])
+    driver.open(name)
+    driver.client.submit("go")
+    asked = {each.tool: each for each in (driver.wait(ApprovalRequested) for _ in calls)}
+    assert asked["bash"].why == "it may read what the rule read(secrets/**) denies"
+    driver.client.decide(asked["echo"].request_id, Decision(allow=True, scope="session"))
+    assert driver.wait(ToolEnded).tool == "echo"
+    driver.client.decide(asked["bash"].request_id, Decision(allow=False))
+    driver.wait(TurnEnded)
+    assert [e.by for e in driver.of(ApprovalResolved)] == ["user", "user"]
+    assert "the plan" not in str(driver.of(ToolEnded))

@@ -154,6 +154,7 @@ class SessionGate:
             # Without its id a call that changed could not be told from a second one.
             schema=self._schema(tool) if data.get("tool_call_id") else None,
             judge=lambda: judge() if self._gate.mode != decided_in else None,
+            judge_anew=judge,
             began=answers.began,
         )
         if decision.verdict == "ask":

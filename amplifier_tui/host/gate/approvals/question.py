@@ -29,8 +29,9 @@ class ApprovalQuestion:
     `description` is the gate's, which has looked at the rules; `by_person` says that no rule may
     answer and the answer must not be remembered. `schema` is that of the
     tool, where the arguments may be changed. `judge` has the gate decide anew; it gives None where
-    the mode is still the same. `began` is when its call came, by which those that wait are put in
-    order; a call that was changed keeps its place.
+    the mode is still the same, and `judge_anew` does so whatever the mode is. `began` is
+    when its call came, by which those that wait are put in order; a call that was changed keeps its
+    place.
     """
 
     asker: str
@@ -48,6 +49,7 @@ class ApprovalQuestion:
     by_person: bool = False
     schema: Mapping[str, Any] | None = None
     judge: Callable[[], GateDecision | None] | None = None
+    judge_anew: Callable[[], GateDecision] | None = None
     began: float = field(default_factory=perf_counter)
 
 

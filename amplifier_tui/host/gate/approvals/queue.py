@@ -76,6 +76,7 @@ class ApprovalQueue:
         self._pending: dict[str, PendingApproval] = {}
         self._changed: dict[tuple[str, str], PendingApproval] = {}
         """What stands for calls that are judged anew, by their lane and call id."""
+        self._looking: set[asyncio.Task[None]] = set()
 
     @cached_property
     def book(self) -> RuleBook:
@@ -228,8 +229,23 @@ class ApprovalQueue:
             match = self.book.match(pending.parts)
             if match is None or match.verdict == "ask":
                 continue
-            if match.verdict == "deny" or not pending.question.by_person:
+            if match.verdict == "deny" or pending.question.judge_anew is None:
                 self._finish(pending, _by_match(match), match.scope, match.rule)
+            elif not pending.question.by_person:
+                looking = asyncio.create_task(self._let_go(pending, match))
+                self._looking.add(looking)
+                looking.add_done_callback(self._looking.discard)
+
+    async def _let_go(self, pending: PendingApproval, match: Match) -> None:
+        """Answer what a rule allows, if it is what the gate goes by: others may ask before it."""
+        judge = pending.question.judge_anew
+        try:
+            decision = await asyncio.to_thread(judge) if judge is not None else None
+        except Exception:
+            _log.exception("%s can't be judged again", pending.question.tool)
+            return
+        if decision is not None and decision.verdict == "allow" and not pending.answer.done():
+            self._finish(pending, _by_match(match), match.scope, match.rule)
 
     async def judge_again(self) -> tuple[str, ...]:
         """Have the gate decide anew about what waits: its mode has changed.
