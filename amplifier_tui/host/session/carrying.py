@@ -4,7 +4,8 @@ import asyncio
 import logging
 import os
 import shutil
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -94,9 +95,9 @@ async def moved(store: SessionStore, state: Mapping[str, Any] | None) -> Carried
     """
 
     def copy() -> Carried:
-        rows = tuple(row for _, row in store.stored().read())
-        told = read_outcomes(store.folder / DISPLAY).all()
-        outcomes = tuple((count, _without_usage(event)) for count, event in told)
+        read, place = _readable(store.stored())
+        rows, told = tuple(read), read_outcomes(store.folder / DISPLAY).all()
+        outcomes = tuple((place(count), _without_usage(event)) for count, event in told)
         name, queue = store.metadata.name, tuple(store.queue.load())
         copies = store.folder / COPIES
         return Carried(store.folder.name, rows, name, state, outcomes, queue=queue, copies=copies)
@@ -183,14 +184,16 @@ def _copied(
     begun: Mapping[int, int],
     before_turn: int | None,
 ) -> Carried:
-    rows = [row for _, row in StoredRows(folder / TRANSCRIPT).read()]
+    rows, place = _readable(StoredRows(folder / TRANSCRIPT))
+    begun = {turn: place(count) for turn, count in begun.items()}
     prompts = prompt_rows(enumerate(rows), begun)
     cut = len(rows)
     if before_turn is not None:
         cut = start_of(before_turn, prompts, begun, len(rows))
     kept = rows[:cut]
     known = read_outcomes(folder / DISPLAY)
-    told = [item for item in known.all() if goes_along(item, cut, before_turn)]
+    noted = ((place(count), event) for count, event in known.all())
+    told = [item for item in noted if goes_along(item, cut, before_turn)]
     remembered = state
     if state is not None and cut < len(rows):
         remembered = state_before(state, len(messages_of(kept)))
@@ -206,6 +209,18 @@ def _copied(
         model_choice=metadata.model_choice,
         copies=None if metadata.workspace else folder / COPIES,
     )
+
+
+def _readable(stored: StoredRows) -> tuple[list[Row], Callable[[int], int]]:
+    """Return the rows that can be read, and what makes a number of all rows one of those."""
+    found = list(stored.read())
+    indices = [index for index, _ in found]
+
+    def place(count: int) -> int:
+        # What stands below words whose row is to come counts that one, too.
+        return bisect_left(indices, count) + max(0, count - len(stored))
+
+    return [row for _, row in found], place
 
 
 def _bring_copies(copies: Path, place: Path) -> None:

@@ -75,6 +75,25 @@ def test_a_fork_has_what_came_before_the_turn_and_goes_another_way(
     assert project.rows(opened.session_id) == rows
 
 
+def test_a_fork_of_a_session_with_a_line_nobody_can_read_ends_where_it_was_asked_to(
+    project: Project, driver: Driver, drive: Make, server: LoopbackServer
+) -> None:
+    opened = driver.open(bundle(project, server))
+    talk(driver, server, 1)
+    driver.close()
+    transcript = project.folder_of(opened.session_id) / "transcript.jsonl"
+    transcript.write_text('{"role": "us\n' + transcript.read_text())
+    again = drive()
+    again.open(resume=opened.session_id)
+    server.script.add("Answer 2.")
+    again.turn("prompt 2")
+    again.drain()
+    forked = fork(again, 2)
+    assert [row["role"] for row in project.rows(forked.session_id)] == ["user", "assistant"]
+    shown = [e for e in again.of(TurnStarted) if e.session_id == forked.session_id]
+    assert [e.prompt for e in shown] == ["prompt 1"]
+
+
 def test_a_fork_without_a_turn_has_everything(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:
