@@ -250,7 +250,7 @@ async def test_an_opening_that_is_stopped_lets_go_of_the_session_once_it_is_mend
         assert go.wait(10)
         done.append("mended")
 
-    monkeypatch.setattr(SessionStore, "_mend", mend)
+    monkeypatch.setattr(SessionStore, "_recover", mend)
     monkeypatch.setattr(SessionStore, "close", lambda store: done.append("closed"))
     request = OpenRequest(cwd=project.folder, bundle=project.bundle())
     opening = asyncio.create_task(Opening(request, lambda event: None, trust_everything).run())
