@@ -47,8 +47,13 @@ def in_terminal(
     return program_in_terminal(*arguments, keys=keys, columns=columns)
 
 
-def program_in_terminal(*arguments: str, keys: str = "", columns: int = 80) -> tuple[int, str]:
-    """Run the program in a terminal of its own; returns exit status and what it showed."""
+def program_in_terminal(
+    *arguments: str, keys: str = "", columns: int = 80, asked: str = ""
+) -> tuple[int, str]:
+    """Run the program in a terminal of its own; returns exit status and what it showed.
+
+    The keys are typed at once, or each time that it has `asked`.
+    """
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     command = [sys.executable, "-m", "amplifier_tui", *arguments]
@@ -59,9 +64,9 @@ def program_in_terminal(*arguments: str, keys: str = "", columns: int = 80) -> t
         command, stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True
     )
     os.close(slave)
-    if keys:
+    if keys and not asked:
         os.write(master, keys.encode())
-    shown = b""
+    shown, times = b"", 0
     while True:
         try:
             piece = os.read(master, 65_536)
@@ -70,5 +75,8 @@ def program_in_terminal(*arguments: str, keys: str = "", columns: int = 80) -> t
         if not piece:
             break
         shown += piece
+        if asked and shown.count(asked.encode()) > times:
+            times = shown.count(asked.encode())
+            os.write(master, keys.encode())
     os.close(master)
     return process.wait(30), shown.decode("utf-8", "replace").replace("\r\n", "\n")

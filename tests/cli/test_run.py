@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import pty
 import signal
 import sys
 from concurrent.futures import Future
@@ -491,9 +492,21 @@ def test_nothing_in_a_call_looks_like_the_question_about_it(
     assert "| Allow this once? [y/N] y\n" in said
 
 
+def test_a_yes_that_was_typed_before_the_question_is_none(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    person, terminal = pty.openpty()
+    os.write(person, b"y\nyes\nn\n")
+    speaker = module.Speaker(whole=False, asks=False)
+    with open(terminal) as speaker._terminal:
+        assert speaker.ask(ASKED, lambda: False) is False
+    os.close(person)
+    assert capfd.readouterr().err.count("before the question could be read") == 2
+
+
 def test_the_person_at_the_terminal_is_asked() -> None:
     arguments = ("run", "--demo", "--approve", "ask", "find a bug and fix it")
-    status, shown = program_in_terminal(*arguments, keys="y\ny\n")
+    status, shown = program_in_terminal(*arguments, keys="y\n", asked="Allow this once? [y/N]")
     assert status == 0, shown
-    assert shown.count("Allow this once? [y/N]") == 2
+    assert shown.count("Approval: ") == 2
     assert "Fixed: the limit belongs to its bracket" in shown

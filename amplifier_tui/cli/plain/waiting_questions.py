@@ -8,8 +8,9 @@ from typing import Final
 from amplifier_tui.cli.plain.choices import NumberedQuestion
 from amplifier_tui.cli.plain.lines import TypedLine
 
-_EARLY: Final = 0.4
+EARLY: Final = 0.4
 """Seconds in which a person can't have read a question."""
+TOO_EARLY: Final = "That came before the question could be read. Please answer it again."
 
 
 class WaitingQuestions:
@@ -67,9 +68,9 @@ class WaitingQuestions:
 
     def too_early(self, line: TypedLine) -> bool:
         """Tell whether a line came before the question could be read, and say so."""
-        if not self._waiting or not self._person or line.at - self._shown_at >= _EARLY:
+        if not self._waiting or not self._person or line.at - self._shown_at >= EARLY:
             return False
-        self._say("That came before the question could be read. Please answer it again.")
+        self._say(TOO_EARLY)
         return True
 
     def answer(self, text: str) -> None:

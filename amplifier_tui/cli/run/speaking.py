@@ -4,6 +4,7 @@ import contextlib
 import os
 import select
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TextIO
 
@@ -78,11 +79,18 @@ class Speaker:
             return None
         from amplifier_tui.cli.plain.choices import as_one
         from amplifier_tui.cli.plain.questions import approval_lines
+        from amplifier_tui.cli.plain.waiting_questions import EARLY, TOO_EARLY
 
         self.progress("")
         for line in approval_lines(request):
             self._err.write(f"{as_one(line)}\n")
-        return self._line("Allow this once? [y/N] ", stopped).casefold() in ("y", "yes")
+        shown, person = time.monotonic(), self._terminal.isatty()
+        while self._line("Allow this once? [y/N] ", stopped).casefold() in ("y", "yes"):
+            # What was typed before is about something else.
+            if not person or time.monotonic() - shown >= EARLY:
+                return True
+            self._err.write(f"{TOO_EARLY}\n")
+        return False
 
     def ask_all(
         self, questions: Sequence[Question], stopped: Callable[[], bool]

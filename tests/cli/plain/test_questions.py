@@ -144,7 +144,7 @@ class TrustingClient(ScriptedClient):
 def test_what_others_bring_counts_only_as_far_as_the_user_says(
     lines: str, decision: TrustDecision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting_questions, "_EARLY", -1.0)
+    monkeypatch.setattr(waiting_questions, "EARLY", -1.0)
     client = TrustingClient(on_open=[TRUST])
     text = said(client, lines, person=True)
     assert client.named("answer_trust") == [("t", decision)]
