@@ -248,13 +248,14 @@ def variables_changed(words: tuple[str, ...], assignments: tuple[str, ...]) -> V
     return ("high", (f"{', '.join(found)[:200]} changes what commands do",)) if found else None
 
 
+_AWK_ACTS: Final = lazy_pattern(r"\bsystem\s*\(|[>|@]")
+_AWK_LOADS: Final = ("-f", "-E", "-i", "-l", "--file", "--exec", "--include", "--load")
+"""Options that name a program, whose text is not on the line."""
+
+
 def _awk(arguments: tuple[str, ...]) -> Verdict:
-    text = " ".join(arguments)
-    return ("medium", ("may run commands or write files",)) if _awk_acts(text) else READS
-
-
-def _awk_acts(text: str) -> bool:
-    return "system(" in text or ">" in text or "|" in text or "-i inplace" in text
+    acts = any(word.startswith(_AWK_LOADS) or _AWK_ACTS.search(word) for word in arguments)
+    return ("medium", ("may run commands or write files",)) if acts else READS
 
 
 def _git(arguments: tuple[str, ...]) -> Verdict:
