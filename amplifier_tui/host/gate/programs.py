@@ -315,6 +315,13 @@ def _interpreter(arguments: tuple[str, ...]) -> Verdict:
     return BUILDS if set(arguments) - {"--version", "-V"} else READS
 
 
+_MACHINE: Final = r"(/|/home/?|/(?:etc|root|var|run|usr|boot|dev|proc|sys|lib|s?bin)(?:/[^:,]*)?)"
+_MOUNTED: Final = lazy_pattern(
+    rf"^(?:-v|--volume=)?{_MACHINE}:|^(?:--mount=)?(?:.*,)?(?:src|source)={_MACHINE}(?:,|$)"
+)
+"""A folder of the machine itself that a container gets."""
+
+
 def _docker(arguments: tuple[str, ...]) -> Verdict:
     subcommand = first_word(arguments)
     if subcommand in ("ps", "images", "logs", "inspect", "version", "info"):
@@ -323,8 +330,11 @@ def _docker(arguments: tuple[str, ...]) -> Verdict:
         return "high", ("deletes containers or images",)
     if subcommand in ("push", "login"):
         return "high", (REMOTE,)
-    if "--privileged" in arguments or any("/:/" in word for word in arguments):
+    folders = {found[1] or found[2] for word in arguments if (found := _MOUNTED.search(word))}
+    if "privileged" in option_names(arguments) or "/" in folders:
         return "critical", ("gives a container the whole machine",)
+    if folders:
+        return "high", (f"gives a container {min(folders)}",)
     return "medium", ("runs containers",)
 
 

@@ -83,6 +83,20 @@ def cwd(tmp_path: Path) -> Path:
         ("bash -euo pipefail -c 'rm -rf /'", "critical", "deletes everything"),
         ("su - user -c 'rm -rf /'", "critical", "deletes everything"),
         ("docker run -v /:/host x", "critical", "gives a container the whole machine"),
+        ("docker run -v/:/host x", "critical", "gives a container the whole machine"),
+        ("docker run --privileged=true x", "critical", "gives a container the whole machine"),
+        (
+            "docker run --mount type=bind,source=/,target=/host x",
+            "critical",
+            "gives a container the whole machine",
+        ),
+        ("docker run -v /etc:/e x", "high", "gives a container /etc"),
+        (
+            "docker run --volume=/var/run/docker.sock:/s x",
+            "high",
+            "gives a container /var/run/docker.sock",
+        ),
+        ("docker run -v /home/me/work:/src -w /src x ls /", "medium", "runs containers"),
     ],
 )
 def test_a_command_line_is_as_risky_as_its_worst_part(
