@@ -56,3 +56,19 @@ def test_a_stop_speaks_of_keys_to_who_pressed_one_and_waits_for_no_terminal_that
     speaker.event = interrupt  # type: ignore[method-assign]
     assert run.run().exit_status == 130
     assert (client.did, speaker.said) == (did, [*said, "Interrupted"])
+
+
+def test_a_hook_whose_answer_can_not_be_read_is_told_once_for_each_module() -> None:
+    problem = "Hook handler returned invalid response: str is not a HookResult (/x/a.py:3). Mend it"
+
+    def denied(module: str, error: str | None) -> events.HookTraced:
+        handler = events.HandlerTrace(
+            name="guard", verdict="deny", ms=0.1, error=error, module=module
+        )
+        return replace(requested(), event="tool:pre", verdict="deny", handlers=(handler,))
+
+    speaker = Speaker()
+    bad = denied("hooks-a", problem)
+    sent = (bad, bad, denied("hooks-b", problem), denied("hooks-c", None), ended())
+    assert follow(Client(STARTED, *sent), speaker).exit_status == 0
+    assert speaker.said == [f"warning: hooks-a: {problem}", f"warning: hooks-b: {problem}"]

@@ -10,6 +10,7 @@ import pytest
 
 from amplifier_tui.kernel import AmplifierSession, ModuleCoordinator, ModuleLoader
 from amplifier_tui.kernel.hooks import HookRegistry, HookResult, HookTrace
+from amplifier_tui.kernel.hooks.results import WANTED
 from tests.kernel.plans import Loop, MemoryLoader, MountFunction, Named, facts, make, mounts, plan
 
 
@@ -104,10 +105,12 @@ async def test_rubbish_denies_and_says_who_answered_it() -> None:
     [trace] = [trace for trace in traces if trace.event == "tool:pre"]
     reason = trace.result.reason
     assert reason.startswith("Hook handler returned invalid response (")
-    assert f" at {__file__}:" in reason and reason.endswith(": int is not a HookResult)")
-    assert trace.handlers[0].error == (
-        "Hook handler returned invalid response: int is not a HookResult"
+    assert f" at {__file__}:" in reason and f": int is not a HookResult). {WANTED}" in reason
+    error = trace.handlers[0].error
+    assert error is not None and error.startswith(
+        f"Hook handler returned invalid response: int is not a HookResult ({__file__}:"
     )
+    assert error.endswith(f"). {WANTED}")
 
 
 async def test_a_handler_that_hangs_ends_with_the_turn_and_the_next_turn_runs() -> None:

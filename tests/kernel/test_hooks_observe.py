@@ -10,6 +10,7 @@ import pytest
 
 from amplifier_tui.kernel.hooks import HookRegistry, HookResult, HookTrace, registry
 from amplifier_tui.kernel.hooks import trace as trace_module
+from amplifier_tui.kernel.hooks.results import WANTED
 
 
 @pytest.fixture
@@ -44,14 +45,15 @@ async def test_an_observer_hears_once_per_emit_who_answered_what(hooks: HookRegi
         (
             *("odd", "deny"),
             f"Hook handler returned invalid response (odd at {__file__}:{place}: "
-            "str is not a HookResult)",
+            f"str is not a HookResult). {WANTED}",
         ),
     ]
     assert [part.error for part in trace.handlers] == [
         None,
         None,
         "ZeroDivisionError: division by zero",
-        "Hook handler returned invalid response: str is not a HookResult",
+        "Hook handler returned invalid response: str is not a HookResult "
+        f"({__file__}:{place}). {WANTED}",
     ]
     assert all(part.ms >= 0 for part in trace.handlers)
     assert trace.ms >= sum(part.ms for part in trace.handlers)

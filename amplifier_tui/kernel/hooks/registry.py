@@ -25,6 +25,7 @@ from amplifier_tui.kernel.hooks.handler_run import Unfinished, emitting_task, st
 from amplifier_tui.kernel.hooks.registrations import Registration, Registrations
 from amplifier_tui.kernel.hooks.results import (
     INVALID_RESPONSE,
+    WANTED,
     InvalidHookResponseError,
     injections_of,
     merge_injections,
@@ -189,8 +190,7 @@ class HookRegistry(Registrations):
                     reply = await reply
                 answer = read_result(reply)
             except InvalidHookResponseError as error:
-                problem = f"{INVALID_RESPONSE}: {error}"
-                answer = _denied(entry, event, error)
+                problem, answer = _denied(entry, event, error)
             except Exception as error:
                 problem = f"{type(error).__name__}: {error}"
                 answer = None
@@ -308,7 +308,10 @@ async def _concluded(
     return result
 
 
-def _denied(entry: Registration, event: str, error: InvalidHookResponseError) -> HookResult:
+def _denied(
+    entry: Registration, event: str, error: InvalidHookResponseError
+) -> tuple[str, HookResult]:
+    """Return what is wrong with an answer, for who looks after the module, and the denial."""
     logger.error(
         "SECURITY: hook handler '%s' gave an invalid response to '%s' (%s). "
         "Denied, because it can't be told what the handler meant.",
@@ -319,7 +322,8 @@ def _denied(entry: Registration, event: str, error: InvalidHookResponseError) ->
     # Its author reads this where the call was denied.
     where = place_of(entry.handler)
     said = f"{entry.name}{f' at {where}' if where else ''}: {error}"
-    return HookResult(action="deny", reason=f"{INVALID_RESPONSE} ({said})")
+    problem = f"{INVALID_RESPONSE}: {error}{f' ({where})' if where else ''}. {WANTED}"
+    return problem, HookResult(action="deny", reason=f"{INVALID_RESPONSE} ({said}). {WANTED}")
 
 
 async def _ask_in_time(

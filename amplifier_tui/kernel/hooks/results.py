@@ -9,6 +9,8 @@ from amplifier_tui.kernel.hooks.event_data import EventData
 from amplifier_tui.kernel.models.hook_result import ContextInjection, HookResult, changed
 
 INVALID_RESPONSE = "Hook handler returned invalid response"
+WANTED = 'Return a HookResult, such as HookResult(action="continue")'
+"""What the author of such a handler can do."""
 
 
 class InvalidHookResponseError(Exception):

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks.results import (
+    WANTED,
     InvalidHookResponseError,
     first_problem,
     read_result,
@@ -53,7 +54,7 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
             result.fail(
                 "hook_answer",
                 f"{who} answers what is no hook result, which denies: {error}",
-                'Return a HookResult, such as HookResult(action="continue")',
+                WANTED,
                 where=place_of(handler),
             )
         except TimeoutError:
