@@ -26,6 +26,12 @@ def tool_name_problem(name: Any) -> str:
     return f"the tool name {name[:80]!r} is refused by models: they take letters, digits, _ and -"
 
 
+TOOL_NAME: Final = "Give it another name"
+"""What the author of a tool can do whose name is refused."""
+SCHEMA: Final = 'Return a JSON schema: {"type": "object", "properties": {...}}'
+"""What the author of a tool whose schema is none can do."""
+
+
 def schema_problem(schema: Any) -> str:
     """Return why something is no JSON schema of a tool's arguments; empty where it is one."""
     if not isinstance(schema, dict):

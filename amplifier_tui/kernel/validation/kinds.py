@@ -13,6 +13,8 @@ from amplifier_tui.kernel.mounting.callbacks import (
 )
 from amplifier_tui.kernel.mounting.contents import (
     RESPONSE,
+    SCHEMA,
+    TOOL_NAME,
     checked_messages,
     event_problem,
     place_of,
@@ -155,7 +157,7 @@ class ToolValidator(InstanceValidator):
         where = place_of(instance)
         result.add(check_text("tool_name", "Tool.name", instance.name, where=where))
         if wrong := tool_name_problem(instance.name):
-            result.fail("tool_name", wrong, "Give it another name", "warning", where)
+            result.fail("tool_name", wrong, TOOL_NAME, "warning", where)
         result.add(
             check_text(
                 "tool_description", "Tool.description", instance.description, "warning", where
@@ -164,8 +166,7 @@ class ToolValidator(InstanceValidator):
         if hasattr(instance, "input_schema"):
             schema = instance.input_schema
             if wrong := schema_problem(schema):
-                remedy = 'Return a JSON schema: {"type": "object", "properties": {...}}'
-                result.fail("tool_input_schema", f"Tool.{wrong}", remedy, "warning", where)
+                result.fail("tool_input_schema", f"Tool.{wrong}", SCHEMA, "warning", where)
             else:
                 count = len(schema.get("properties") or ())
                 found = f"Tool.input_schema returns dict with {count} properties"

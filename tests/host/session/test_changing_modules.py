@@ -115,7 +115,7 @@ def test_a_tool_that_took_anothers_name_is_told_of_after_a_reload_too_and_gives_
     dice.file.write_text(SOURCE.format(face="a clash").replace('"roll"', '"echo"'))
     driver.open(bundle(project, {"echo": {"text": "hi"}}))
     driver.client.mount(str(dice.folder))
-    clash = "'echo' takes the place of the tool of tool-test with that name; rename it"
+    clash = "'echo' takes the place of the tool of tool-test with that name"
     for change in (driver.client.reload, driver.client.reload, driver.client.unmount):
         (problem,) = driver.wait(ModuleMounted, lambda event: event.module_id == KEY).problems
         assert problem.startswith(clash)

@@ -16,6 +16,7 @@ from amplifier_tui.host.events import (
     OpeningReported,
     SessionOpened,
 )
+from amplifier_tui.kernel.mounting.contents import SCHEMA
 from tests.host.driving import MODULES, Driver, Project
 
 
@@ -208,9 +209,10 @@ def test_a_tool_whose_name_is_taken_or_whose_schema_is_none_is_told_in_its_row_a
     driver.open(project.bundle(tools=("tool-test", "tool-twin")))
     twin = next(each for each in driver.of(ModuleMounted) if each.module_id == "tool-twin")
     clash, schema = twin.problems
-    told = "'echo' takes the place of the tool of tool-test with that name; rename it"
-    assert clash == f"{told} ({source}:2)"
-    assert "input_schema has the type 'objekt'" in schema and schema.endswith(f"({source}:2)")
+    told = "'echo' takes the place of the tool of tool-test with that name"
+    assert clash == f"{told} ({source}:2). Rename it"
+    assert "input_schema has the type 'objekt'" in schema
+    assert schema.endswith(f"({source}:2). {SCHEMA}")
     said = [each.text for each in driver.of(Notice) if each.level == "warning"]
     assert said == [f"tool-twin: {each}" for each in twin.problems]
 

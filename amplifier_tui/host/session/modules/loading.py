@@ -40,7 +40,13 @@ from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_i
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
-from amplifier_tui.kernel.mounting.contents import place_of, schema_problem, tool_name_problem
+from amplifier_tui.kernel.mounting.contents import (
+    SCHEMA,
+    TOOL_NAME,
+    place_of,
+    schema_problem,
+    tool_name_problem,
+)
 from amplifier_tui.kernel.mounting.errors import MissingModuleError, named_text, with_place
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
@@ -187,21 +193,22 @@ class ObservingLoader(ModuleLoader):
         """Yield what is wrong with the tools that a module mounted, with the remedy."""
         for name, tool, earlier in after.tools_since(before):
             problems = [
-                f"'{name}': {each}"
-                for each in (
-                    tool_name_problem(name),
-                    schema_problem(getattr(tool, "input_schema", {})),
+                (f"'{name}': {each}", remedy)
+                for each, remedy in (
+                    (tool_name_problem(name), TOOL_NAME),
+                    (schema_problem(getattr(tool, "input_schema", {})), SCHEMA),
                 )
                 if each
             ]
             owner = self._facts.module_of_tool(name, earlier)
             if earlier is not None and owner != module_id:
                 whose = f" of {owner}" if owner else ""
-                clash = f"'{name}' takes the place of the tool{whose} with that name; rename it"
-                problems.insert(0, clash)
+                clash = f"'{name}' takes the place of the tool{whose} with that name"
+                problems.insert(0, (clash, "Rename it"))
             # Only where there are some: to find its place, the module's whole file is parsed.
             place = place_of(tool) if problems else ""
-            yield from (f"{each} ({place})" if place else each for each in problems)
+            at = f" ({place})" if place else ""
+            yield from (f"{each}{at}. {remedy}" for each, remedy in problems)
 
     def _fail(self, planned: Planned, error: BaseException | str) -> None:
         key = (planned.module_id, planned.instance)
