@@ -15,6 +15,7 @@ from rich.cells import cell_len
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, short_count
+from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.state.formats import (
     NO_PRICE,
     elapsed,
@@ -90,11 +91,15 @@ _LEVELS: dict[str, tuple[str, Tone]] = {
 
 @dataclass(frozen=True, slots=True)
 class StatusSegment:
-    """One clickable part: pieces of text with their tones, and a shorter way to say it."""
+    """One clickable part: pieces of text with their tones, and a shorter way to say it.
+
+    `aside` is a notice that stands in the conversation as well: model, cost, bundle and help stay.
+    """
 
     name: SegmentName
     pieces: tuple[tuple[str, Tone], ...]
     short: tuple[tuple[str, Tone], ...] | None = None
+    aside: bool = False
 
     @property
     def width(self) -> int:
@@ -200,7 +205,7 @@ def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
         words = ", ".join(filter(None, (why, retry_words(event, left))))
         who: list[tuple[str, Tone]] = [(f"{one_line(event.provider)}: ", "muted")]
         pieces = [("! ", "warning"), *(who if event.provider else []), (words, "warning")]
-        return StatusSegment("notice", tuple(pieces))
+        return StatusSegment("notice", tuple(pieces), aside=event.agent == MAIN_LANE)
     shown = state.notices.current(now)
     if shown is None:
         if not (silent := state.silence(now)):
@@ -208,7 +213,7 @@ def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
                 return None
             # As long as it is so, once what was said of it has made way.
             return StatusSegment("notice", (("✗ the session is not saved", "error"),))
-        words = f"nothing has come for {span(silent)}: esc stops the turn"
+        words = f"nothing for {span(silent)}: esc stops"
         return StatusSegment("notice", (("! ", "warning"), (words, "warning")))
     glyph, tone = _LEVELS.get(shown.notice.level, ("·", "text"))
     source = one_line(shown.notice.source).removeprefix("hook:")
@@ -234,6 +239,13 @@ def place(
     wanted = notice.width if notice is not None else 0
     steps = list(_steps([*segments, help_segment]))
     kept = next((step for step in steps if _need(step) <= width), steps[-1])
+    if notice is not None and notice.aside:
+        # Folder, branch and title make way for it, and nothing else does.
+        roomy = (step for step in steps[:5] if _need(step) + GAP + wanted <= width)
+        parts = next(roomy, None)
+        if parts is not None:
+            return _laid_out(_grown(parts, steps[0], width - wanted - GAP), notice, width)
+        notice = None
     if notice is None:
         return _laid_out(_grown(kept, steps[0], width), None, width)
     # Only the title and what is in `DROP_ORDER` make way for the whole of a long notice.

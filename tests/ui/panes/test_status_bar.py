@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
@@ -9,6 +11,7 @@ from amplifier_tui.host.events import (
     ProviderRetrying,
     QuestionsAsked,
     QuestionsResolved,
+    QueueChanged,
     Usage,
     UsageChanged,
 )
@@ -17,7 +20,7 @@ from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.messages import ActionWanted
 from amplifier_tui.ui.widgets.status_bar import StatusBar
 from tests.ui.panes.stage import Stage, text, until
-from tests.ui.state.make import NOW, make, opened, tool, turn, turn_ended
+from tests.ui.state.make import NOW, make, opened, started, tool, turn, turn_ended
 
 EVENTS = [
     opened(cwd="/src/app", branch="main", model="claude-sonnet-5"),
@@ -179,11 +182,12 @@ async def test_without_colours_everything_is_still_said(monkeypatch: pytest.Monk
 async def test_a_request_that_is_tried_again_is_no_notice_to_be_looked_up() -> None:
     app = Bar()
     app.bar.notices_key = "ctrl+x i"
-    async with app.run_test(size=(50, 3)):
+    async with app.run_test(size=(100, 3)):
         app.feed(make(ProviderRetrying, provider="anthropic", attempt=1, most=3, delay=9.0, at=NOW))
         assert "trying" in app.line and "ctrl+x i" not in app.line
+        app.clock.now += 1.0
         app.feed(make(Notice, level="info", source="host", text="Written to /src/app " * 5))
-        assert app.line.endswith("…  ctrl+x i")
+        assert "Written to" in app.line and app.line.endswith("…  ctrl+x i")
 
 
 async def test_behind_a_dialog_it_offers_no_key_and_nothing_moves() -> None:
@@ -194,3 +198,35 @@ async def test_behind_a_dialog_it_offers_no_key_and_nothing_moves() -> None:
         assert "F1" not in app.line and app.line.rstrip() == before.removesuffix("F1 keys").rstrip()
         app.bar.stand_behind(False)
         assert app.line == before
+
+
+async def test_a_countdown_of_the_conversation_pushes_no_model_bundle_or_help_out() -> None:
+    app = Bar()
+    again = make(ProviderRetrying, provider="openai", attempt=1, most=3, delay=9.0, at=NOW)
+    async with app.run_test(size=(80, 3)) as pilot:
+        app.feed(turn(at=NOW), again)
+        for word in ("sonnet 5", "coding", "F1 keys"):
+            assert word in app.line
+        assert "…" not in app.line and "trying" not in app.line
+        # Where there is room it says so too.
+        await pilot.resize_terminal(140, 3)
+        await until(pilot, lambda: "trying again in 9 s (1 of 3)" in app.line)
+        assert "sonnet 5" in app.line and "coding" in app.line
+        # What a sub-agent waits for stands nowhere else.
+        await pilot.resize_terminal(80, 3)
+        app.feed(turn_ended())
+        app.feed(replace(again, agent="child"))
+        assert "trying again" in app.line
+
+
+@pytest.mark.parametrize(("seconds", "mode", "queued"), [(16, "careful", 1), (3_700, "ask", 0)])
+async def test_the_words_about_a_silence_are_whole_in_eighty_columns(
+    seconds: float, mode: str, queued: int
+) -> None:
+    app = Bar()
+    async with app.run_test(size=(80, 3)):
+        app.feed(turn(at=NOW), started("b", at=NOW), make(ModeChanged, mode=mode))
+        app.feed(make(QueueChanged, items=("next",) * queued))
+        app.clock.now += seconds
+        app.bar._repaint()
+        assert "esc stops" in app.line and "…" not in app.line
