@@ -1,6 +1,13 @@
 import pytest
 
-from amplifier_tui.host.events import Failed, ModuleFailed, Notice, OpeningReported, ReportItem
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    Failed,
+    ModuleFailed,
+    Notice,
+    OpeningReported,
+    ReportItem,
+)
 from amplifier_tui.ui.state.conversation.marks import without_marks
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
@@ -45,3 +52,20 @@ async def test_no_error_report_or_notice_shows_backticks() -> None:
             assert "`" not in text, action
             assert ("A_KEY" if action == "view.notices" else "polcy") in text
             await drive.press("escape")
+
+
+async def test_the_reason_of_an_approval_shows_no_backticks_and_its_command_keeps_them() -> None:
+    asked = ApprovalRequested(
+        session_id=SESSION,
+        request_id="r",
+        asker="amplifier-tui",
+        action="bash wants to run a command",
+        payload="echo `date`",
+        payload_kind="command",
+        why="not sure here: the shell's own `for`",
+    )
+    async with running(size=(100, 30)) as drive:
+        await drive.push(asked)
+        text = drive.text()
+        assert "the shell's own for" in text and "`for`" not in text
+        assert "echo `date`" in text

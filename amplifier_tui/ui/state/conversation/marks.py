@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from amplifier_tui.host.events import (
+    ApprovalRequested,
     Failed,
     HostEvent,
     ModuleFailed,
@@ -24,6 +25,8 @@ Said = TypeVar("Said", HostEvent, ReportItem)
 _PAIR = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
 _SAID: Final[Mapping[type[HostEvent], tuple[str, ...]]] = {
+    # What is asked about, and the rule that would be kept, are shown as they are.
+    ApprovalRequested: ("why",),
     Failed: ("message", "remedy"),
     ModuleFailed: ("error", "remedy"),
     ModuleMounted: ("problems",),
