@@ -46,8 +46,9 @@ def _sequence(title: str, body: str, environ: Mapping[str, str]) -> str:
         return f"\x1b]777;notify;{title.replace(';', ',')};{body}\x07"
     iterm = program == "iTerm.app" or environ.get("LC_TERMINAL") == "iTerm2"
     if iterm or environ.get("WT_SESSION") or environ.get("ConEmuPID"):
-        # A number there is another command of these terminals.
-        return f"\x1b]9;{title}: {body}\x07"
+        # A number there is another command of these terminals; ConEmu's 7 runs a program.
+        name = f"Session {title}" if title[:1].isdecimal() else title
+        return f"\x1b]9;{name}: {body}\x07"
     return ""
 
 

@@ -48,6 +48,16 @@ def test_what_a_model_says_is_no_sequence_of_the_terminal() -> None:
     assert len(sent) < 500
 
 
+@pytest.mark.parametrize("variable", ["ConEmuPID", "WT_SESSION", "LC_TERMINAL"])
+@pytest.mark.parametrize("title", ['7;"calc.exe"', "\u200b4;1;50", " 9;C:\\evil", "12"])
+def test_a_title_that_begins_with_a_number_is_no_other_command_of_the_terminal(
+    variable: str, title: str
+) -> None:
+    sent = notification(title, "c", {variable: "iTerm2"})
+    assert sent.startswith("\x1b]9;Session ")
+    assert sent.endswith(": c\x07")
+
+
 async def test_a_user_who_looks_elsewhere_is_told_once_and_in_the_manner_they_chose(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
