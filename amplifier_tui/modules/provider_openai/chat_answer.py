@@ -183,15 +183,17 @@ class ChatAnswer:
         given = getattr(call, "index", None)
         index = given if isinstance(given, int) else number
         function = call.function
+        name = (function.name if function else None) or ""
+        name = self._tool_names.get(name, name)
         block = self._calls.get(index)
         if block is None or (call.id and block.id and call.id != block.id):
             # Some servers number every call 0 and tell them apart by id alone.
-            name = (function.name if function else None) or ""
-            fresh = _Block("tool_use", len(self._blocks), id=call.id or "")
-            fresh.name = self._tool_names.get(name, name)
+            fresh = _Block("tool_use", len(self._blocks), id=call.id or "", name=name)
             block = self._calls[index] = await self._open(fresh, emitter)
-        elif call.id:
-            block.id = call.id
+        else:
+            # Either may come after the other.
+            block.id = call.id or block.id
+            block.name = block.name or name
         if function is not None and function.arguments:
             block.pieces.append(function.arguments)
             await emitter.delta(block.index, function.arguments)

@@ -160,6 +160,21 @@ async def test_interleaved_calls_are_put_together() -> None:
     assert found == [("f", {"x": 1}), ("g", {"y": 2})]
 
 
+async def test_a_call_whose_name_comes_after_its_id_is_that_of_its_tool() -> None:
+    named = {"name": "read_file", "arguments": '{"path":'}
+    chunks = (
+        chunk(tool_calls=[{"index": 0, "id": "a", "type": "function"}]),
+        chunk(tool_calls=[{"index": 0, "function": named}]),
+        chunk(tool_calls=[{"index": 0, "function": {"name": None, "arguments": ' "b"}'}}]),
+        chunk("tool_calls"),
+    )
+    async with answering(*chunks) as provider:
+        response = await provider.complete(ask(tools=[READ_FILE]))
+    assert [(each.id, each.name, each.arguments) for each in response.tool_calls] == [
+        ("a", "read_file", {"path": "b"})
+    ]
+
+
 async def test_a_stream_that_just_stops_is_not_taken_for_an_answer() -> None:
     async with answering(chunk(content="Hal")) as provider:
         with pytest.raises(llm_errors.StreamError, match="ended before the answer"):
