@@ -3,10 +3,13 @@
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from amplifier_tui.cli.run import command
 from tests.cli.test_run_conversation import BUNDLE
 from tests.host.driving import saying
 from tests.once import once_a_run
@@ -94,3 +97,26 @@ def test_what_is_missing_has_a_clear_end(name: str, done: dict[str, tuple[int, s
     assert done[name][0] == status, done[name]
     assert out in done[name][1] and err in done[name][2]
     assert "Traceback" not in done[name][2] and "\x1b" not in done[name][1]
+
+
+def test_who_left_an_open_pipe_beside_a_prompt_is_told_what_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told, said = threading.Event(), list[str]()
+
+    class Pipe:
+        """One that is closed once somebody was told."""
+
+        def read(self) -> bytes:
+            assert told.wait(20)
+            return b"and this"
+
+    def echo(text: str, *, err: bool) -> None:
+        said.append(text)
+        told.set()
+
+    monkeypatch.setattr(command, "_QUIET", 0.0)
+    monkeypatch.setattr("click.echo", echo)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: False, buffer=Pipe()))
+    assert command._prompt_of(("hello",)) == ("hello\n\nand this", "hello")
+    assert ["</dev/null" in text for text in said] == [True]

@@ -3,10 +3,11 @@
 import os
 import signal
 import sys
+import threading
 from decimal import Decimal, InvalidOperation
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 from uuid import UUID
 
 import click
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from amplifier_tui.cli.run.lines import InputLines
 
 Approve = Literal["none", "rules", "ask"]
+
+_QUIET: Final = 3.0
+"""Seconds that a pipe beside a prompt is read without a word."""
+_READING: Final = (
+    "Waiting for the end of standard input, which goes with the prompt. If nothing is piped in,"
+    " stop and add </dev/null."
+)
 
 _HELP = """Send one PROMPT and print the answer.
 
@@ -187,11 +195,24 @@ def _prompt_of(words: tuple[str, ...]) -> tuple[str, str | None]:
     if not words or "-" in words or not sys.stdin.isatty():
         if sys.stdin.isatty() and "-" not in words:
             raise click.UsageError("There is no prompt: give one, or pipe one in")
-        piped = sys.stdin.buffer.read().decode("utf-8", "replace")
+        piped = _piped(beside=bool(text)).decode("utf-8", "replace")
         text = "\n\n".join(part for part in (text, piped.strip("\n")) if part.strip())
     if not text.strip():
         raise click.UsageError("The prompt is empty")
     return text, typed if typed.strip() else None
+
+
+def _piped(*, beside: bool) -> bytes:
+    """Read what is piped in to its end; say so where that takes long `beside` a prompt."""
+    telling = threading.Timer(_QUIET, lambda: click.echo(_READING, err=True))
+    telling.daemon = True
+    if beside and not sys.stdin.isatty():
+        # Who started this may have left it a pipe that nobody closes.
+        telling.start()
+    try:
+        return sys.stdin.buffer.read()
+    finally:
+        telling.cancel()
 
 
 def _utf8(word: str) -> str:
