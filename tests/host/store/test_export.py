@@ -8,12 +8,14 @@ import resource
 import tracemalloc
 from html import unescape
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from amplifier_tui.host.cards import ExportedFile
 from amplifier_tui.host.events import Failed, HostEvent, ShellEnded, ToolEnded, TurnEnded
@@ -437,3 +439,26 @@ def test_a_long_list_without_headings_is_not_read(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delattr(headings, "_parser")
     items = "- of #1 -- as said\n  - a=b\n1. none\n" * 10
     assert headings.lowered(items, 2) == items
+
+
+@pytest.mark.parametrize(
+    "broken_off",
+    ["Do this:\n\n```python\nrun()", "~~~\nx", "- a\n\n  ```\n  x\n<!-- and", "<!-- hidden"],
+)
+def test_an_answer_that_broke_off_in_a_block_does_not_take_what_follows_into_it(
+    tmp_path: Path, broken_off: str
+) -> None:
+    rows = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": broken_off},
+        {"role": "user", "content": "and then?"},
+        {"role": "assistant", "content": "This:\n\n```\nall\n```"},
+    ]
+    path = tmp_path / "out.md"
+    save(stored(tmp_path / "s", rows), path)
+    text = path.read_text()
+    assert broken_off in text
+    tokens = MarkdownIt("commonmark").parse(text)
+    heads = [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
+    assert heads[-4:] == ["You", "Assistant", "You", "Assistant"]
+    assert [token.content for token in tokens if token.type == "fence"][-1] == "all\n"

@@ -19,6 +19,9 @@ _MAY_BE_ONE: Final = re.compile(
 )
 """Finds every heading, and lines that are none."""
 
+_MAY_STAY_OPEN: Final = re.compile(r"^[ \t>*+\-\d.)]*(?:`{3}|~{3}|<)", re.MULTILINE)
+_BELOW: Final = "Below"
+
 
 def lowered(text: str, by: int) -> str:
     """Return Markdown with its headings so many levels lower; whatever else is in it stays.
@@ -45,6 +48,16 @@ def lowered(text: str, by: int) -> str:
             lines[first] = f"{line[: line.find(words[0])]}{marks} {' '.join(words)}"
             lines[first + 1 : end] = [None] * (end - first - 1)
     return "\n".join(line for line in lines if line is not None)
+
+
+def closes(text: str) -> bool:
+    """Whether what stands below a Markdown is outside of its blocks of code and of HTML."""
+    if _MAY_STAY_OPEN.search(text) is None:
+        return True
+    found: list[Token] = []
+    parser = _parser()
+    parser.block.parse(f"{text}\n\n{_BELOW}", parser, {}, found)
+    return [token.content for token in found[-3:] if token.type == "inline"] == [_BELOW]
 
 
 @lru_cache(maxsize=1)

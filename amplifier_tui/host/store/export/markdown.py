@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from amplifier_tui.host.store.export.headings import lowered
+from amplifier_tui.host.store.export.headings import closes, lowered
 from amplifier_tui.host.store.export.parts import ExportPart
 
 _HEADINGS: Final = 2
@@ -41,7 +41,8 @@ class MarkdownForm:
 def _body(part: ExportPart) -> str:
     match part.kind:
         case "prompt" | "answer":
-            return lowered(part.text, _HEADINGS)
+            # One that broke off in a block of code would take all that follows into it.
+            return lowered(part.text, _HEADINGS) if closes(part.text) else _fenced(part.text)
         case "thinking":
             return "> " + part.text.replace("\n", "\n> ")
         case "call":
