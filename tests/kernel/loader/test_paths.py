@@ -248,6 +248,17 @@ async def test_a_module_of_the_environment_gives_way_to_no_copy(
         await Current((await loader_for(Resolver(second)))._coordinator).load("tool-a")
 
 
+async def test_what_lies_below_a_folder_that_was_there_for_modules_may_be_the_environments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loader = await loader_for(Resolver(write(tmp_path, "tool-a")))
+    await loader.load("tool-a")
+    loader.cleanup()
+    monkeypatch.syspath_prepend(write(tmp_path / "environment", "tool-b"))
+    mount = await (await loader_for(None)).load("tool-b", {"n": 1})
+    assert await mount(None) == {"n": 1}
+
+
 async def test_one_loader_refuses_another_path_for_the_same_id(tmp_path: Path) -> None:
     resolver = Resolver(write(tmp_path / "one", "tool-a"))
     loader = await loader_for(resolver)

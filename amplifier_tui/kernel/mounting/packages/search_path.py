@@ -18,7 +18,7 @@ _INSTALLED: Final = re.compile(r"[\\/](site|dist)-packages$")
 # Loaders of several sessions share sys.path: an entry stays until the last one is done with it.
 _path_users: Counter[str] = Counter()
 _put_there: set[str] = set()
-"""What was there for modules at some time: what was imported from it stays imported."""
+"""What was there for modules at some time: what was imported from it may still be loaded."""
 _path_lock = threading.Lock()
 
 
@@ -69,12 +69,12 @@ def require_environment(module_id: str, module: ModuleType | None) -> None:
 
 
 def _is_apart(file: str | None) -> bool:
-    return bool(file) and any(Path(str(file)).is_relative_to(each) for each in tuple(_put_there))
+    return bool(file) and any(Path(str(file)).is_relative_to(each) for each in tuple(_path_users))
 
 
 def was_put_there(folder: Path) -> bool:
     """Tell whether a folder is, or was, on ``sys.path`` for modules only."""
-    return str(folder) in _put_there
+    return str(folder) in _put_there and str(folder) not in program_path()
 
 
 @contextmanager
