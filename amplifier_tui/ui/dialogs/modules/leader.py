@@ -1,5 +1,6 @@
 """What can follow the leader key: its chords by group, on as many pages as they need."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -22,6 +23,10 @@ _TURNING: Final = (("tab", 1), ("right", 1), ("pagedown", 1), ("shift+tab", -1),
 
 Chord = tuple[Content, str]
 """The key as it is shown, and what it does; a heading has no key."""
+Group = tuple[str, list[list[Chord]]]
+"""A heading, and the rows of each of its chords."""
+_MORE: Final = Content(" ")
+"""In place of the key where a title goes on."""
 
 
 class LeaderPopup(Sheet[str]):
@@ -116,17 +121,18 @@ def chord_pages(chords: dict[str, Action], width: int, rows: int) -> list[list[C
         (name, [(keys[action.id], action.title) for action in members])
         for name, members in groups(chords.values())
     ]
-    longest = max((len(action.title) for action in chords.values()), default=0) + 3
-    longest += max((key.cell_length for key in keys.values()), default=0)
+    lead = max((key.cell_length for key in keys.values()), default=0)
+    longest = max((len(action.title) for action in chords.values()), default=0) + 3 + lead
     rows = max(2, rows)
     widest = max(1, width // _COLUMN)
     roomy = max(1, min(_ROOMY, width // longest))
     for columns in range(min(roomy, widest), widest + 1):
-        laid = _one_page(named, columns, rows)
+        wrapped = _wrapped(named, width // columns - lead - 3)
+        laid = _one_page(wrapped, columns, rows)
         if laid:
             break
     else:
-        laid = _columns(named, rows, gap=0)
+        laid = _columns(wrapped, rows, gap=0)
     size = min(width // columns, longest)
     height = max(map(len, laid), default=1)
     pages = [laid[at : at + columns] for at in range(0, len(laid), columns)] or [[]]
@@ -137,9 +143,17 @@ def _shown(chord: str) -> Content:
     return Content.styled(f" {show_key(chord)} ", "bold on $background")
 
 
-def _one_page(
-    named: Iterable[tuple[str, list[Chord]]], columns: int, rows: int
-) -> list[list[Chord]]:
+def _wrapped(named: Iterable[tuple[str, list[Chord]]], room: int) -> list[Group]:
+    """Return the groups with every title in rows of `room` cells."""
+
+    def rows(key: Content, title: str) -> list[Chord]:
+        first, *more = textwrap.wrap(title, max(8, room)) or [title]
+        return [(key, first), *((_MORE, words) for words in more)]
+
+    return [(name, [rows(*member) for member in members]) for name, members in named]
+
+
+def _one_page(named: Iterable[Group], columns: int, rows: int) -> list[list[Chord]]:
     """Return columns of even heights that hold all, groups apart if they can be; else none."""
     for gap in (1, 0):
         for height in range(2, rows + 1):
@@ -149,22 +163,22 @@ def _one_page(
     return []
 
 
-def _columns(named: Iterable[tuple[str, list[Chord]]], height: int, gap: int) -> list[list[Chord]]:
+def _columns(named: Iterable[Group], height: int, gap: int) -> list[list[Chord]]:
     """Fill columns of `height` rows, one after the other; each begins with a heading."""
     done: list[list[Chord]] = []
     column: list[Chord] = []
     for name, members in named:
         heading = (Content(), name)
-        if column and len(column) + gap + 2 > height:
+        if column and len(column) + gap + 1 + len(members[0]) > height:
             done.append(column)
             column = []
         column += [(Content(), "")] * gap if column else []
         column.append(heading)
         for member in members:
-            if len(column) == height:
+            if len(column) + len(member) > height and len(column) > 1:
                 done.append(column)
                 column = [heading]
-            column.append(member)
+            column += member
     return [*done, column] if column else done
 
 
