@@ -14,6 +14,7 @@ from textual.content import Content
 from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.client import BundleCard, BundlePreview, BundleState, PlannedModule
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, marked_match
+from amplifier_tui.ui.dialogs.parts.row_about import RowAbout, is_cut
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.dialogs.sheets import ProblemSheet
 from amplifier_tui.ui.fuzzy import rank
@@ -49,6 +50,7 @@ class BundlePicker(AskingPicker[BundleCard]):
     KEY = "name"
     EMPTY = ("No bundle was found.", "No bundle matches.")
     ROWS = (20, 20)
+    ON_ROW = frozenset({"choose", "toggle_carry"})
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "toggle_carry", show=False)]
     DEFAULT_CSS = """
     BundlePicker PickList { width: 2fr; }
@@ -68,6 +70,9 @@ class BundlePicker(AskingPicker[BundleCard]):
 
     def _aside(self) -> ComposeResult:
         yield ContentLines()
+
+    def _below(self) -> ComposeResult:
+        yield RowAbout()
 
     def _choices(self) -> Sequence[KeyChoice]:
         words = "Conversation comes along" if self.carry else "Start with an empty conversation"
@@ -105,12 +110,28 @@ class BundlePicker(AskingPicker[BundleCard]):
 
     def _highlighted(self, row: PickRow | None) -> None:
         self.query_one(KeyRow).set_choices(self._choices())
+        self.query_one(RowAbout).tell(self._about(row) if row is not None else ())
         if row is None:
             self._show([])
         elif row.id in self._previews:
             self._show(preview_rows(self._previews[row.id], self._width))
         else:
             self._load_preview(row.id)
+
+    def _about(self, row: PickRow) -> Sequence[Content]:
+        """Return what the preview would say of a row, where there is none: why its mark, what."""
+        card = self.cards[row.id]
+        why, style = _why(card)
+        reason = [Content.styled(why, style)] if why else []
+        told = is_cut(self.rows, row) and card.state not in ("invalid", "incomplete")
+        return [*reason, *([Content(one_line(card.description))] if told else [])]
+
+    def _fit(self, rows: int) -> None:
+        super()._fit(rows)
+        alone = self.app.size.width < _NARROW
+        self.query_one(RowAbout).take((2 if self.has_class("-small") else 3) if alone else 0)
+        # What is cut is known after the layout.
+        self.call_after_refresh(lambda: self._highlighted(self.rows.row))
 
     @work(group="preview", exclusive=True)
     async def _load_preview(self, name: str) -> None:
@@ -197,12 +218,23 @@ def card_rows(card: BundleCard, width: int, version: str = "") -> list[Content]:
     if card.description:
         rows.append(Content.styled(one_line(card.description), "$text-muted"))
     if card.missing:
-        names = ", ".join(one_line(name, 60) for name in card.missing)
-        rows.append(Content.styled(f"Set {names} to use it.", "$text-warning"))
+        rows.append(Content.styled(_needed(card), "$text-warning"))
     if card.error:
         style = "$text-warning" if card.state == "incomplete" else "$text-error"
         rows.append(Content.styled(one_line(card.error, 1_000), style))
     return rows
+
+
+def _needed(card: BundleCard) -> str:
+    return f"Set {', '.join(one_line(name, 60) for name in card.missing)} to use it."
+
+
+def _why(card: BundleCard) -> tuple[str, str]:
+    """Return in a line why a bundle can't be opened, or opens with less, and the style of that."""
+    if card.error:
+        style = "$text-warning" if card.state == "incomplete" else "$text-error"
+        return one_line(card.error.strip().partition("\n")[0], 1_000), style
+    return (_needed(card) if card.missing else ""), "$text-warning"
 
 
 def _order(kind: str) -> tuple[int, str]:

@@ -14,9 +14,10 @@ from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import clean, one_line, shortened
 from amplifier_tui.host.client import MemoryCard
-from amplifier_tui.host.events import Level, Mode
+from amplifier_tui.host.events import Level
 from amplifier_tui.ui.app.themes import AUTO, FITTING, Roles
 from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, Picker, marked_match
+from amplifier_tui.ui.dialogs.parts.row_about import RowAbout, is_cut
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.state.formats import ago
@@ -30,8 +31,6 @@ GLYPHS: dict[Level, tuple[str, str]] = {
 }
 _TEXT = 2_000
 """Characters of a text that are shown below a list."""
-_ROW_EDGES = 4
-"""Cells of a row beside its words: its margins, and the gap between left and right."""
 
 
 class HistoryPicker(Picker):
@@ -97,9 +96,8 @@ class NoticeHistory(Picker):
 
     def _highlighted(self, row: PickRow | None) -> None:
         # What the row says already is not said again.
-        room = self.rows.size.width - _ROW_EDGES
-        whole = row is None or row.left.cell_length + row.right.cell_length <= room
-        words = "" if whole or row is None else self._history[-1 - int(row.id)][1].notice.text
+        cut = row is not None and is_cut(self.rows, row)
+        words = self._history[-1 - int(row.id)][1].notice.text if row is not None and cut else ""
         self.query_one("#notice-text", Static).update(one_line(words, _TEXT))
 
     def _fit(self, rows: int) -> None:
@@ -114,6 +112,7 @@ class ThemePicker(Picker):
     TITLE = "Themes"
     CHOOSE = "Keep"
     ROWS = (6, 12)
+    BELOW = 3
 
     def __init__(
         self,
@@ -157,7 +156,23 @@ class ThemePicker(Picker):
         words = " · ".join(filter(None, ("in use" if in_use else "", kind)))
         return PickRow(roles["name"], left, Content.styled(words, "$text-muted"))
 
+    def _below(self) -> ComposeResult:
+        yield RowAbout()
+
+    def _fit(self, rows: int) -> None:
+        super()._fit(rows)
+        self.query_one(RowAbout).take(1 if self.app.size.width >= 80 else 2)
+        # What is cut is known after the layout.
+        self.call_after_refresh(lambda: self._tell(self.rows.row))
+
+    def _tell(self, row: PickRow | None) -> None:
+        """Say whole what is cut in the row under the cursor."""
+        cut = row is not None and is_cut(self.rows, row)
+        words = row.left.plain.partition("  ")[2] if row is not None and cut else ""
+        self.query_one(RowAbout).tell([Content(words)])
+
     def _highlighted(self, row: PickRow | None) -> None:
+        self._tell(row)
         self._show(row.id if row is not None and row.id not in ("", AUTO) else self._current)
 
     def finish(self, result: str | None = None) -> None:
@@ -165,25 +180,6 @@ class ThemePicker(Picker):
         if result is None:
             self._show(self._current)
         super().finish(result)
-
-
-MODES: dict[Mode, str] = {
-    "plan": "Reads and proposes; changes nothing.",
-    "ask": "Reads; asks before it writes, runs commands or reaches out.",
-    "edits": "Reads, and writes in the workspace; asks about commands and the rest.",
-    "auto": "Writes, and runs commands in the sandbox; asks about what the sandbox does not hold.",
-}
-
-
-def auto_words(sandbox: str) -> str:
-    """Return what `auto` means here; `sandbox` says why commands can't run in one."""
-    if sandbox:
-        held = f"There is no sandbox here ({one_line(sandbox, 200)}), so auto asks about commands."
-    else:
-        held = (
-            "Commands run in the sandbox: they write in the workspace alone, and have no network."
-        )
-    return f"In auto the agent writes in the workspace without asking. {held} Critical calls ask."
 
 
 class NamePicker(Picker):
@@ -234,35 +230,6 @@ class ServerPicker(NamePicker):
     """Returns the model server to use."""
 
     TITLE = "Which server"
-
-
-class ModePicker(Picker):
-    """Returns the mode to apply."""
-
-    TITLE = "What goes through without a question"
-    CHOOSE = "Apply"
-    EMPTY = ("", "No mode matches.")
-    ROWS = (4, 8)
-
-    def __init__(self, current: Mode, sandbox: str) -> None:
-        super().__init__()
-        self._current = current
-        self._sandbox = sandbox
-
-    def _first(self) -> str:
-        return self._current
-
-    def _rows_for(self, query: str) -> Sequence[PickRow]:
-        rows = [self._row(mode) for mode in rank(query, MODES, str)]
-        if self._sandbox:
-            words = f"! auto asks about commands here: {one_line(self._sandbox, 200)}"
-            rows.append(PickRow("", Content.styled(words, "$text-warning")))
-        return rows
-
-    def _row(self, mode: Mode) -> PickRow:
-        left = Content.assemble((mode, "bold"), (f"  {MODES[mode]}", "$text-muted"))
-        words = "in force" if mode == self._current else ""
-        return PickRow(mode, left, Content.styled(words, "$text-muted"))
 
 
 class MemoryList(LetterPicker[MemoryCard]):

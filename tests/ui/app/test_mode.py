@@ -10,7 +10,7 @@ from amplifier_tui.host.events import (
     TurnStarted,
 )
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
-from amplifier_tui.ui.dialogs.pickers import ModePicker
+from amplifier_tui.ui.dialogs.permissions.mode_picker import ModePicker
 from amplifier_tui.ui.dialogs.questions import Confirm
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION

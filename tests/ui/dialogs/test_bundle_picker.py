@@ -10,6 +10,8 @@ from amplifier_tui.host.client import (
 )
 from amplifier_tui.host.events import ReportItem
 from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
+from amplifier_tui.ui.dialogs.parts.row_about import RowAbout
+from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.dialogs.sheets import ProblemSheet
 from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import Driver, running
@@ -100,6 +102,50 @@ async def test_tab_leaves_the_conversation_behind() -> None:
         assert "empty conversation" in drive.text()
         await drive.press("down", "enter")
         assert drive.client.named("switch_bundle") == [("demo", False)]
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)])
+async def test_where_no_bundle_matches_no_key_is_offered_that_does_nothing(size) -> None:
+    async with running(bundles(), size=size) as drive:
+        picker = await open_bundles(drive)
+        keys = picker.query_one(KeyRow)
+        assert [each.key for each in keys.choices] == ["enter", "tab", "esc"]
+        before = picker.rows.size
+        await drive.write("zzz")
+        assert [each.key for each in keys.choices] == ["esc"]
+        # Nothing jumps.
+        assert "No bundle matches." in drive.text() and picker.rows.size == before
+        await drive.press("escape")
+        assert [each.key for each in keys.choices] == ["enter", "tab", "esc"]
+
+
+LONG = "An agent for software work in your project, with files, a shell, search and its own notes."
+
+
+async def test_in_eighty_columns_the_foot_says_whole_what_a_row_cuts_and_why_it_has_its_mark() -> (
+    None
+):
+    error = "hooks-x: not found\nsecond line"
+    cards = (
+        BundleCard(name="coding", description=LONG, state="needs_key", missing=("A_KEY", "B_KEY")),
+        BundleCard(name="part", description="Part", state="incomplete", error=error),
+        BundleCard(name="short", description="Short."),
+    )
+    async with running(FakeClient(cards=cards), size=(80, 24)) as drive:
+        picker = await open_bundles(drive)
+        await drive.until(lambda: "its own notes." in drive.text())
+        foot = " ".join(str(picker.query_one(RowAbout).render()).split())
+        assert foot == f"Set A_KEY, B_KEY to use it. {LONG}"
+        assert "Set A_KEY, B_KEY to use it." in drive.text()
+        before = picker.rows.size
+        await drive.press("down")
+        assert str(picker.query_one(RowAbout).render()) == "hooks-x: not found"
+        await drive.press("down")
+        assert str(picker.query_one(RowAbout).render()) == ""
+        assert picker.rows.size == before
+        # The preview says it where there is one.
+        await drive.pilot.resize_terminal(120, 36)
+        await drive.until(lambda: not picker.query_one(RowAbout).display)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])

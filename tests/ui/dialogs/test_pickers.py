@@ -368,3 +368,19 @@ async def test_every_other_dialog_opens_and_closes_at_every_size(
         await drive.closed()
         await drive.write("ok")
         assert drive.draft == "ok"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 20)])
+async def test_the_theme_picker_says_whole_what_a_row_cuts_and_offers_no_key_for_none(
+    size: tuple[int, int],
+) -> None:
+    async with running(size=size) as drive:
+        await drive.app.run_by_id("app.theme")
+        picker = await drive.dialog(ThemePicker)
+        await drive.write("contrast")
+        await drive.until(lambda: picker.rows.row_id == "contrast")
+        text = " ".join(drive.text().split())
+        (roles,) = [each for each in picker._themes if each["name"] == "contrast"]
+        assert roles["description"] in text
+        await drive.write("zzz")
+        assert "enter" not in drive.text()

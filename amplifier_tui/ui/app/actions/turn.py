@@ -185,7 +185,7 @@ def next_mode(app: SessionApp, client: SessionClient, state: SessionState) -> No
 @in_session
 def mode(app: SessionApp, client: SessionClient, state: SessionState, name: str = "") -> None:
     """Choose what goes through without a question."""
-    from amplifier_tui.ui.dialogs.pickers import MODES, ModePicker, auto_words
+    from amplifier_tui.ui.dialogs.permissions.mode_picker import MODES, ModePicker, auto_words
     from amplifier_tui.ui.dialogs.questions import Confirm
 
     app.mode_steps.forget()

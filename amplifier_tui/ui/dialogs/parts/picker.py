@@ -51,7 +51,7 @@ class Picker(Sheet[str]):
     ROWS: ClassVar[tuple[int, int]] = (6, 20)
     """Rows the list has at least, and at most when there are as many."""
     ON_ROW: ClassVar[frozenset[str]] = frozenset({"choose"})
-    """Actions that are done with a row: not offered where there is none at all."""
+    """Actions that are done with a row: not offered where there is none."""
     UNFILTERED: ClassVar[frozenset[str]] = frozenset()
     """Actions whose keys are typed into a filter that is begun: offered only without one."""
     BELOW: ClassVar[int] = 0
@@ -160,10 +160,8 @@ class Picker(Sheet[str]):
             self._most = len(rows)
             self._fit(self.room())
         self._name_keys()
-        # While a filter is typed the keys stay, so that nothing jumps under the eyes.
-        bare = not query and not any(row_ids(rows))
-        hidden = self.ON_ROW if bare else self.UNFILTERED if query else frozenset()
-        self.query_one(KeyRow).hide(hidden)
+        useless = frozenset() if any(row_ids(rows)) else self.ON_ROW
+        self.query_one(KeyRow).hide(useless | (self.UNFILTERED if query else frozenset()))
         # At once: a message would come after the frame, and what it changes would take another.
         self._highlighted(self.rows.row)
 

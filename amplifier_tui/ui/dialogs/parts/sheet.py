@@ -69,7 +69,7 @@ class KeyRow(Widget):
 
     def __init__(self, choices: Sequence[KeyChoice] = (), *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._given = self._choices = tuple(choices)
+        self._given = self._named = self._choices = tuple(choices)
         self._renamed: dict[str, str] = {}
         self._hidden: frozenset[str] = frozenset()
         self._reserve = 0
@@ -88,10 +88,10 @@ class KeyRow(Widget):
                 each.key, self._renamed.get(each.action) or each.words, each.action, each.strong
             )
             for each in choices
-            if each.action not in self._hidden
         )
-        if named != self._choices:
-            self._choices = named
+        shown = tuple(each for each in named if each.action not in self._hidden)
+        if (named, shown) != (self._named, self._choices):
+            self._named, self._choices = named, shown
             self.refresh(layout=True)
 
     def rename(self, action: str, words: str) -> None:
@@ -117,12 +117,18 @@ class KeyRow(Widget):
         self.refresh()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return how many rows the choices need."""
-        return len(self._rows(width))
+        """Return how many rows the choices need, those that are left out among them.
 
-    def _rows(self, width: int) -> list[list[tuple[int, KeyChoice]]]:
-        """Return the choices by row, each with the cell it begins at."""
-        sizes = [len(choice.key) + 3 + len(choice.words) for choice in self._choices]
+        So nothing jumps under the eyes while a filter is typed.
+        """
+        return len(self._rows(width, self._named))
+
+    def _rows(
+        self, width: int, choices: Sequence[KeyChoice] | None = None
+    ) -> list[list[tuple[int, KeyChoice]]]:
+        """Return choices, those that are shown if not given, by row with the cell of each."""
+        choices = self._choices if choices is None else choices
+        sizes = [len(choice.key) + 3 + len(choice.words) for choice in choices]
         # What stands at the right keeps as far away as a choice.
         number = len(sizes) - (not self._reserve)
         whole = sum(sizes) + self._reserve
@@ -130,7 +136,7 @@ class KeyRow(Widget):
         gap = next(one_row, self.GAPS[0] if width >= 60 else 1)
         rows: list[list[tuple[int, KeyChoice]]] = [[]]
         at = 0
-        for choice, size in zip(self._choices, sizes, strict=True):
+        for choice, size in zip(choices, sizes, strict=True):
             if at and at + size > width:
                 rows.append([])
                 at = 0

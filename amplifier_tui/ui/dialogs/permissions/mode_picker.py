@@ -1,0 +1,58 @@
+"""The picker of modes: what goes through without a question."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.events import Mode
+from amplifier_tui.ui.dialogs.parts.picker import Picker
+from amplifier_tui.ui.fuzzy import rank
+from amplifier_tui.ui.widgets.pick_list import PickRow
+
+MODES: dict[Mode, str] = {
+    "plan": "Reads and proposes; changes nothing.",
+    "ask": "Reads; asks before it writes, runs commands or reaches out.",
+    "edits": "Reads, and writes in the workspace; asks about commands and the rest.",
+    "auto": "Writes, and runs commands in the sandbox; asks about what the sandbox does not hold.",
+}
+
+
+def auto_words(sandbox: str) -> str:
+    """Return what `auto` means here; `sandbox` says why commands can't run in one."""
+    if sandbox:
+        held = f"There is no sandbox here ({one_line(sandbox, 200)}), so auto asks about commands."
+    else:
+        held = (
+            "Commands run in the sandbox: they write in the workspace alone, and have no network."
+        )
+    return f"In auto the agent writes in the workspace without asking. {held} Critical calls ask."
+
+
+class ModePicker(Picker):
+    """Returns the mode to apply."""
+
+    TITLE = "What goes through without a question"
+    CHOOSE = "Apply"
+    EMPTY = ("", "No mode matches.")
+    ROWS = (4, 8)
+
+    def __init__(self, current: Mode, sandbox: str) -> None:
+        super().__init__()
+        self._current = current
+        self._sandbox = sandbox
+
+    def _first(self) -> str:
+        return self._current
+
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
+        rows = [self._row(mode) for mode in rank(query, MODES, str)]
+        if self._sandbox:
+            words = f"! auto asks about commands here: {one_line(self._sandbox, 200)}"
+            rows.append(PickRow("", Content.styled(words, "$text-warning")))
+        return rows
+
+    def _row(self, mode: Mode) -> PickRow:
+        left = Content.assemble((mode, "bold"), (f"  {MODES[mode]}", "$text-muted"))
+        words = "in force" if mode == self._current else ""
+        return PickRow(mode, left, Content.styled(words, "$text-muted"))
