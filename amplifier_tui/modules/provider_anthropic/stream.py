@@ -94,8 +94,7 @@ class AnthropicAnswer:
         """Take over an answer that came in one piece."""
         self._begin(answer)
         for index, content in enumerate(answer.content):
-            block = self._open(index, content)
-            block.input = getattr(content, "input", None) or {}
+            self._open(index, content)
         self._stop(answer)
         self.complete = True
 
@@ -130,12 +129,15 @@ class AnthropicAnswer:
         self._count(message.usage)
 
     def _open(self, index: int, content: Any) -> _Block:
+        whole = getattr(content, "input", None)
         block = _Block(
             kind=content.type,
             signature=getattr(content, "signature", None) or "",
             data=getattr(content, "data", None) or "",
             id=getattr(content, "id", None) or "",
             name=getattr(content, "name", None) or "",
+            # In a stream it is empty here; but some servers send all of it, and no piece later.
+            input=whole if isinstance(whole, dict) else {},
         )
         block.name = self.tool_names.get(block.name, block.name)
         first = getattr(content, "text", None) or getattr(content, "thinking", None)
@@ -199,7 +201,7 @@ class AnthropicAnswer:
         )
 
     def _tool_call(self, block: _Block) -> ToolCall:
-        if block.input:
+        if block.input and not block.text.strip():
             return ToolCall(id=block.id, name=block.name, arguments=block.input)
         cut_off = self._stop_reason == "max_tokens"
         return read_tool_call(block.id, block.name, block.text, cut_off=cut_off)

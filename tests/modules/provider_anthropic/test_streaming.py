@@ -1,8 +1,12 @@
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from decimal import Decimal
+from typing import Any
 
 import pytest
+from anthropic._models import construct_type
+from anthropic.types import RawMessageStreamEvent
 
 from amplifier_tui.kernel.message_models import (
     RedactedThinkingBlock,
@@ -10,6 +14,8 @@ from amplifier_tui.kernel.message_models import (
     ThinkingBlock,
     ToolCallBlock,
 )
+from amplifier_tui.kernel.utils.stream import StreamEmitter
+from amplifier_tui.modules.provider_anthropic.stream import AnthropicAnswer
 from tests.modules.provider_anthropic.support import claude
 from tests.modules.provider_support import READ_FILE, ask
 from tests.servers import (
@@ -249,3 +255,38 @@ async def test_a_provider_without_coordinator_works_silently() -> None:
             await lonely.close()
     assert response.content == [TextBlock(text="Hi.")]
     assert heard.all == []
+
+
+@pytest.mark.parametrize(
+    ("first", "pieces", "given"),
+    [
+        ({"path": "a"}, [], {"path": "a"}),
+        ({"path": "a"}, [""], {"path": "a"}),
+        ({"path": "a"}, ['{"path": ', '"b"}'], {"path": "b"}),
+        ({}, ['{"path": "b"}'], {"path": "b"}),
+        ({}, [], {}),
+        ("{}", [], {}),
+    ],
+)
+async def test_what_a_call_is_given_may_come_with_its_beginning_or_in_pieces(
+    first: object, pieces: list[str], given: dict[str, str]
+) -> None:
+    call = {"type": "tool_use", "id": "t", "name": "read_file", "input": first}
+    deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+    ended = {"stop_reason": "tool_use", "stop_sequence": None}
+    sent = [
+        {"type": "content_block_start", "index": 0, "content_block": call},
+        *({"type": "content_block_delta", "index": 0, "delta": each} for each in deltas),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 5}},
+        {"type": "message_stop"},
+    ]
+
+    async def events() -> AsyncIterator[Any]:
+        for each in sent:
+            yield construct_type(value=each, type_=RawMessageStreamEvent)
+
+    answer = AnthropicAnswer("m", {})
+    await answer.read_stream(events(), StreamEmitter(None, request_id=""))
+    (made,) = answer.response().tool_calls or []
+    assert (made.name, made.arguments) == ("read_file", given)
