@@ -195,7 +195,7 @@ def test_a_plan_is_carried_out_and_the_run_waits_for_it() -> None:
 def test_what_is_asked_waits_for_the_line_that_answers_it() -> None:
     asked = events.QuestionsAsked(session_id=S, request_id="q1", questions=(STORE,))
     spent = events.LimitAsked(session_id=S, request_id="l1", cost="1", used_cost="1")
-    client, listener = Writer((ASKED, asked, spent)), Listener()
+    client, listener = Writer((replace(ASKED, scopes=("session",)), asked, spent)), Listener()
     pipe = Pipe(prompt("a"))
     pipe.more = True
     client.at_stop = [
@@ -238,6 +238,49 @@ def test_an_answer_to_nothing_that_waits_is_refused_with_what_does_wait() -> Non
         "request_id: r1 is none that waits for answer: none does",
         "request_id: r1 is none that waits for decide: none does",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"answers": [{"chosen": [2]}]}, "answers.0.chosen: it is one of 0, 1, counted from 0"),
+        ({"answers": [{"chosen": [-1]}]}, "answers.0.chosen: it is one of 0, 1, counted from 0"),
+        ({"answers": [{"chosen": [0, 1]}]}, "answers.0.chosen: only one may be chosen"),
+        ({"answers": [{"text": "x"}, {"text": "y"}]}, "answers: 2 for 1 questions"),
+        ({"answers": [{"chosen": ["1"]}]}, "answers.0.chosen.0: Input should be a valid integer"),
+        (
+            {"type": "decide", "request_id": "r1", "allow": "on"},
+            "allow: Input should be a valid boolean",
+        ),
+        (
+            {"type": "decide", "request_id": "r1", "allow": True, "scope": "always"},
+            "scope: it is one of once, session",
+        ),
+    ],
+)
+def test_an_answer_that_is_not_offered_is_refused_and_the_question_waits(
+    line: Row, message: str
+) -> None:
+    questions = (replace(STORE, options=(STORE.options * 2)[:2], multi_select=False),)
+    asked = events.QuestionsAsked(session_id=S, request_id="q1", questions=questions)
+    client, listener = Writer((replace(ASKED, scopes=("session",)), asked)), Listener()
+    pipe = Pipe(prompt("a"))
+    pipe.more = True
+    client.at_stop = [
+        events.QuestionsResolved(session_id=S, request_id="q1", outcome="answered"),
+        events.ApprovalResolved(session_id=S, request_id="r1", outcome="denied"),
+        ended(),
+    ]
+    listener.at["QuestionsAsked"] = lambda: pipe.put(
+        {"type": "answer", "request_id": "q1", **line},
+        {"type": "answer", "request_id": "q1", "answers": [{"chosen": [1]}]},
+        {"type": "decide", "request_id": "r1", "allow": False},
+        {"type": "stop", "now": True},
+    )
+    hold(client, pipe, listener)
+    assert [row["message"] for row in listener.rows if row["type"] == "InputRefused"] == [message]
+    reply = QuestionsReply("answered", (QuestionAnswer((1,)),))
+    assert client.did == ["a", reply, ("r1", False, ""), "now"]
 
 
 def test_what_still_waits_when_nobody_writes_any_more_is_refused() -> None:

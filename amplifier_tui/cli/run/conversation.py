@@ -97,12 +97,14 @@ class RunConversation:
                     self._do(line)
 
     def _problem(self, line: "Line") -> str:
-        """Return what is wrong with an answer to which no question waits; else nothing."""
+        """Return what is wrong with an answer, or that no question waits for it; else nothing."""
         if line.type not in ("decide", "answer", "limit"):
             return ""
         kind = _ANSWERED[line.type]
-        if isinstance(self._asked.get(line.request_id), kind):
-            return ""
+        if isinstance(asked := self._asked.get(line.request_id), kind):
+            from amplifier_tui.cli.run.lines import mismatch
+
+            return mismatch(line, asked)
         waiting = [name for name, asked in self._asked.items() if isinstance(asked, kind)]
         return f"request_id: {line.request_id} is none that waits for {line.type}: " + (
             f"{', '.join(waiting)}" if waiting else "none does"

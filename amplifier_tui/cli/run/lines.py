@@ -7,12 +7,16 @@ from typing import Annotated, BinaryIO, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from amplifier_tui.base.capabilities.questions import Question
+from amplifier_tui.host.events import ApprovalRequested, HostEvent, QuestionsAsked
+
 LONGEST: Final = 16 * 1024 * 1024
 """Bytes of a line."""
 
 
 class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Strict: a yes is `true`, and nothing that only looks like it.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class PromptLine(_Line):
@@ -51,7 +55,10 @@ class ChosenAnswer(_Line):
 
 
 class AnswerLine(_Line):
-    """The answers to a `QuestionsAsked`, in their order; without any they are declined."""
+    """The answers to a `QuestionsAsked`, in their order; without any they are declined.
+
+    Those that are missing at the end count as not answered.
+    """
 
     type: Literal["answer"]
     request_id: str
@@ -82,6 +89,32 @@ class StopLine(_Line):
 
 Line = PromptLine | SteerLine | DecideLine | AnswerLine | LimitLine | CarryOutLine | StopLine
 LINE: Final[TypeAdapter[Line]] = TypeAdapter(Annotated[Line, Field(discriminator="type")])
+
+
+def mismatch(line: DecideLine | AnswerLine | LimitLine, asked: HostEvent) -> str:
+    """Return why a line is no answer to what it names; empty where it is one."""
+    match line, asked:
+        case DecideLine(allow=True, scope=scope), ApprovalRequested(scopes=scopes):
+            return "" if scope in ("once", *scopes) else f"scope: {_one_of('once', *scopes)}"
+        case AnswerLine(answers=answers), QuestionsAsked(questions=questions):
+            if len(answers) > len(questions):
+                return f"answers: {len(answers)} for {len(questions)} questions"
+            found = enumerate(map(_misfit, answers, questions))
+            return next((f"answers.{at}.chosen: {why}" for at, why in found if why), "")
+    return ""
+
+
+def _misfit(answer: ChosenAnswer, question: Question) -> str:
+    if len(answer.chosen) > 1 and not question.multi_select:
+        return "only one may be chosen"
+    places = range(len(question.options))
+    if all(place in places for place in answer.chosen):
+        return ""
+    return f"{_one_of(*places)}, counted from 0" if places else "there is nothing to choose"
+
+
+def _one_of(*known: object) -> str:
+    return f"it is one of {', '.join(map(str, known))}"
 
 
 class RefusedLine(_Line):
