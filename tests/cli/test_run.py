@@ -413,16 +413,6 @@ def test_what_is_piped_in_beside_a_prompt_mentions_no_files(
     assert "other words" not in row["content"]
 
 
-def test_words_after_resume_are_the_prompt_of_the_last_session(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    stdin = SimpleNamespace(isatty=lambda: False, buffer=io.BytesIO(b""))
-    monkeypatch.setattr(sys, "stdin", stdin)
-    assert run_command(["run", "--resume", "say it again"]) == 1
-    assert "No session was stored in" in capfd.readouterr().err
-
-
 STORE = Question("Where?", "", (QuestionOption("SQLite", "one file"), QuestionOption("Postgres")))
 
 

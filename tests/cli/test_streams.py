@@ -1,5 +1,6 @@
 """Half a terminal: commands for scripts and editors whose streams are closed, full, or files."""
 
+import io
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from amplifier_tui.cli.group import run as run_command
 from amplifier_tui.cli.run import command
 from tests.cli.test_run_conversation import BUNDLE
 from tests.host.driving import saying
@@ -120,3 +122,13 @@ def test_who_left_an_open_pipe_beside_a_prompt_is_told_what_is_waited_for(
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: False, buffer=Pipe()))
     assert command._prompt_of(("hello",)) == ("hello\n\nand this", "hello")
     assert ["</dev/null" in text for text in said] == [True]
+
+
+def test_words_after_resume_are_the_prompt_of_the_last_session(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stdin = SimpleNamespace(isatty=lambda: False, buffer=io.BytesIO(b""))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert run_command(["run", "--resume", "say it again"]) == 1
+    assert "No session was stored in" in capfd.readouterr().err
