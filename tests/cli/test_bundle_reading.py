@@ -44,6 +44,16 @@ def test_every_bundle_is_listed_with_where_it_is_from_and_its_state(
     assert [line.split()[1] for line in lines if line.startswith("*")] == ["coding"]
 
 
+def test_what_validate_rejects_is_not_ready_in_the_list(bundles: Bundles, capsys: Capture) -> None:
+    wrong = "hooks: [{module: hooks-approval, config: {policy: lax}}]\n"
+    bundles.write("mine", COMPLETE + wrong)
+    assert bundles.run("validate", "mine") == 1
+    capsys.readouterr()
+    assert bundles.run("list", "--json") == 0
+    found = {row["name"]: row for row in rows(capsys.readouterr().out)}
+    assert found["mine"]["state"] == "invalid" and "policy" in found["mine"]["error"]
+
+
 def test_a_part_that_is_not_there_is_said_before_a_key_that_is_missing(
     bundles: Bundles, capsys: Capture
 ) -> None:

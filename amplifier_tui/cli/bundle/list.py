@@ -1,8 +1,13 @@
 """`amplifier-tui bundle list`."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from amplifier_tui.cli.bundle import common
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.checks.preview import BundleDescription
 
 _STATES = {
     "ready": ("ready", "green"),
@@ -28,7 +33,7 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
     from amplifier_tui.host.session.opening.opening import DEFAULT_BUNDLE
 
     workspace = common.open_workspace(context)
-    found = asyncio.run(workspace.previews())
+    found = [_judged(each) for each in asyncio.run(workspace.previews())]
     try:
         active = workspace.choose(default=DEFAULT_BUNDLE).entry
     except BundleError as error:
@@ -62,6 +67,18 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
     if active is not None and all(active.name != each.name for each in found):
         for line in paragraph(f"In use: {active.name} ({active.origin})"):
             click.echo(line)
+
+
+def _judged(preview: "BundleDescription") -> "BundleDescription":
+    """Return what is known of a bundle with the verdict that `validate` has on it."""
+    from dataclasses import replace
+
+    from amplifier_tui.foundation.checks.findings import preview_findings
+
+    if preview.state in ("invalid", "not_fetched"):
+        return preview
+    wrong = next((each for each in preview_findings(preview) if each.severity == "error"), None)
+    return preview if wrong is None else replace(preview, state="invalid", error=str(wrong))
 
 
 def _coloured(word: str) -> str:
