@@ -413,8 +413,14 @@ async def test_the_pane_names_its_keys_while_it_hears_them(size: tuple[int, int]
         assert keys not in driver.text()
         await driver.press("f3")
         assert keys in driver.text()
+        # While the filter is typed these keys work, and the foot stays.
+        await driver.press("slash")
+        await driver.until(lambda: "enter keep   esc show all" in driver.text())
+        await driver.press("enter")
+        await driver.until(lambda: keys in driver.text())
         await driver.press("escape")
-        assert keys not in driver.text()
+        await driver.until(lambda: keys not in driver.text())
+        assert "enter keep" not in driver.text()
 
 
 async def test_enter_opens_the_newest_event_where_none_was_chosen() -> None:

@@ -87,10 +87,14 @@ class EventLogPane(Vertical):
         yield self.view
         yield self._foot
 
-    def on_descendant_focus(self) -> None:
-        """Show the keys while they are heard here."""
-        self._foot.display = True
-        self._say_keys()
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
+        """Show the keys while they are heard here; from one part to the other the foot stays."""
+        focused = self.screen.focused
+        self._foot.display = focused is not None and self in focused.ancestors
+        if self._foot.display:
+            self._say_keys()
 
     def on_resize(self) -> None:
         """Name as many keys as fit now; a pane gets the focus before it has a size."""
@@ -98,11 +102,13 @@ class EventLogPane(Vertical):
             self._say_keys()
 
     def _say_keys(self) -> None:
-        self._foot.say(key_words(self, _KEYS, max(0, self.size.width - 2 * MARGIN)))
-
-    def on_descendant_blur(self) -> None:
-        """Hide the keys; what has the focus next shows its own."""
-        self._foot.display = False
+        width = max(0, self.size.width - 2 * MARGIN)
+        if self.screen.focused is not self._input:
+            self._foot.say(key_words(self, _KEYS, width))
+            return
+        keep: Row = [("enter", "strong"), (" keep   ", "muted")]
+        rest = key_words(self, (("events.filter_close", "show all"),), width - pieces_width(keep))
+        self._foot.say([*keep, *rest])
 
     def update_from(self, state: SessionState) -> None:
         """Show what is new in the state's event log; cheap when nothing is.
