@@ -65,7 +65,10 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
     ApprovalSheet #payload { margin: 0 0 1 2; }
     ApprovalSheet #problem { display: none; margin: 0 0 1 2; max-height: 3; }
     ApprovalSheet.-problem #problem { display: block; }
-    ApprovalSheet #facts, ApprovalSheet #remember, ApprovalSheet #why { margin-left: 2; }
+    ApprovalSheet #facts, ApprovalSheet #remember, ApprovalSheet #why {
+        margin-left: 2;
+        max-width: 108;
+    }
     ApprovalSheet #choices { margin-top: 1; }
     ApprovalSheet #reason { display: none; margin-top: 1; }
     ApprovalSheet.-writing #choices { margin-top: 0; }

@@ -220,7 +220,7 @@ def card_rows(card: BundleCard, width: int, version: str = "") -> list[Content]:
     if card.missing:
         rows.append(Content.styled(_needed(card), "$text-warning"))
     if card.error:
-        style = "$text-warning" if card.state == "incomplete" else "$text-error"
+        style = "$text-error" if card.state == "invalid" else "$text-warning"
         rows.append(Content.styled(one_line(card.error, 1_000), style))
     return rows
 
@@ -232,7 +232,7 @@ def _needed(card: BundleCard) -> str:
 def _why(card: BundleCard) -> tuple[str, str]:
     """Return in a line why a bundle can't be opened, or opens with less, and the style of that."""
     if card.error:
-        style = "$text-warning" if card.state == "incomplete" else "$text-error"
+        style = "$text-error" if card.state == "invalid" else "$text-warning"
         return one_line(card.error.strip().partition("\n")[0], 1_000), style
     return (_needed(card) if card.missing else ""), "$text-warning"
 

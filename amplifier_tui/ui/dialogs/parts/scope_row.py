@@ -133,16 +133,23 @@ class ScopeRow(Static):
             rule = Content.assemble(rule, means)
         # Where the rule stands does not change when the end was seen, or the calls are counted.
         room = offer.cell_length + 3 + rule.cell_length + _reach_words(_MANY).cell_length
-        more = [_reach_words(reach)] if reach is not None else []
+        gap = "   " if room <= width else "\n"
+        said = Content.assemble(first if withheld else offer, gap, rule)
+        # Whatever the count will be, for the sake of its words alone there is no row more.
+        whole = said + _reach_words(_MANY)
+        brief = len(whole.wrap(width)) > len(said.wrap(width))
+        more = [_reach_words(reach, brief=brief)] if reach is not None else []
         if self.scope in ("project", "always") and request.kept_in:
             path = short_path(one_line(request.kept_in), str(Path.home()))
             more.append(Content.styled(f" · kept in {path}", "$text-muted"))
-        gap = "   " if room <= width else "\n"
-        return Content.assemble(first if withheld else offer, gap, rule, *more)
+        return Content.assemble(said, *more)
 
 
-def _reach_words(count: int) -> Content:
-    calls = plural(count, "call") if count else "no call"
+def _reach_words(count: int, *, brief: bool = False) -> Content:
+    noun = "other call" if brief else "call"
+    calls = plural(count, noun) if count else f"no {noun}"
     # Here, whatever the scope: other projects were not looked at.
-    words = f" · would also have allowed {calls} here in 30 days"
+    words = (
+        f" · {calls} in 30 days" if brief else f" · would also have allowed {calls} here in 30 days"
+    )
     return Content.styled(words, "$text-muted")
