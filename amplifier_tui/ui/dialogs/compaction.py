@@ -19,8 +19,14 @@ from amplifier_tui.host.events import PlanStep
 from amplifier_tui.ui.dialogs.parts.previewing import PreviewingSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fields.text_field import TextField
+from amplifier_tui.ui.panes.context.rows import MIXED, SLOTS, look_of
 from amplifier_tui.ui.state.formats import short_model
-from amplifier_tui.ui.state.instruments.budget import share_cells
+from amplifier_tui.ui.state.instruments.budget import (
+    BudgetState,
+    share_cells,
+    source_groups,
+    source_label,
+)
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from amplifier_tui.ui.widgets.text_lines import TextLine
 
@@ -38,7 +44,8 @@ class CompactionSheet(PreviewingSheet[CompactChoice, CompactionPreview]):
     """Returns how to compact; None to keep going without.
 
     `ask` reckons what it would do; nothing can be compacted while it is `busy` with a turn.
-    `instructions` stand in the line for those of a summary, and `instruct` begins there.
+    `budget` has the sources and their looks. `instructions` stand in the line for those of a
+    summary, and `instruct` begins there.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -69,10 +76,12 @@ class CompactionSheet(PreviewingSheet[CompactChoice, CompactionPreview]):
         ask: Callable[[], Future[CompactionPreview]],
         busy: Callable[[], bool],
         *,
+        budget: BudgetState,
         instructions: str = "",
         instruct: bool = False,
     ) -> None:
         super().__init__(ask, busy)
+        self._budget = budget
         self._first = instructions
         self._instruct = instruct
 
@@ -112,7 +121,7 @@ class CompactionSheet(PreviewingSheet[CompactChoice, CompactionPreview]):
         place = self.query_one("#bars", Static)
         place.set_class(preview is None or preview.before <= 0, "-hidden")
         if preview is not None:
-            place.update(bars(preview, max(1, self.app.size.width - 4)))
+            place.update(bars(preview, max(1, self.app.size.width - 4), self._budget))
         self.call_after_refresh(self._fit_steps)
 
     def _fit_steps(self) -> None:
@@ -231,25 +240,62 @@ _DATA = 15
 _LEAST_BAR = 8
 
 
-def bars(preview: CompactionPreview, width: int) -> Content:
-    """Return the request as it is and as it would be, to one scale."""
+_STYLES = {"primary": "$primary", "accent": "$accent", "success": "$success", "key": "$secondary"}
+"""Of the looks of sources; others are muted."""
+
+
+def bars(preview: CompactionPreview, width: int, budget: BudgetState) -> Content:
+    """Return the request as it is and as it would be, to one scale, in the looks of its sources."""
     room = max(_LEAST_BAR, width - _LEAD - _DATA)
     scale = max(preview.window, preview.before, preview.after, preview.target, 1)
-    rows = [_bar("now", preview.before, scale, room, preview, "")]
+    before, after = _by_source(preview, budget)
+    rows = [_bar("now", _filled(before, preview.before, scale, room, budget), preview, "")]
     if preview.possible:
         saved = max(0, preview.before - preview.after)
         percent = round(saved * 100 / max(1, preview.before))
-        rows.append(_bar("after", preview.after, scale, room, preview, f"−{percent}%"))
+        filled = _filled(after, preview.after, scale, room, budget)
+        rows.append(_bar("after", filled, preview, f"−{percent}%"))
     return Content("\n").join(rows)
 
 
-def _bar(
-    name: str, count: int, scale: int, room: int, preview: CompactionPreview, change: str
+def _by_source(
+    preview: CompactionPreview, budget: BudgetState
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the tokens of each source now, and those it would have left."""
+    sources = budget.report.sources if budget.report is not None else ()
+    before = {group.label: group.tokens for group in source_groups(sources, len(SLOTS))}
+    after = dict(before)
+    for step in preview.steps:
+        label = source_label(step.source)
+        if label in after:
+            after[label] = max(0, after[label] - max(0, step.before - step.after))
+    return before, after
+
+
+def _filled(
+    amounts: dict[str, int], count: int, scale: int, room: int, budget: BudgetState
 ) -> Content:
+    """Return a bar of so many tokens, divided as the sources are."""
     cells = share_cells([count], scale, room)[0] if count else 0
-    line = Content.assemble(("█" * cells, "$primary"), ("·" * (room - cells), "$text-muted"))
+    whole = max(1, sum(amounts.values()))
+    own = {label: tokens for label, tokens in amounts.items() if tokens * cells >= whole}
+    looks = [*(look_of(budget, label) for label in own), MIXED]
+    # What is known of no source is of all of them.
+    given = share_cells([*own.values(), whole - sum(own.values())], whole, cells)
+    line = Content.assemble(
+        *(
+            (pattern * size, _STYLES.get(role, "$text-muted"))
+            for (pattern, role), size in zip(looks, given, strict=True)
+        )
+    )
+    return Content.assemble(line, ("·" * (room - line.cell_length), "$text-muted"))
+
+
+def _bar(name: str, line: Content, preview: CompactionPreview, change: str) -> Content:
+    room, count = line.cell_length, preview.after if change else preview.before
     if preview.trigger:
         # As in the context pane: where it compacts by itself.
+        scale = max(preview.window, preview.before, preview.after, preview.target, 1)
         mark = min(room - 1, preview.trigger * room // scale)
         line = line[:mark] + Content.styled("│", "$text-error") + line[mark + 1 :]
     return Content.assemble(

@@ -4,10 +4,20 @@ from hypothesis import strategies as st
 from textual.widgets import Input
 
 from amplifier_tui.host.client import CompactionPreview
-from amplifier_tui.host.events import Compacted, PlanStep, TurnEnded, TurnStarted
+from amplifier_tui.host.events import (
+    BudgetChanged,
+    Compacted,
+    PlanStep,
+    SourceUsage,
+    TurnEnded,
+    TurnStarted,
+)
 from amplifier_tui.ui.dialogs.compaction import CompactionSheet, bars, facts, step_lines
+from amplifier_tui.ui.panes.context.rows import look_of
+from amplifier_tui.ui.state.instruments.budget import BudgetState
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
+from tests.ui.state.make import make, new_state
 
 HOSTILE = "[red]x[/]\x1b[31m\u202eevil\nline"
 STEPS = (
@@ -227,7 +237,7 @@ def test_the_bars_are_as_wide_as_each_other_whatever_the_numbers(
     preview = CompactionPreview(
         possible=possible, before=before, after=after, target=target, floor=floor
     )
-    rows = bars(preview, width).plain.split("\n")
+    rows = bars(preview, width, BudgetState()).plain.split("\n")
     assert len(rows) == (2 if possible else 1)
     assert len({len(row) for row in rows}) == 1
     assert all(len(row) <= max(width, 30) for row in rows)
@@ -238,10 +248,37 @@ def test_the_bars_are_drawn_to_the_window_and_marked_where_it_compacts_by_itself
     preview = CompactionPreview(
         possible=True, before=100, after=50, window=200, trigger=160, target=120
     )
-    for row, share in zip(bars(preview, 80).plain.split("\n"), (0.5, 0.25), strict=True):
-        bar = "".join(cell for cell in row if cell in "█·│")
-        assert bar.count("█") == int(len(bar) * share)
+    for row, share in zip(
+        bars(preview, 80, BudgetState()).plain.split("\n"), (0.5, 0.25), strict=True
+    ):
+        bar = "".join(cell for cell in row if cell in "▚·│")
+        assert bar.count("▚") == int(len(bar) * share)
         assert bar.index("│") == int(len(bar) * 0.8)
+
+
+def test_the_bars_have_the_looks_that_the_sources_have_in_the_context_pane() -> None:
+    sources = (
+        SourceUsage(source="bundle:coding", tokens=1_000),
+        SourceUsage(source="tools:tool-bash", tokens=1_000),
+        SourceUsage(source="tool:read_file", tokens=4_000),
+        SourceUsage(source="user", tokens=2_000),
+    )
+    report = make(BudgetChanged, total=8_000, window=16_000, sources=sources)
+    state = new_state(report)
+    step = PlanStep(action="truncate", source="tool:read_file", rows=9, before=4_000, after=1_000)
+    preview = CompactionPreview(
+        possible=True, before=8_000, after=5_000, window=16_000, steps=(step,)
+    )
+    now, after = bars(preview, 102, state.budget).plain.split("\n")
+    of_bundle, of_schemas, of_file, of_talk = (
+        look_of(state.budget, label)[0]
+        for label in ("bundle:coding", "tool schemas", "tool:read_file", "conversation")
+    )
+    assert now.split()[1].rstrip("·") == (
+        of_bundle * 5 + of_schemas * 5 + of_file * 20 + of_talk * 10
+    )
+    assert after.split()[1].count(of_file) == 5 and after.split()[1].count(of_talk) == 10
+    assert len(after.split()[1].rstrip("·")) == 25
 
 
 def test_the_figures_of_the_steps_end_in_one_column() -> None:

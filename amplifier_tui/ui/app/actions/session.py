@@ -206,6 +206,7 @@ def compact(
     sheet = CompactionSheet(
         client.compaction,
         lambda: state.activity.running,
+        budget=state.budget,
         instructions=instructions,
         instruct=instruct or bool(instructions),
     )
