@@ -44,6 +44,17 @@ def test_the_top_level_holds_what_it_is_meant_to_hold(files: list[Path]) -> None
     assert {name for name in top if not name.startswith(".")} == TOP
 
 
+def test_the_package_names_the_pythons_that_ci_tries() -> None:
+    tried = re.findall(r"^for version in (.*); do$", (ROOT / ".ci/pythons").read_text(), re.M)
+    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', _project())
+    assert [each.split() for each in tried] == [named] and len(named) > 1
+    assert f'requires-python = ">={named[0]}' in _project()
+
+
+def _project() -> str:
+    return (ROOT / "pyproject.toml").read_text()
+
+
 def test_every_page_that_a_page_leads_to_is_there(files: list[Path]) -> None:
     pages = [path for path in files if path.name in ("README.md", "CHANGELOG.md")]
     gone = [

@@ -7,6 +7,7 @@ from amplifier_tui.host.events import QueueChanged, ShellStarted, TurnStarted
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
 from amplifier_tui.ui.dialogs.questions import AskLine, Confirm
+from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
 from tests.ui.questions import STORE, questions
@@ -23,6 +24,23 @@ async def test_a_selection_is_copied_and_that_is_said() -> None:
         assert "Copied the selection, 10 characters." in drive.text()
         await drive.press("ctrl+c")
         assert drive.draft == ""
+
+
+async def test_what_was_dragged_over_in_the_conversation_is_copied_and_that_is_said() -> None:
+    async with running() as drive:
+        await drive.push(TURN)
+        view = drive.app.screen.query_one(TranscriptView)
+        rows = [view.render_line(y).text for y in range(view.size.height)]
+        y = next(at for at, row in enumerate(rows) if "hello" in row)
+        x = rows[y].index("hello")
+        await drive.pilot.mouse_down(view, offset=(x, y))
+        await drive.pilot.hover(view, offset=(x + 3, y))
+        await drive.pilot.mouse_up(view, offset=(x + 3, y))
+        await drive.settle()
+        await drive.press("ctrl+c")
+        await drive.until(lambda: "Copied the selection, 4 characters." in drive.text())
+        assert drive.app.clipboard == "hell"
+        assert drive.client.named("interrupt") == []
 
 
 async def test_a_cleared_draft_comes_back_with_the_arrow_also_before_what_is_queued() -> None:

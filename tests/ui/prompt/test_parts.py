@@ -176,6 +176,12 @@ def test_every_command_is_offered_once_and_found_by_its_name() -> None:
         assert complete_commands(name, Keymap())[0].insert.strip() == f"/{name}"
 
 
+@pytest.mark.parametrize("word", ["xx", "zzzz", "deployx"])
+def test_what_is_in_no_name_offers_no_command(word: str) -> None:
+    cards = (CommandCard(group="skill", name="deploy"),)
+    assert complete_commands(word, Keymap(), cards) == []
+
+
 @pytest.mark.parametrize("width", [200, 80, 40])
 def test_what_commands_do_stands_in_one_column_beside_them_and_their_arguments_are_muted(
     width: int,
