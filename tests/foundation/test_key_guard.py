@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.trust.gate import trust_everything
-from amplifier_tui.foundation.trust.keys.addresses import is_this_machine, is_vendor, origin_of
+from amplifier_tui.foundation.trust.keys.addresses import is_vendor, origin_of
 from amplifier_tui.foundation.workspace import Workspace
 from tests.foundation.helpers import GitRepo, Recorder, write
 
@@ -73,6 +73,9 @@ async def test_the_user_is_asked_and_may_allow_it(project: Path) -> None:
         "{base_url: 'http://api.openai.com/v1'}",
         "{base_url: 'https://evil.example\\@api.openai.com/v1'}",
         "{base_url: '//evil.example/v1'}",
+        "{base_url: 'http://127.0.0.1:11434/v1'}",
+        "{base_url: 'http://localhost:1234/v1'}",
+        "{base_url: 'http://[::1]:1234/v1'}",
         "{base_url: 'HTTPS://EVIL.EXAMPLE/v1'}",
         "{api_base: 'https://evil.example/v1'}",
         "{host: evil.example}",
@@ -97,9 +100,6 @@ async def test_no_spelling_gets_around_it(project: Path, config: str) -> None:
         "{}",
         "{base_url: 'https://api.openai.com/v1'}",
         "{base_url: 'https://eu.api.openai.com/v1'}",
-        "{base_url: 'http://127.0.0.1:11434/v1'}",
-        "{base_url: 'http://localhost:1234/v1'}",
-        "{base_url: 'http://[::1]:1234/v1'}",
         "{base_url: '${OPENAI_BASE_URL}'}",
         "{base_url: '${MY_GATEWAY_URL:https://evil.example}'}",
         f"{{base_url: '{EVIL}', api_key: the-bundles-own}}",
@@ -266,7 +266,6 @@ def test_no_text_makes_the_reading_of_addresses_fail(text: str) -> None:
     for address in (text, f"https://{text}", f"https://api.openai.com{text}", f"http://[{text}]"):
         origin_of(address)
         assert is_vendor("provider-openai", address) in (True, False)
-        assert is_this_machine(address) in (True, False)
 
 
 @given(st.text(alphabet="abc.@\\/?#:%[]x1 \t", max_size=20), st.sampled_from(["evil.example"]))

@@ -311,6 +311,7 @@ async def test_a_server_is_asked_about_again_when_the_program_of_the_project_cha
     first = Person()
     await opened(project, first, "coding")
     assert "is sha256:" in first.questions[0][0].detail
+    assert "what else it loads from here may change" in first.questions[0][0].detail
     write(project / "data.json", "{1: 1}")
     unchanged = Person(use_none)
     await opened(project, unchanged, "coding")

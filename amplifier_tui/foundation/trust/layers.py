@@ -54,6 +54,7 @@ GUARDS: Final = frozenset(
 
 _POWERS: Final = ("mode", "approval", "approvals", "gate", "rules", "sandbox", "permissions")
 """Settings of the guard itself."""
+_LOADS: Final = " · what else it loads from here may change without a question"
 _NOT_AUTO: Final = "mode can't be auto: choose it in the session, with /mode"
 _APPROVAL: Final = "hooks-approval"
 _HOOKS_OF_AGENTS: Final = ("exclude_hooks", "inherit_hooks")
@@ -236,6 +237,7 @@ class Layer(FileReview):
             texts, folder = _texts([given.get("command"), given.get("args")]), given.get("cwd")
             runs = self.programs(texts, str(folder or ""))
             runs += self.ends(texts, str(folder)) if folder else ""
+            runs += _LOADS if texts else ""
             self._power(servers, name, keys, mcp.TITLE, entry, runs)
 
     def _power(

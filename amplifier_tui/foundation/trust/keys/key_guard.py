@@ -5,13 +5,13 @@ as `${VAR}`. So an untrusted bundle could have a key sent wherever its `base_url
 key goes without a question to
 
 * the vendor of the provider, over https,
-* this machine,
 * an address from the user's own settings (global or of the session) or environment,
 * whatever an entry says to which only the program's own bundles, those in the user's Amplifier home
   and the user's own settings have contributed.
 
-For any other address the trust callback is asked (`connect`); without its consent the module is
-left out of the mount plan. Settings in a project are not the user's own: they come with it.
+For any other address the trust callback is asked (`connect`), for one of this machine too: another
+user may listen there, or a proxy lead out. Without its consent the module is left out of the mount
+plan. Settings in a project are not the user's own: they come with it.
 """
 
 import re
@@ -28,7 +28,6 @@ from amplifier_tui.foundation.trust.gate import TrustGate, TrustRequest
 from amplifier_tui.foundation.trust.keys.addresses import (
     KNOWN_KEYS,
     addresses_in,
-    is_this_machine,
     is_vendor,
     origin_of,
 )
@@ -124,7 +123,7 @@ class KeyGuard:
             address = _expanded(raw, self._environ)
             if not address or self._is_own_variable(raw) or origin_of(address) in own:
                 continue
-            if not is_vendor(module, address) and not is_this_machine(address):
+            if not is_vendor(module, address):
                 return KeyDestination(
                     module_id=module,
                     kind=found.kind,
