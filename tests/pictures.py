@@ -1,10 +1,12 @@
 """Makes the README's pictures from the program itself: `python -m tests.pictures [FOLDER]`.
 
 The demo runs in it, offline: `approval-…` while its edit waits for a decision, `session-…` when it
-is done, in a dark and a light theme.
+is done, in a dark and a light theme. With `--check` nothing is written: it fails where the pictures
+that are there have other words than the program has now.
 """
 
 import asyncio
+import html
 import os
 import re
 import sys
@@ -68,10 +70,37 @@ async def main(folder: Path) -> None:
         await pictures(folder, name, theme)
 
 
+def words(picture: str) -> set[str]:
+    """Return the words of a picture, but for those that a run may have and the next one not.
+
+    Numbers, places, names of events and what counts with a unit are left out.
+    """
+    rows = re.findall(r"<text[^>]*>([^<]*)</text>", picture)
+    found = html.unescape(" ".join(rows)).replace("\xa0", " ").split()
+    return {word for word in found if re.fullmatch(r"[A-Za-z]{4,}[.,:]?", word)}
+
+
+def stale(there: Path, now: Path) -> list[str]:
+    """Return what is wrong with the pictures that are there, beside those that were made now."""
+    problems: list[str] = []
+    for made in sorted(now.glob("*.svg")):
+        old = there / made.name
+        new = words(made.read_text(encoding="utf-8"))
+        kept = words(old.read_text(encoding="utf-8")) if old.is_file() else set[str]()
+        if new != kept:
+            lacks, has = (" ".join(sorted(each)) or "-" for each in (new - kept, kept - new))
+            problems.append(f"{old} is stale: it lacks {lacks}; it has {has}")
+    return problems
+
+
 if __name__ == "__main__":
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else ".readme").resolve()
+    check = sys.argv[1:] == ["--check"]
+    target = Path(sys.argv[1] if len(sys.argv) > 1 and not check else ".readme").resolve()
     with tempfile.TemporaryDirectory() as home:
         os.environ |= home_variables(Path(home)) | {"COLORTERM": "truecolor", "TERM": "xterm"}
         os.environ.pop("NO_COLOR", None)
         os.chdir(home)
-        asyncio.run(main(target))
+        asyncio.run(main(Path(home, "pictures") if check else target))
+        if problems := stale(target, Path(home, "pictures")) if check else []:
+            remedy = "Run `python -m tests.pictures`, look at the pictures and commit them."
+            sys.exit("\n".join([*problems, remedy]))

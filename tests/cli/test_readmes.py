@@ -10,6 +10,7 @@ import click
 import pytest
 
 from amplifier_tui.cli.group import build, run
+from tests import pictures
 
 ROOT = Path(__file__).parents[2]
 READMES = sorted(
@@ -103,3 +104,19 @@ def test_the_module_that_a_readme_begins_is_valid(
         # Another test has a module of this name elsewhere, and a process holds one copy.
         for name in [name for name in sys.modules if name.startswith("amplifier_module_tool_dice")]:
             del sys.modules[name]
+
+
+def test_a_picture_is_stale_where_its_words_differ_and_not_where_its_numbers_do(
+    tmp_path: Path,
+) -> None:
+    there, now = tmp_path / "there", tmp_path / "now"
+    for folder, said in ((there, "Full&#160;screen 12 ms tool:pre"), (now, "Full screen 9 ms")):
+        folder.mkdir()
+        (folder / "a.svg").write_text(f"<svg><text x='1'>{said}</text></svg>")
+    assert pictures.stale(there, now) == []
+    (now / "a.svg").write_text("<svg><text>Full size</text></svg>")
+    assert pictures.stale(there, now) == [
+        f"{there / 'a.svg'} is stale: it lacks size; it has screen"
+    ]
+    (there / "a.svg").unlink()
+    assert "it lacks Full size; it has -" in pictures.stale(there, now)[0]
