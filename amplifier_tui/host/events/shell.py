@@ -78,6 +78,7 @@ class JobChanged(HostEvent):
         started: Unix time.
         state: How it stands, in words.
         tail: The last line it printed.
+        earlier: It ran before the session was opened this time.
     """
 
     job_id: str
@@ -86,6 +87,7 @@ class JobChanged(HostEvent):
     running: bool = True
     state: str = ""
     tail: str = ""
+    earlier: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

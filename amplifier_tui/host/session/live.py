@@ -171,6 +171,7 @@ class LiveSession:
         """Take the conversation up and listen."""
         coordinator = self.session.coordinator
         await self._conversation.begin(messages)
+        self.jobs.take_up(messages)
         self._last_answer = last_words(messages)
         self.store.on_row = self._row_added
         self.approvals.record.on_resolved = self._normalizer.tools.judged

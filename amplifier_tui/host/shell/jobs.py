@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.python import awaited
-from amplifier_tui.host.events import JobChanged
+from amplifier_tui.host.events import MAIN_LANE, JobChanged
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
@@ -26,6 +26,7 @@ def job_changed(sender: Sender, lane: str, data: Mapping[str, Any]) -> JobChange
         running=data.get("ended") is not True,
         state=str(data.get("state") or ""),
         tail=clean(str(data.get("tail") or "")),
+        earlier=data.get("earlier") is True,
     )
 
 
@@ -41,6 +42,19 @@ class BackgroundJobs:
         """Whether one runs."""
         jobs: Any = self._coordinator.get_capability(CAPABILITY)
         return jobs is not None and any(not card["ended"] for card in jobs.cards())
+
+    def take_up(self, messages: list[dict[str, Any]]) -> None:
+        """Let the module know of a stored conversation, whose jobs have ended."""
+        take_up = getattr(self._coordinator.get_capability(CAPABILITY), "take_up", None)
+        if callable(take_up):
+            take_up(messages)
+
+    def tell_earlier(self) -> None:
+        """Say which jobs ran before the session was opened."""
+        jobs: Any = self._coordinator.get_capability(CAPABILITY)
+        for card in reversed(jobs.cards() if jobs is not None else ()):
+            if (changed := job_changed(self._sender, MAIN_LANE, card)).earlier:
+                self._sender.send(changed)
 
     async def text(self, job_id: str) -> str:
         """Return what a job printed, the middle of very much left out.

@@ -3,9 +3,10 @@
 With ``run_in_background`` a call returns at once; ``bash_job`` reads on in what it prints, and
 stops it. Such a job ends with the session. The model is told once when one has ended by itself.
 Events: ``job:started``, ``job:progress`` (once a second at most) and ``job:ended``, with
-``{job_id, command, started, seconds, ended, state, exit_code}`` and, but for the first, ``tail``,
-the last line it printed. Capability ``shell.jobs``: an object with ``cards()``, ``text(job_id)``
-and async ``stop(job_id)``.
+``{job_id, command, started, seconds, ended, state, exit_code, earlier}`` and, but for the first,
+``tail``, the last line it printed. Capability ``shell.jobs``: ``cards()``, ``text(job_id)``, async
+``stop(job_id)``, and ``take_up(messages)``, which makes the jobs of a
+stored conversation known as ended; the model is told that once.
 
 Where the session's client has terminals (capability ``client.terminals``) and no command of the
 session is run in a sandbox, calls run there, but for those in the background and with ``persist``;

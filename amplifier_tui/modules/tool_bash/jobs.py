@@ -4,7 +4,7 @@ import asyncio
 import contextvars
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import printed
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules.tool_bash.confining import Confined
+from amplifier_tui.modules.tool_bash.earlier_jobs import earlier_jobs
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +23,8 @@ PROGRESS: Final = "job:progress"
 ENDED: Final = "job:ended"
 JOBS: Final = "shell.jobs"
 """Capability with the `Jobs` of a session."""
+EARLIER: Final = "ended with its session or before"
+"""How one stands that ran before the session was opened again."""
 
 _MOST_ENDED: Final = 50
 """Jobs that have ended and are kept with what they printed."""
@@ -39,6 +42,7 @@ class Job:
         unread: What it printed since it was read last: the end of it, `skipped` characters less.
         tail: The last it printed, read or not.
         ended: Whether it has; `exit_code` counts then, negative for a signal.
+        earlier: It ran before the session was opened again.
         told: The model knows that it has ended.
     """
 
@@ -52,6 +56,7 @@ class Job:
     tail: str = ""
     exit_code: int = 0
     ended: bool = False
+    earlier: bool = False
     stopped: bool = False
     told: bool = False
     notes: list[str] = field(default_factory=list)
@@ -62,6 +67,8 @@ class Job:
         """How it stands, in words."""
         if not self.ended:
             return "running"
+        if self.earlier:
+            return EARLIER
         if self.stopped:
             return "stopped"
         code = self.exit_code
@@ -77,6 +84,7 @@ class Job:
             "ended": self.ended,
             "state": self.state,
             "exit_code": self.exit_code,
+            "earlier": self.earlier,
         }
 
 
@@ -106,6 +114,15 @@ class Jobs:
     def cards(self) -> list[dict[str, Any]]:
         """Return what is known of each job, the newest first."""
         return [{**job.facts(), "tail": job.tail} for job in reversed(self._jobs.values())]
+
+    def take_up(self, messages: Iterable[Mapping[str, Any]]) -> None:
+        """Know of the jobs of a stored conversation, which ended with the session at the latest."""
+        self._count, commands = earlier_jobs(messages)
+        for job_id, command in commands.items():
+            nothing = Output(0, 1)
+            self._jobs[job_id] = Job(
+                job_id, command, nothing, started=0.0, ended=True, earlier=True
+            )
 
     async def start(
         self, command: str, process: CommandProcess, confined: Confined, output: Output
@@ -163,7 +180,7 @@ class Jobs:
             return HookResult(action="continue")
         for job in ended:
             job.told = True
-        lines = "\n".join(f"{job.job_id}: {job.state}, after {job.seconds:.0f} s" for job in ended)
+        lines = "\n".join(map(_ending, ended))
         return HookResult(
             action="inject_context",
             context_injection=(
@@ -172,7 +189,8 @@ class Jobs:
                 "</system-reminder>"
             ),
             context_injection_role="user",
-            ephemeral=True,
+            # What the conversation says of them else, that they run, stays in it.
+            ephemeral=not any(job.earlier for job in ended),
         )
 
     def _forget(self) -> None:
@@ -227,6 +245,12 @@ class Jobs:
 
     async def _say(self, event: str, job: Job, **more: Any) -> None:
         await self._coordinator.hooks.emit(event, {**job.facts(), **more})
+
+
+def _ending(job: Job) -> str:
+    if job.earlier:
+        return f"{job.job_id}: {EARLIER}, and does not run any more"
+    return f"{job.job_id}: {job.state}, after {job.seconds:.0f} s"
 
 
 async def _look(job: Job, confined: Confined) -> None:

@@ -22,6 +22,7 @@ from amplifier_tui.modules.tool_bash.confining import (
     Confining,
     SandboxMissingError,
 )
+from amplifier_tui.modules.tool_bash.earlier_jobs import started as started_job
 from amplifier_tui.modules.tool_bash.in_client import run_in_client
 from amplifier_tui.modules.tool_bash.jobs import Jobs
 from amplifier_tui.modules.tool_bash.keeping import PERSIST, Keeping
@@ -171,7 +172,7 @@ class BashTool(DescribedTool):
         output = self._output()
         if background:
             job = await self.jobs.start(command, process, confined, output)
-            return ToolResult(output=f"[{job.job_id} runs in the background; bash_job reads on]")
+            return ToolResult(output=started_job(job.job_id))
         run = CommandRun(process, output, timeout, self._show)
         began = time.monotonic()
         try:

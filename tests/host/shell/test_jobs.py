@@ -1,11 +1,12 @@
 """The agent's commands in the background, seen and stopped by a front end."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from amplifier_tui.host.events import MAIN_LANE, JobChanged, Notice, ToolEnded
+from amplifier_tui.host.events import MAIN_LANE, JobChanged, Notice, ToolEnded, TurnStarted
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.shell.jobs import job_changed
 from tests.host.driving import Driver, Project, calling
@@ -38,6 +39,41 @@ def test_a_job_is_followed_read_and_stopped_from_the_front_end(
     with pytest.raises(RuntimeError, match="No command runs in the background here"):
         driver.client.job_text("job-7").result(5)
     assert all(KEY not in str(event.to_json()) for event in driver.of(JobChanged))
+
+
+@pytest.mark.parametrize("context", ["context-simple", "context-pipeline"])
+def test_a_resumed_session_says_once_which_jobs_ended_with_it(
+    project: Project, drive: Callable[..., Driver], context: str
+) -> None:
+    call = {"bash": {"command": "sleep 61", "run_in_background": True}}
+    read = {"bash_job": {"action": "read", "job_id": "job-1"}}
+    name = project.bundle(tools=("tool-bash",), context=context, script=calling(call, call))
+    project.allow(["bash", "bash_job"])
+    first = drive()
+    opened = first.open(name)
+    first.turn("serve")
+    project.bundle(tools=("tool-bash",), context=context, script=calling(read))
+    first.close()
+    again = drive()
+    again.open(resume=opened.session_id)
+    told = [again.wait(JobChanged), again.wait(JobChanged)]
+    assert [(job.job_id, job.running, job.earlier) for job in told] == [
+        ("job-1", False, True),
+        ("job-2", False, True),
+    ]
+    assert told[0].command == "sleep 61" and "ended with its session" in told[0].state
+    again.turn("and now?")
+    results = [e.output for e in again.of(ToolEnded) if not e.replayed]
+    assert results[-1] == "[job-1: ended with its session or before]"
+    notes = [r for r in project.rows(opened.session_id) if "job-1: ended" in str(r["content"])]
+    assert "does not run any more" in notes[0]["content"]
+    again.close()
+    third = drive()
+    third.open(resume=opened.session_id)
+    assert third.turn("and now?").status == "success"
+    assert not third.of(JobChanged)
+    prompts = [event.prompt for event in third.of(TurnStarted)]
+    assert prompts == ["serve", "and now?", "and now?"]
 
 
 @pytest.mark.parametrize("started", [10**400, float("nan"), float("inf"), -5, "now", None])

@@ -1,5 +1,7 @@
 """The agent's commands in the background on the screen: said, listed, looked at, stopped."""
 
+from dataclasses import replace
+
 import pytest
 
 from amplifier_tui.host.events import JobChanged
@@ -98,6 +100,18 @@ async def test_the_list_is_not_seen_above_the_output_it_leads_to(size: tuple[int
         await drive.press("escape")
         await drive.dialog(JobPicker)
         assert "In the background" in drive.text()
+
+
+async def test_a_job_that_ended_with_its_session_is_a_row_and_is_listed() -> None:
+    async with running() as drive:
+        ended = job(1, "npm run [dev]", ended="ended with its session or before")
+        await drive.push(replace(ended, earlier=True))
+        assert "job-1 ended with its session or before: npm run [dev]" in drive.text()
+        assert "in the background" not in drive.text()
+        await drive.write("/jobs")
+        await drive.press("enter")
+        await drive.dialog(JobPicker)
+        assert "npm run [dev]" in drive.text() and "ended with its session" in drive.text()
 
 
 async def test_what_can_not_be_read_says_why() -> None:

@@ -247,6 +247,7 @@ class Opening:
             say_no_provider(parts, prepared)
             live.watch.look_for_servers()
         live.shell.restore(self._unsent)
+        live.jobs.tell_earlier()
         if request.restores_queue:
             live.turns.restore_queue()
         live.model_changed()

@@ -1,8 +1,8 @@
-"""The user's own commands as conversation entries."""
+"""The user's own commands as conversation entries, and the agent's that a resume found ended."""
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host import events
-from amplifier_tui.ui.state.conversation.entries import EntryList, ShellEntry, ToolState
+from amplifier_tui.ui.state.conversation.entries import EntryList, NoteEntry, ShellEntry, ToolState
 from amplifier_tui.ui.state.conversation.tool_lines import OUTPUT_LIMIT
 from amplifier_tui.ui.state.section import Handlers, assign, on
 
@@ -45,6 +45,13 @@ class ShellLines(Handlers):
     def _waiting(self, event: events.ShellWaiting) -> None:
         for command_id, entry in self._commands.items():
             self._tell(entry, waits=command_id in event.command_ids)
+
+    @on(events.JobChanged, live=True, main=True)
+    def _found_ended(self, event: events.JobChanged) -> None:
+        if event.earlier:
+            said = f"{one_line(event.job_id, 12)} {one_line(event.state, 40)}"
+            text = f"{said}: {one_line(event.command, 200)}"
+            self._entries.add(NoteEntry(key="note", text=text, level="warning"))
 
     def settle(self) -> None:
         """Mark what will not end any more as stopped."""
