@@ -63,7 +63,8 @@ class OpenRequest:
         shows_busy: A session that another window has open is shown and followed, read-only:
             `SessionHeld`; else it fails to open. `last` passes over it while there is another.
         restores_queue: Prompts that waited when the session was left wait again, until the user's
-            next one; else they stay stored, as does the draft.
+            next one, and so do those behind a turn that fails; else they stay stored, as does the
+            draft, and a turn that fails holds none up.
         playback: What answers in place of its providers and tools; None for themselves.
         client_files: The text files as the front end has them; None where it has none of its own.
         client_terminals: Where commands may run that need no sandbox; None for in this program.

@@ -29,6 +29,7 @@ from amplifier_tui.host.events import (
     PlanProposed,
     QuestionsAsked,
     QuestionsResolved,
+    QueueChanged,
     SessionClosed,
     SessionHeld,
     SessionOpened,
@@ -322,6 +323,9 @@ class PlainSession:
                 planned, self._planned = self._planned, False
                 if planned:
                     self._asked.add(questions.plan(self._carry_out, self._write))
+            case QueueChanged(held=True) if event.items:
+                first = one_line(event.items[0], 80)
+                self.say(f"Not sent; it goes after your next prompt: {first}")
             case ModeChanged():
                 if event.mode != self.mode:
                     self.say(f"Mode {event.mode}.")

@@ -50,6 +50,7 @@ class TurnControl:
         self._pauses = 0
         self._held = False
         """What waits runs only after the user's next prompt."""
+        self._holds_after_failure = False
         self._failed: tuple[int, Prompt] | None = None
         self.steering = Steering(self._queue_changed, parts.with_output)
 
@@ -97,6 +98,7 @@ class TurnControl:
         if self._failed is None or self._running is not None or self._pauses or self._closed:
             return False
         number, prompt = self._failed
+        self._held = False
         if anew:
             self._start(prompt)
         else:
@@ -127,7 +129,11 @@ class TurnControl:
             self.steering.add(text)
 
     def restore_queue(self) -> None:
-        """Have wait again what waited when the session was left: until the user sends it."""
+        """Have wait again what waited when the session was left: until the user sends it.
+
+        The front end shows what waits: after a turn that failed, too, it waits for the user.
+        """
+        self._holds_after_failure = True
         self.queue.restore()
         self._held = bool(self.queue)
         if self.queue:
@@ -225,7 +231,10 @@ class TurnControl:
         self._running = None
         if not running.handle.end():
             self._sender.send(self._ended_event(running, outcome))
-        self._go_on(stopped=running.stopping and not running.resumed)
+        stopped = running.stopping and not running.resumed
+        # The next prompt would most likely fail like this one, and be used up.
+        failed = outcome.status == "error" and self._holds_after_failure
+        self._go_on(stopped=stopped or failed)
 
     def _ended_event(self, running: RunningTurn, outcome: Outcome) -> TurnEnded:
         well = outcome.status == "success"
@@ -241,7 +250,7 @@ class TurnControl:
         )
 
     def _go_on(self, *, stopped: bool) -> None:
-        """Run what waits. After a stop, what waits keeps waiting for the user's next prompt."""
+        """Run what waits. After a stop or a failure it keeps waiting for the user's next prompt."""
         for text in reversed(self.steering.take_back()):
             self.queue.insert(0, Prompt(text))
         waited = bool(self.queue)

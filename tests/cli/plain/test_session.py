@@ -27,6 +27,7 @@ from amplifier_tui.host.events import (
     ModeChanged,
     Notice,
     QuestionsAsked,
+    QueueChanged,
     SessionClosed,
     SessionHeld,
     ShellEnded,
@@ -148,6 +149,13 @@ def test_at_a_terminal_what_is_written_while_a_turn_runs_steers_it() -> None:
     said(client, "one\\\nmore\ntwo\n", person=True)
     assert client.named("submit") == [("one\nmore",)]
     assert client.named("steer") == [("two",)]
+
+
+def test_a_word_that_a_turn_that_failed_did_not_get_is_named_as_waiting() -> None:
+    waits = make(QueueChanged, items=("two",), ids=("p",), held=True)
+    client = ScriptedClient(batches=[[turn()], [turn_ended(status="error"), waits]])
+    shown = said(client, "one\ntwo\n", person=True)
+    assert "Not sent; it goes after your next prompt: two" in shown
 
 
 def test_without_a_person_the_next_prompt_waits_for_the_end_of_the_turn() -> None:

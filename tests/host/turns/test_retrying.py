@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     HookTraced,
     Notice,
     ProviderRetrying,
+    QueueChanged,
     TurnEnded,
     TurnStarted,
 )
@@ -217,6 +218,45 @@ def test_a_prompt_after_the_failure_takes_the_place_of_the_retry(
     driver.turn("something else")
     driver.client.retry()
     assert "nothing to try again" in driver.wait(Notice).text
+
+
+def test_behind_a_turn_that_failed_what_waits_is_kept_until_the_user_goes_on(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    gate = Gate()
+    down = Failure("overloaded")
+    server.script.add(Failure("overloaded", before=gate), down, "One.", "Two.", "Three.")
+    driver.open(project.bundle(providers=[chat(server)]))
+    driver.client.submit("first")
+    driver.wait(TurnStarted)
+    for prompt in ("second", "third"):
+        driver.client.queue(prompt)
+    driver.wait(QueueChanged, lambda event: len(event.items) == 2)
+    gate.open()
+    for _ in range(2):
+        assert driver.wait(TurnEnded).status == "error"
+        queued = driver.wait(QueueChanged)
+        assert queued.held and queued.items == ("second", "third")
+        assert [event.prompt for event in driver.of(TurnStarted)][1:] in ([], ["first"])
+        driver.client.retry()
+    for _ in range(3):
+        assert driver.wait(TurnEnded).status == "success"
+    assert driver.answers() == ["One.", "Two.", "Three."]
+    assert not driver.of(QueueChanged)[-1].held
+
+
+def test_where_no_queue_is_shown_a_turn_that_failed_holds_up_no_prompt(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    gate = Gate()
+    server.script.add(Failure("overloaded", before=gate), "Two.")
+    driver.open(project.bundle(providers=[chat(server)]), restores_queue=False)
+    driver.client.submit("first")
+    driver.client.submit("second")
+    driver.wait(TurnStarted)
+    gate.open()
+    assert [driver.wait(TurnEnded).status for _ in range(2)] == ["error", "success"]
+    assert driver.answers() == ["Two."]
 
 
 def test_a_turn_whose_prompt_never_arrived_is_run_from_its_beginning(
