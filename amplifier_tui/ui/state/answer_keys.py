@@ -21,10 +21,10 @@ BURST = 0.03
 LATE = 0.05
 """Seconds: when the loop was held up for longer, keys may be on their way."""
 
-KeyRole = Literal["decides", "writes", "acts", "text", "moves"]
-"""What a key is to an open question: an answer, a letter that opens a field to write in, one with
-another meaning there, one with none, or none of these: no letter at all, or one that only moves
-about in a list."""
+KeyRole = Literal["decides", "writes", "picks", "acts", "text", "moves"]
+"""What a key is to an open question: an answer, a letter that opens a field to write in, one that
+picks an option, one with another meaning there, one with none, or none of these: no letter at all,
+or one that only moves about in a list."""
 
 
 class OpeningRule:
@@ -73,6 +73,7 @@ class AnswerKeys:
         self._last = float("-inf")
         self._held = self._word = self._letter = ""
         self._in_grace = self._burst = self._single = self._writes = False
+        self._picking = True
         self.attended = attended
         """Whether the user came to it, or pressed a key of its own that is no typing."""
         self.text = ""
@@ -119,7 +120,10 @@ class AnswerKeys:
         in_one_go = in_one_go or bool(held)
         # One letter and then enter is no word, nor are letters that move about.
         self._word = (self._word if in_one_go else "") + (text if role != "moves" else "")
-        word = in_one_go and len(self._word) > 1 and not self.attended
+        # Several options may be picked one after the other: nothing is decided by that.
+        picks = not text or (role == "picks" and self.ready(at) and not self._burst)
+        self._picking = picks and (self._picking or not in_one_go)
+        word = in_one_go and len(self._word) > 1 and not (self.attended or self._picking)
         typing = bool(held) or word or self._burst
         self.text = self.text + text if typing or (in_one_go and text) else text
         # A key that is held repeats one letter; different ones at once are a text that came late.

@@ -5,12 +5,12 @@ from textual import events
 from textual.keys import key_to_character
 from textual.widgets import Input
 
-from amplifier_tui.host.client import Decision
+from amplifier_tui.host.client import Decision, QuestionAnswer, QuestionsReply
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
 from amplifier_tui.ui.terminal.input import key_name, key_time
 from tests.ui.driving import Driver, running
-from tests.ui.questions import questions
+from tests.ui.questions import CHECKS, questions
 from tests.ui.requests import ask
 
 HAND = 0.18
@@ -137,6 +137,27 @@ async def test_own_words_are_typed_on_where_one_came_to_the_question() -> None:
         await drive.dialog(AskDialog)
         await press(drive, "wXenon")
         assert drive.app.screen.query_one(Input).value == "Xenon" and drive.draft == "please "
+
+
+@pytest.mark.parametrize("gap", [0.2, 0.37])
+async def test_several_options_picked_fast_and_enter_are_an_answer(gap: float) -> None:
+    async with running() as drive:
+        await drive.push(questions(CHECKS))
+        await drive.dialog(AskDialog)
+        await press(drive, ["1", "2", "enter"], gap)
+        await drive.closed()
+        [(_, reply)] = drive.client.named("answer_questions")
+        assert reply == QuestionsReply("answered", (QuestionAnswer((0, 1)),))
+        assert drive.draft == ""
+
+
+async def test_a_digit_that_no_option_has_is_typing() -> None:
+    async with running() as drive:
+        await drive.push(questions(CHECKS))
+        await drive.dialog(AskDialog)
+        await press(drive, ["1", "8", "enter"])
+        await drive.closed()
+        assert drive.draft == "18" and not drive.client.named("answer_questions")
 
 
 async def test_what_was_typed_on_has_chosen_no_scope() -> None:

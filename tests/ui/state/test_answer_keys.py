@@ -111,6 +111,40 @@ def test_enter_soon_after_a_letter_that_chose_is_an_answer_and_after_a_word_it_i
     assert found.press(9.4, "decides", "", "go_on") is Heard.BACK
 
 
+def pick(found: AnswerKeys, typed: str, gap: float, start: float = 5.0) -> list[Heard]:
+    """Press the digits of options, `gap` seconds apart."""
+    return [
+        found.press(start + at * gap, "picks", digit, f"choose({digit})", own=True)
+        for at, digit in enumerate(typed)
+    ]
+
+
+@pytest.mark.parametrize("gap", [2 * BURST, 0.2, 0.37])
+def test_options_that_are_picked_one_after_the_other_are_no_word_before_enter(gap: float) -> None:
+    found = keys()
+    assert pick(found, "123", gap) == [Heard.ACTS] * 3
+    assert found.press(5.0 + 3 * gap, "decides", "", "go_on") is Heard.KEPT
+    assert found.settle(5.0 + 3 * gap + ALONE) == "go_on"
+
+
+def test_digits_of_options_are_typing_when_they_began_early_or_come_at_once_or_in_a_word() -> None:
+    early = keys()
+    pick(early, "12", 0.3, GRACE - 0.1)
+    assert early.press(GRACE + 0.5, "decides", "", "go_on") is Heard.BACK and early.text == "12"
+    burst = keys()
+    assert pick(burst, "123", BURST / 2)[-1] is Heard.BACK and burst.text == "123"
+    for typed, role in ((" ", "acts"), ("m", "text"), ("x", "decides")):
+        word = keys()
+        pick(word, "12", 0.2)
+        word.press(5.4, role, typed, "some")  # type: ignore[arg-type]
+        assert word.press(5.6, "text", "n") is Heard.BACK and word.text == f"12{typed}n"
+    for before in ("q", " "):
+        word = keys()
+        word.press(5.0, "acts", before, "some")
+        pick(word, "1", 0.2, 5.2)
+        assert word.press(5.4, "decides", "", "go_on") is Heard.BACK
+
+
 def test_letters_that_move_about_make_no_word_of_the_one_after_them_and_are_not_lost() -> None:
     found = keys()
     assert found.press(5.0, "moves", "j") is Heard.ACTS

@@ -17,6 +17,7 @@ from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.state.answer_keys import KeyRole
 from amplifier_tui.ui.widgets.pick_list import PickList
 
 MEASURE = 100
@@ -107,6 +108,11 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
             # There is nothing yet that the key could edit instead.
             return False
         return self.asked_for or self._answer_keys.is_for_field(event.time)
+
+    def _role(self, action: str, text: str) -> KeyRole:
+        if action in {f"choose({n})" for n in range(len(self.form.question.options))} and text:
+            return "picks"
+        return super()._role(action, text)
 
     def _show(self) -> None:
         self.query_one("#ask-tabs", Static).update(tabs(self.form))

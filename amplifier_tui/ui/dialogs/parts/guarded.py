@@ -60,7 +60,9 @@ class GuardedSheet(Sheet[T]):
             # Whoever goes on in the list has not begun a word.
             self._run_soon(self._answer_keys.take_held())
         role = self._role(action, text)
-        own = not self.IS_LIST and (role == "acts" or (role == "moves" and self._moves(event.key)))
+        own = not self.IS_LIST and (
+            role in ("acts", "picks") or (role == "moves" and self._moves(event.key))
+        )
         heard = self._answer_keys.press(event.time, role, text, action, own=own)
         if heard is Heard.KEPT:
             self.call_next(self._settle)
