@@ -16,8 +16,9 @@ from amplifier_tui.base.shell.options import option_tables
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, locate
 from amplifier_tui.host.gate.risk import CHANGES_ARGUMENTS, MOST_PLACES, after_command
+from amplifier_tui.host.gate.rules.git_files import git_places
 from amplifier_tui.host.gate.rules.matching import Part, speaks_of_files
-from amplifier_tui.host.gate.rules.paths import begins_at, leads_to
+from amplifier_tui.host.gate.rules.paths import begins_at, is_pattern, leads_to
 from amplifier_tui.host.gate.rules.text import Rule
 
 _SHOWS: Final = frozenset({"files", "pattern", "first", "sed", "jq", "revisions"})
@@ -41,6 +42,7 @@ class TouchedFiles:
         written: What it writes, or makes.
         given: Files that a program gets to which the table of programs says nothing.
         searched: Folders that it looks through, and whether at hidden names, too.
+        shown: Files and folders of which git may print what they hold, or held once.
         unclear: It reads files that are only known when it runs.
         writes_unclear: It writes such.
     """
@@ -50,6 +52,7 @@ class TouchedFiles:
     written: list[PathPlace] = field(default_factory=list)
     given: list[PathPlace] = field(default_factory=list)
     searched: list[tuple[PathPlace, bool]] = field(default_factory=list)
+    shown: list[PathPlace] = field(default_factory=list)
     unclear: bool = False
     writes_unclear: bool = False
 
@@ -92,6 +95,11 @@ def _add(run: ProgramRun, heres: Sequence[Whereabouts], found: TouchedFiles) -> 
     table = option_tables().get(named(command)[0])
     shows = table is not None and table.operands in _SHOWS and run.program not in _NAMES_ONLY
     words = command.written[1:]
+    if run.program == "git":
+        shown, told = git_places(command, heres)
+        found.shown += shown
+        found.read += told
+        found.unclear |= bool(shown) and _are_lost(heres)
     if run.program in CHANGES_ARGUMENTS or _edits(run.program, words):
         _add_written(run.program, command, heres, found)
         return
@@ -199,6 +207,8 @@ def may_touch(rule: Rule, part: Part, workspace: Path) -> str:
         found = touched_files(part.command, part.heres)
         if reading and (found.unclear or any(is_about(rule.inside, each) for each in found.given)):
             return "read"
+        if reading and any(_may_have_held(rule.inside, each) for each in found.shown):
+            return "read"
         if writing and found.writes_unclear:
             return "change"
         searched = found.searched
@@ -216,6 +226,16 @@ def is_about(inside: str, place: PathPlace) -> bool:
     """Whether a rule that restricts is about a place, or about all that would be in it."""
     below = replace(place, path=place.path / _ANY, named=place.named / _ANY)
     return leads_to(inside, place, exact=False) or leads_to(inside, below, exact=False)
+
+
+def _may_have_held(inside: str, place: PathPlace) -> bool:
+    """Whether a rule is about a place, or about what may be below it, or may have been once."""
+    if is_about(inside, place) or place.path.is_file():
+        return is_about(inside, place)
+    start = begins_at(inside, place.root)
+    return start.is_relative_to(place.path) or (
+        is_pattern(inside) and place.path.is_relative_to(start)
+    )
 
 
 def holds_some(inside: str, folder: PathPlace, *, hidden: bool = True) -> bool:
