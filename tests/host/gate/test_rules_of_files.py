@@ -211,3 +211,21 @@ def test_what_a_command_may_write_is_asked_about(workspace: Path, line: str) -> 
 )
 def test_what_is_written_elsewhere_goes(workspace: Path, line: str) -> None:
     assert decide(workspace, line, WRITE).verdict == "allow"
+
+
+@pytest.mark.parametrize("place", ["::test_x", "::A::test_x[a/b]", ":12", ":12:3", ":12:", ""])
+def test_a_place_in_a_file_is_no_part_of_its_path(workspace: Path, place: str) -> None:
+    for program in ("pytest", "eslint", "cat"):
+        line = f"{program} secrets/plan.txt{place}"
+        found = decide(workspace, line, READ, allowed=(f"bash({program} *)",))
+        assert found.verdict != "allow", line
+    found = decide(workspace, f"pytest src/a.py{place}", READ, allowed=("bash(pytest *)",))
+    assert found.verdict == "allow"
+
+
+def test_a_file_whose_name_looks_like_a_place_is_itself(workspace: Path) -> None:
+    (workspace / "src" / "b:12").write_text("x")
+    found = decide(workspace, "pytest src/b:12", "read(src/b:12)", allowed=("bash(pytest *)",))
+    assert found.verdict != "allow"
+    found = decide(workspace, "touch src/c:12", "write(src/c:12)", allowed=("bash(touch *)",))
+    assert found.verdict != "allow"

@@ -3,6 +3,7 @@
 It is no wall: what a program does that is none of the table, and names no file, does not show.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -30,6 +31,7 @@ _COPIES: Final = frozenset({"cp", "ln", "install"})
 _SEARCH_TOOLS: Final = frozenset({"grep", "search_files"})
 _MOST_FOLDERS: Final = 32
 _ANY: Final = "any"
+_LINE: Final = re.compile(r"(?::\d+){1,2}:?$", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -159,13 +161,21 @@ def _parts(word: str) -> Iterator[str]:
             yield rest
 
 
+def _readings(text: str, heres: Sequence[Whereabouts]) -> Iterator[str]:
+    """Yield a path, also without a place in the file: `a.py::test_b`, `a.py:12`, `a.py:12:3`."""
+    if not text or len(text) > 1_000 or "\n" in text:
+        return
+    yield text
+    path = _LINE.sub("", text.partition("::")[0])
+    if path and path != text and not any(here.locate(text).exists for here in heres):
+        yield path
+
+
 def _located(
     texts: Iterable[str], heres: Sequence[Whereabouts], found: TouchedFiles
 ) -> list[PathPlace]:
     places: list[PathPlace] = []
-    for text in texts:
-        if not text or len(text) > 1_000 or "\n" in text:
-            continue
+    for text in (each for word in texts for each in _readings(word, heres)):
         if len(places) > MOST_PLACES:
             # Among the rest there may be anything.
             found.unclear = found.writes_unclear = True
