@@ -133,7 +133,10 @@ def remove(rule: str, for_project: bool) -> None:
 @rules.command(short_help="Say what happens to a call, and why.")
 @click.argument("tool")
 @click.argument("arguments", nargs=-1)
-@click.option("--mode", help="The mode: plan, ask, edits or auto (default: that of your settings).")
+@click.option(
+    "--mode",
+    help="The mode: plan, ask, edits, or auto, which only /mode chooses (default: your settings').",
+)
 @json_option
 def explain(tool: str, arguments: tuple[str, ...], mode: str | None, as_json: bool) -> None:
     """Say what happens to a call of TOOL, by which rule, and what that did in the last 30 days.
