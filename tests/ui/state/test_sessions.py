@@ -218,6 +218,19 @@ def test_after_an_opening_that_was_not_wanted_the_next_one_can_ask_again() -> No
     assert state.trust.pending is not None and state.trust.pending.request_id == "t2"
 
 
+def test_what_was_cancelled_behind_an_open_session_is_a_note_in_it() -> None:
+    cancelled = make(Failed, kind="cancelled", message="Nothing was opened", session_id="s2")
+    state = running()
+    state.apply([turn_ended(1), asked(power(), session_id="s2")])
+    state.apply([make(TrustAnswered, request_id="t1", session_id="s2"), cancelled])
+    assert not [entry for entry in state.entries if isinstance(entry, ErrorEntry)]
+    note = state.entries[-1]
+    assert isinstance(note, NoteEntry) and note.level == "info"
+    assert note.text == "Nothing was opened. This session stays as it is."
+    alone = new_state(cancelled)
+    assert isinstance(alone.entries[-1], ErrorEntry)
+
+
 def test_the_next_attempt_begun_behind_a_closing_session_is_complete() -> None:
     state = running()
     state.apply([loading("tool-b", "s2"), mounted("tool-b", "s2"), make(SessionClosed)])

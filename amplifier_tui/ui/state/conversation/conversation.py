@@ -7,6 +7,7 @@ from amplifier_tui.host import events
 from amplifier_tui.host.events import MAIN_LANE, HostEvent
 from amplifier_tui.ui.state.conversation.blocks import BlockEntries
 from amplifier_tui.ui.state.conversation.entries import (
+    CANCELLED,
     NO_PROVIDER,
     REFUSED,
     ConversationEntry,
@@ -272,18 +273,19 @@ class ConversationState(Handlers):
 
     @on(events.Failed)
     def _failed(self, event: events.Failed) -> None:
-        if event.kind == REFUSED:
+        if event.kind == CANCELLED and self._opened_as:
+            self._note(f"{event.message}. This session stays as it is.")
+        elif event.kind == REFUSED:
             self._refused = event.missing
             self.failures.add(event)
-            return
-        if event.kind != NO_PROVIDER or event.prompt or self._said_something():
+        elif event.kind != NO_PROVIDER or event.prompt or self._said_something():
             self._welcome.miss(event.missing)
             self.failures.add(event)
-            return
-        # The card of the empty session says it, once there is one.
-        self._welcome.unready(event)
-        if not self._welcome.is_shown:
-            self._unready = self.failures.add(event)
+        else:
+            # The card of the empty session says it, once there is one.
+            self._welcome.unready(event)
+            if not self._welcome.is_shown:
+                self._unready = self.failures.add(event)
 
     def _note(self, text: str, agent: str = MAIN_LANE, level: events.Level = "info") -> None:
         self.list.add(NoteEntry(key="note", agent=agent, text=text, level=level))
