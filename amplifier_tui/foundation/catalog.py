@@ -88,6 +88,12 @@ class BundleCatalog:
         """Return what finds a bundle again: its name, unless that means another one."""
         return entry.name if self.find(entry.name) == entry else entry.source
 
+    def hides_another(self, entry: BundleEntry) -> bool:
+        """Whether it is the project's, and its name would mean another one elsewhere."""
+        return entry.origin == "project" and any(
+            each.name == entry.name and each.origin != "project" for each in self._all()
+        )
+
     def choose(self, requested: str = "", resumed: str = "", default: str = "") -> Choice:
         """Decide which bundle a session gets: `requested`, else `resumed`, else the configured one.
 

@@ -9,7 +9,7 @@ from amplifier_tui.cli.run import headless
 from amplifier_tui.cli.run.headless import Headless, Limits
 from amplifier_tui.host import events
 from amplifier_tui.host.client import OpenRequest
-from tests.cli.test_run import STARTED, Client, S, Speaker, ended, follow, requested
+from tests.cli.test_run import OPENED, STARTED, Client, S, Speaker, ended, follow, requested
 
 
 @pytest.mark.parametrize("by", ["session", "user", ""])
@@ -18,6 +18,13 @@ def test_a_mode_that_nobody_gave_now_is_named_where_it_is_the_sessions(by: str) 
     changed = events.ModeChanged(session_id=S, mode="edits", by=by)
     follow(Client(changed, ended()), speaker)
     assert bool(speaker.said) == (by == "session")
+
+
+@pytest.mark.parametrize("of_project", [True, False])
+def test_a_bundle_of_the_project_that_hides_another_is_named(of_project: bool) -> None:
+    speaker = Speaker()
+    follow(Client(ended(), opened=replace(OPENED, of_project=of_project)), speaker)
+    assert speaker.said == ["The bundle is mine, of this project"] * of_project
 
 
 @pytest.mark.parametrize("silent", [True, False])

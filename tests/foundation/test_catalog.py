@@ -143,6 +143,16 @@ def test_without_project_or_folders_there_is_nothing(tmp_path: Path) -> None:
     assert BundleCatalog(tmp_path, None, settings, {}).entries() == []
 
 
+def test_a_bundle_of_the_project_hides_another_of_its_name(tmp_path: Path) -> None:
+    for name in ("shipped", "yours", "own"):
+        write(tmp_path / "proj" / ".amplifier" / "bundles" / f"{name}.md", "---\n")
+    for place in ("shipped/shipped.md", "shipped/other.md", "home/bundles/yours.md"):
+        write(tmp_path / place, "---\n")
+    found = catalog(tmp_path)
+    hiding = [entry.name for entry in found.entries() if found.hides_another(entry)]
+    assert hiding == ["shipped", "yours"]
+
+
 def test_the_choice_is_requested_then_resumed_then_active_then_default(tmp_path: Path) -> None:
     for name in ("r", "s", "a", "d"):
         write(tmp_path / "shipped" / f"{name}.md", "---\n")

@@ -282,6 +282,8 @@ class PlainSession:
                 self._opened, self._awaited, self._running = True, False, False
                 self._session_id = event.session_id
                 self._bundle, self._model, self.cwd = event.bundle, event.model, event.cwd
+                if event.of_project:
+                    self.say(f"The bundle is {event.bundle}, of this project.")
                 self.say(f"{'Resumed' if event.resumed else 'Opened'} in {event.cwd}.")
                 if event.title:
                     self.say(event.title)

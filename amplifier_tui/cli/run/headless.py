@@ -246,6 +246,8 @@ class Headless:
         match event:
             case SessionOpened():
                 result.session_id, result.bundle = event.session_id, event.bundle
+                if event.of_project:
+                    self._speaker.say(f"The bundle is {event.bundle}, of this project")
                 if self._model:
                     self._client.switch_model(self._model)
                 else:

@@ -28,6 +28,7 @@ class SessionParts:
     Attributes:
         bundle: Its bundle, as it is shown.
         reference: The bundle, as it is opened again.
+        of_project: Its bundle is the project's, in place of another of that name.
         workspace: Its working directory, absolute.
         sandbox: How its commands are confined.
         sources: Where its modules come from.
@@ -48,6 +49,7 @@ class SessionParts:
     facts: ModuleFacts
     normalizer: Normalizer
     sources: ModuleSources
+    of_project: bool = False
     sandbox: SandboxTerms = field(default_factory=SandboxTerms)
     route: ModelRoute = field(default_factory=ModelRoute)
     prompt_parts: Parts | None = None

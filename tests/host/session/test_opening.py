@@ -483,3 +483,11 @@ def test_nothing_of_a_session_that_is_left_at_once_goes_on(
 
     # That of the session which is open.
     assert driver.client._engine.ask(announcing).result(5) == 1
+
+
+@pytest.mark.parametrize("name", ["minimal", "test"])
+def test_a_bundle_of_the_project_in_place_of_a_shipped_one_is_told(
+    project: Project, driver: Driver, name: str
+) -> None:
+    opened = driver.open(project.bundle(name))
+    assert (opened.bundle, opened.of_project) == (name, name == "minimal")

@@ -350,6 +350,11 @@ def test_notes_are_quiet_and_warnings_have_a_glyph() -> None:
     assert rows[3].startswith("      careful") and rows[-1] == "    ✗ broken"
 
 
+def test_the_welcome_says_of_a_bundle_that_it_is_the_projects() -> None:
+    entry = WelcomeEntry(key="w", bundle="coding", of_project=True, model="sonnet")
+    assert "bundle coding, of this project   model sonnet" in drawn(entry)[1]
+
+
 def test_the_welcome_says_what_is_active_what_to_try_and_what_is_missing() -> None:
     entry = WelcomeEntry(
         key="w",

@@ -108,6 +108,7 @@ def session_opened(
     return SessionOpened(
         **parts.sender.stamp(),
         bundle=parts.bundle,
+        of_project=parts.of_project,
         cwd=str(parts.workspace),
         directory=str(store.folder),
         **store.called(),

@@ -235,6 +235,7 @@ class WelcomeEntry(ConversationEntry):
     """
 
     bundle: str = ""
+    of_project: bool = False
     model: str = ""
     mode: str = ""
     examples: tuple[str, ...] = ()

@@ -37,7 +37,7 @@ class Welcome(Handlers):
 
     def show(self, event: events.SessionOpened) -> None:
         """Put the card in, or tell it what is active now."""
-        self._say(**told(event, "bundle", "model", "examples"))
+        self._say(**told(event, "bundle", "of_project", "model", "examples"))
         if not self.is_shown:
             self._list.add(self.card)
             self.is_shown = True

@@ -267,9 +267,10 @@ _SET_IT = "Put it into keys.env and open again, or set it before you start."
 def welcome_lines(entry: WelcomeEntry, scene: Scene) -> list[StyledLine]:
     """Return the lines of an empty session; with what helps where no provider is ready."""
     rows: list[list[Span]] = []
+    bundle = one_line(entry.bundle, 80) + (", of this project" if entry.of_project else "")
     active = [
-        (name, one_line(value, 80))
-        for name, value in (("bundle", entry.bundle), ("model", entry.model), ("mode", entry.mode))
+        (name, one_line(value, 100))
+        for name, value in (("bundle", bundle), ("model", entry.model), ("mode", entry.mode))
         if value
     ]
     if active:
