@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -144,7 +145,8 @@ def test_it_is_undone_as_long_as_nothing_else_was_said(
     rewind(driver, 2)
     turn(driver, server, "another 2")
     driver.client.undo_rewind()
-    assert "rewinds.jsonl" in said(driver)
+    kept = project.folder_of(opened.session_id) / "rewinds.jsonl"
+    assert said(driver).endswith(f" is kept in ~/{kept.relative_to(Path.home())}")
     assert len(project.rows(opened.session_id)) == 4 + 2
 
 

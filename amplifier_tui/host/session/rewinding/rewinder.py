@@ -187,8 +187,10 @@ class Rewinder:
             self._say("info", "There is nothing to bring back: the session did not go back")
             return
         if taken.lines and self._store.rows != taken.rows:
-            kept = REWINDS
-            words = f"The conversation has gone on since; what was taken back is kept in {kept}"
+            kept, home = self._store.folder / REWINDS, Path.home()
+            inside = kept.is_relative_to(home)
+            words = "The conversation has gone on since; what was taken back is kept in "
+            words += f"~/{kept.relative_to(home)}" if inside else str(kept)
             self._say("warning", words)
             return
         report: Mapping[str, Any] = {}
