@@ -35,6 +35,11 @@ def meant_tool(name: str) -> str:
     return "" if name in _TOOLS or "*" in name else nearest(name, _TOOLS) or ""
 
 
+def is_known_tool(name: Any) -> bool:
+    """Whether a name is that of a tool of the program, or of one that rules know the kind of."""
+    return isinstance(name, str) and name in (_TOOLS - GROUPS.keys()) | OTHER_TOOLS
+
+
 def in_brackets(rule: Any) -> str:
     """Return what a rule says in brackets of files, servers or arguments; empty for commands.
 

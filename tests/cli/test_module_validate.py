@@ -221,6 +221,41 @@ def test_a_misspelled_schema_of_a_tool_is_warned_of_with_the_name_it_has(
     assert failed["remedy"] == "Rename inputschema to input_schema"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('name = "wordcount"', 'name = "word count"'),
+        ('"type": "object"', '"type": "objekt"'),
+    ],
+)
+def test_the_last_line_says_that_models_refuse_a_tool_that_loads(
+    old: str, new: str, tmp_path: Path, capsys: Capture
+) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    source = source_of(project, "tool-wordcount")
+    assert old in source.read_text()
+    source.write_text(source.read_text().replace(old, new))
+    assert run(["module", "validate", str(project)]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("PASSED: ")
+    assert last.endswith("(0 errors, 1 warnings); but models refuse such a tool")
+    assert "models refuse" in report(capsys, str(project))[1]["summary"]
+
+
+def test_a_tool_of_a_name_that_the_program_knows_is_to_be_looked_at(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    source = source_of(project, "tool-wordcount")
+    source.write_text(source.read_text().replace('name = "wordcount"', 'name = "bash"'))
+    status, found = report(capsys, str(project))
+    assert (status, found["passed"]) == (0, True)
+    [known] = [row for row in found["checks"] if row["severity"] == "warning"]
+    assert known["message"].startswith("the program knows a tool named 'bash': ")
+    run(["module", "validate", "tool-bash"])
+    assert "the program knows" not in capsys.readouterr().out
+
+
 def test_a_keyword_that_a_hook_result_ignores_is_warned_of_with_its_line(
     tmp_path: Path, capsys: Capture
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from amplifier_tui.kernel.validation.base import ValidationCheck
+    from amplifier_tui.kernel.validation.base import ValidationCheck, ValidationResult
     from amplifier_tui.kernel.validation.module_check import CheckedModule
 
 KINDS = ("orchestrator", "provider", "tool", "hook", "context")
@@ -98,7 +98,7 @@ def _data(checked: "CheckedModule") -> dict[str, Any]:
         "type": checked.kind,
         "path": checked.path,
         "passed": result.passed,
-        "summary": result.summary(),
+        "summary": _summary(result),
         "checks": [dataclasses.asdict(check) for check in result.checks],
     }
 
@@ -129,7 +129,15 @@ def _report(checked: "CheckedModule") -> Iterator[str]:
         yield from (" " * left + line for line in more)
     yield ""
     looks = sum(check.passed and check.severity == "warning" for check in result.checks)
-    yield result.summary() + (f"; {looks} to look at (!)" if looks else "")
+    yield _summary(result) + (f"; {looks} to look at (!)" if looks else "")
+
+
+def _summary(result: "ValidationResult") -> str:
+    from amplifier_tui.kernel.mounting.contents import SCHEMA, TOOL_NAME
+
+    # It loads, as published modules do; no more can be said in their favour.
+    refused = result.passed and any(each.remedy in (SCHEMA, TOOL_NAME) for each in result.warnings)
+    return result.summary() + ("; but models refuse such a tool" if refused else "")
 
 
 def _mark(check: "ValidationCheck") -> str:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.nearest import nearest
 from amplifier_tui.base.python import awaited
+from amplifier_tui.base.tool_names import is_known_tool
 from amplifier_tui.kernel.models import ProviderInfo
 from amplifier_tui.kernel.mounting.callbacks import (
     is_async,
@@ -43,6 +44,13 @@ from amplifier_tui.kernel.validation.trials import SECONDS, within
 _ARGUMENTS: Final = ("prompt", "context", "providers", "tools", "hooks")
 _REMEDY: Final = (
     "Define it as: async def execute(self, prompt, context, providers, tools, hooks, **kwargs)"
+)
+
+
+_OWN: Final = "amplifier_tui."
+_KNOWN: Final = (
+    "the program knows a tool named {!r}: its rules hold for this one, "
+    "and of two of the name a session keeps the one mounted last"
 )
 
 
@@ -158,6 +166,8 @@ class ToolValidator(InstanceValidator):
         result.add(check_text("tool_name", "Tool.name", instance.name, where=where))
         if wrong := tool_name_problem(instance.name):
             result.fail("tool_name", wrong, TOOL_NAME, "warning", where)
+        if is_known_tool(instance.name) and not type(instance).__module__.startswith(_OWN):
+            result.succeed("tool_known", _KNOWN.format(instance.name), "warning")
         result.add(
             check_text(
                 "tool_description", "Tool.description", instance.description, "warning", where
