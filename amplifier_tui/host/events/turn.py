@@ -1,6 +1,7 @@
 """A turn: the prompt, the blocks of the answer, the tool calls and what they ask, its end."""
 
 from dataclasses import field
+from decimal import Decimal
 from typing import Any, Literal
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionsOutcome
@@ -191,7 +192,15 @@ class LimitAsked(HostEvent):
     @property
     def said(self) -> str:
         """What it waits for, as a sentence without its stop."""
-        return f"The next request may pass the limit: {self.amounts}"
+        return f"{self.why}: {self.amounts}"
+
+    @property
+    def why(self) -> str:
+        """Whether the limit is passed already or may be now, as a sentence without its stop."""
+        spent = bool(self.cost) and Decimal(self.used_cost or 0) > Decimal(self.cost)
+        if spent or 0 < self.tokens < self.used_tokens:
+            return "The limit is passed"
+        return "The next request may pass the limit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

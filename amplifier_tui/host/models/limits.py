@@ -24,6 +24,8 @@ _FIRST_ANSWER: Final = 1_000
 """Tokens an answer is expected to have while none has come."""
 _PATIENCE: Final = 3.0
 """Seconds a request waits for the prices of its model."""
+_LOOKING_AHEAD: Final = 20.0
+"""The same, while nothing is held up."""
 _MILLION: Final = 1_000_000
 
 
@@ -56,6 +58,7 @@ class SpendGuard:
         self._flying: dict[str, Spent] = {}
         """What requests that were not answered yet are expected to use."""
         self._told: set[str] = set()
+        self._looking: asyncio.Task[None] | None = None
 
     def begin(self, limit: SpendLimit) -> None:
         """Take a limit, without a word."""
@@ -72,6 +75,42 @@ class SpendGuard:
         if limit.cost and last is not None and last.cost is None:
             self._say_unknown(self._usage.model)
         self._settle("look again")
+
+    def look_ahead(self, model: str, provider: Any) -> None:
+        """Look up whether a price is known for a limit in dollars, before anything was answered."""
+        self.forget()
+        if self._awaits_price and model and provider is not None:
+            self._looking = asyncio.get_running_loop().create_task(
+                self._say_unlisted(model, provider)
+            )
+
+    def forget(self) -> None:
+        """Look up no price any more."""
+        if self._looking is not None:
+            self._looking.cancel()
+
+    @property
+    def _awaits_price(self) -> bool:
+        return bool(self.limit.cost) and MAIN_LANE not in self._usage.last
+
+    async def _say_unlisted(self, model: str, provider: Any) -> None:
+        info = info_of(provider)
+        try:
+            async with asyncio.timeout(_LOOKING_AHEAD):
+                own = await model_info(provider, model)
+                if info is None or own is None or own.pricing is not None:
+                    # Of one that is not listed, its provider may know the price all the same.
+                    return
+                found = await list_prices([(info.id, model)])
+        except TimeoutError:
+            return
+        if not any(found.values()) and self._awaits_price and model not in self._told:
+            self._told.add(model)
+            text = (
+                f"No price of {model} is known: unless its answers tell one, a limit in dollars "
+                "does not hold. One in tokens does: /limit 200k"
+            )
+            self._sender.notice("warning", text, "limit")
 
     def tell(self) -> None:
         """Say what the limit is."""

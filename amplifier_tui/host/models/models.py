@@ -78,6 +78,11 @@ class Models:
         return self._own
 
     @property
+    def provider(self) -> Any:
+        """The provider that answers the next request; None where none is ready."""
+        return self._mounted().get(self.facts.name)
+
+    @property
     def _own(self) -> ProviderFacts:
         """What answers where nothing is chosen."""
         provider = self._mounted().get(self._default)
@@ -124,8 +129,8 @@ class Models:
         """Say which model answers, whether the user chose it just now, and what to doubt of it."""
         if chosen:
             self._sender.store.save_metadata()
-        facts = self._told = self.facts
-        mounted = self._mounted().get(facts.name)
+        facts, mounted = self.facts, self.provider
+        self._told = facts
         self._sender.send(
             ModelChanged(
                 **self._sender.stamp(),

@@ -176,7 +176,7 @@ class LiveSession:
         self.store.on_row = self._row_added
         self.approvals.record.on_resolved = self._normalizer.tools.judged
         self.store.on_title = self.watch.title_changed
-        self._detach += [self.watch.stop, self.mcp_servers.follow()]
+        self._detach += [self.watch.stop, self.spending.forget, self.mcp_servers.follow()]
         self._normalizer.on_usage = self._usage_known
         self._detach.append(self.turns.steering.attach(coordinator.hooks))
         self._teller.told(messages)

@@ -85,6 +85,6 @@ def _words(event: HostEvent) -> tuple[Kind, str] | None:
         case TrustAsked():
             return "decision", event.title
         case LimitAsked():
-            return "decision", "The next request may pass the limit"
+            return "decision", event.why
         case _:
             return None

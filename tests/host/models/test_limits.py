@@ -179,6 +179,39 @@ def test_a_price_nobody_knows_is_said_when_the_limit_is_set(
     assert [event.source for event in driver.of(Notice)].count("limit") == 1
 
 
+@pytest.mark.parametrize(
+    ("listed", "more"), [("small", {}), ("other", {"pricing": PRICE})], ids=["unpriced", "unlisted"]
+)
+def test_before_the_first_answer_a_limit_in_dollars_says_that_no_price_is_known(
+    project: Project, driver: Driver, server: LoopbackServer, listed: str, more: dict[str, Any]
+) -> None:
+    server.script.add("one", "two")
+    server.models, told = [listed], not more
+    driver.open(project.bundle(providers=[chat(server, default_model="small", **more)]))
+    driver.client.set_limit(SpendLimit(tokens=70_000))
+    driver.client.set_limit(SpendLimit(cost="500"))
+    if told:
+        said = driver.wait(Notice, lambda notice: notice.source == "limit", timeout=30)
+        assert said.text.startswith("No price of small is known") and "/limit" in said.text
+    driver.turn("a")
+    driver.client.set_limit(SpendLimit(cost="600"))
+    driver.turn("b")
+    assert [event.source for event in driver.of(Notice)].count("limit") == told, "once"
+
+
+@pytest.mark.parametrize(
+    ("spent", "said"),
+    [
+        ({"tokens": 150_000, "used_tokens": 159_830}, "The limit is passed: 159,830 of 150,000"),
+        ({"tokens": 150_000, "used_tokens": 150_000}, "The next request may pass the limit: "),
+        ({"cost": "5", "used_cost": "5.01"}, "The limit is passed: $5.01 of $5"),
+        ({"cost": "5", "used_cost": None}, "The next request may pass the limit: $0.00"),
+    ],
+)
+def test_a_limit_that_is_passed_already_is_said_to_be(spent: dict[str, Any], said: str) -> None:
+    assert LimitAsked(session_id="s", request_id="l", **spent).said.startswith(said)
+
+
 async def test_of_an_unknown_price_the_sessions_model_is_blamed_and_not_that_of_its_title() -> None:
     said: list[str] = []
     sender = SimpleNamespace(notice=lambda level, text, source: said.append(text))

@@ -59,6 +59,7 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         assert "may pass the limit" not in drive.text() and "! limit" not in drive.text()
         assert "working" in drive.text().splitlines()[-1]
         await drive.push(replace(ASKED, request_id="l2", used_cost="19"))
+        assert "The limit is passed. $19.00 of $5 used" in drive.text()
         await drive.press("ctrl+x", "asterisk")
         assert client_limit(drive) == SpendLimit(cost="20"), "twice as often as it takes"
         await drive.push(LimitResolved(session_id=SESSION, request_id="l2"))

@@ -122,7 +122,9 @@ class SessionCommands(SessionHolder):
     async def set_limit(self, limit: SpendLimit) -> None:
         self._limit = limit
         if self._live is not None:
-            self._live.spending.set(limit)
+            spending, models = self._live.spending, self._live.models
+            spending.set(limit)
+            spending.look_ahead(models.facts.model, models.provider)
 
     async def whole_diff(self, diff: str, *, made: bool) -> str:
         from amplifier_tui.host.stream.whole_files import whole_files

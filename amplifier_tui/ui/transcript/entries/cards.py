@@ -245,7 +245,7 @@ def limit_lines(entry: LimitEntry, scene: Scene) -> list[StyledLine]:
     """Return what waits at the limit, and what can be done."""
     head = [
         Span("◐ ", "warning"),
-        Span("The next request may pass the limit. ", "strong"),
+        Span(f"{entry.asked.why}. ", "strong"),
         Span(entry.asked.amounts, "text"),
     ]
     ways = [
