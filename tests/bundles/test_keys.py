@@ -121,3 +121,27 @@ def test_what_the_project_and_the_user_wrote_for_agents_reaches_the_model_and_no
     assert [(item.what, item.kind, item.why) for item in rows if item.part == "context"] == [
         ("CLAUDE.md", "skipped", "it leads out of the project: not read")
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "why", "remedy"),
+    [
+        (b"RULES caf\xe9\n", "it is not UTF-8 text", "Save it as UTF-8."),
+        (b"x" * 2_000_001, "it is too large", "Keep it below 2,000,000 bytes."),
+    ],
+)
+def test_what_was_written_for_agents_and_can_not_be_read_is_said(
+    drive: Callable[[], Driver],
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    why: str,
+    remedy: str,
+) -> None:
+    monkeypatch.setenv(*KEYS["anthropic"])
+    driver = drive()
+    (driver.cwd / "AGENTS.md").write_bytes(content)
+    driver.open("coding")
+    rows = [item for event in driver.of(OpeningReported) for item in event.items]
+    assert [
+        (item.what, item.kind, item.why, item.remedy) for item in rows if item.part == "context"
+    ] == [("AGENTS.md", "failed", why, remedy)]

@@ -209,6 +209,14 @@ _FIELD: Final = lazy_pattern(
     re.MULTILINE,
 )
 
+# A line of an ini or properties file. What has blanks and quotes is more often code.
+_SETTING: Final = lazy_pattern(
+    r"(?i:assword|asswd|assphrase|ecret(?:[_-]?key)?|api[_-]?key|oken)"
+    rf"(?:[^\S\n]{{0,9}}+=(?!=)[^\S\n]{{0,9}}+({_BARE})|=\\?\"({_QUOTED})\\?\"|='({_QUOTED})')"
+    r"(?=[^\S\n]{0,9}+(?:#|\r?$|\\[rn]|\"))",
+    re.MULTILINE,
+)
+
 _EMAIL: Final = lazy_pattern(
     r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}(?![\w-])"
 )
@@ -247,6 +255,9 @@ def find_secrets(text: str, rules: Iterable[str] = (SECRETS,)) -> list[Finding]:
     if ASSIGNMENTS in rules:
         found += _assignments(text)
         found += _fields(text, _OTHER_FIELDS, "value")
+        if "=" in text:
+            names = (*_PASSWORD_FIELDS, *_OTHER_FIELDS, "oken", "OKEN")
+            found += _fields(text, names, "value", _SETTING)
     if PII in rules:
         found += _addresses(text)
     return _merged(found) if len(found) > 1 else found
@@ -366,9 +377,11 @@ def _is_name(text: str, at: int) -> bool:
     return first.isalpha() and not _NOT_BEFORE_NAME.match(head[-1:])
 
 
-def _fields(text: str, names: tuple[str, ...], kind: str) -> Iterator[Finding]:
+def _fields(
+    text: str, names: tuple[str, ...], kind: str, pattern: re.Pattern[str] = _FIELD
+) -> Iterator[Finding]:
     for at in places(text, names):
-        match = _FIELD.match(text, at)
+        match = pattern.match(text, at)
         if match is not None and match.lastindex is not None:
             yield *match.span(match.lastindex), kind
 

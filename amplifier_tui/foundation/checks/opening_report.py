@@ -16,6 +16,7 @@ from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.checks.bundle_file import line_in, place_of
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule
+from amplifier_tui.foundation.mentions.loading import MAX_BYTES
 from amplifier_tui.foundation.mentions.resolver import existing_mention
 from amplifier_tui.foundation.paths import is_within
 from amplifier_tui.foundation.report import ReportItem, ReportKind
@@ -34,11 +35,16 @@ _SKIPPED: Final[Mapping[SkipKind, tuple[ReportKind, str]]] = {
 _UNREADABLE: Final[Mapping[str, str]] = {
     "not_found": "there is no such file",
     "permission_error": "it may not be read",
-    "not_text": "it is not text",
+    "not_text": "it is not UTF-8 text",
     "too_large": "it is too large",
     "not_a_file": "it is not a file",
     "read_error": "it cannot be read",
     "holds_secrets": "it is where keys and passwords are kept, which no model gets",
+}
+_MAKE_READABLE: Final[Mapping[str, str]] = {
+    "permission_error": "Let the program read it.",
+    "not_text": "Save it as UTF-8.",
+    "too_large": f"Keep it below {MAX_BYTES:,} bytes.",
 }
 
 
@@ -91,7 +97,7 @@ async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportIt
     lost = {
         mention.removeprefix("@"): reason
         for mention, reason in failed.items()
-        if ":" in mention or reason == "holds_secrets"
+        if ":" in mention or reason != "not_found"
     }
 
     def located() -> list[ReportItem]:
@@ -175,7 +181,7 @@ def _unreadable(bundle: BundleData, name: str, reason: str, key: str = "") -> Re
         kind="refused" if reason == "holds_secrets" else "failed",
         part="context",
         why=_UNREADABLE.get(reason, reason),
-        remedy="Correct the reference, or take it out.",
+        remedy=_MAKE_READABLE.get(reason, "Correct the reference, or take it out."),
         where=where(*place),
         **_asked_by(bundle, origin),
     )
