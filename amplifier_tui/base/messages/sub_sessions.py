@@ -26,6 +26,10 @@ def ending_note(state: str, seconds: float) -> str:
     return f"[{state} · {seconds:.1f} s]"
 
 
+CONFINED: Final = "The command ran in a sandbox: "
+NO_NETWORK: Final = " and had no network"
+"""Of the note by which a model learns what kept a command that failed from what it needs."""
+
 INTERRUPTED: Final = (
     "Interrupted by the user while it was running. It may have done a part of its work: "
     "check before you rely on it or repeat it."
@@ -70,6 +74,14 @@ def printed_by(text: str) -> str:
         if not (lines[at].startswith("[") and lines[at].endswith("]")):
             break
     return text
+
+
+def confined_words(text: str) -> str:
+    """Return in what a command ran, where the notes below its output say so; else nothing."""
+    notes = text[len(printed_by(text)) :]
+    if f"[{CONFINED}" not in notes:
+        return ""
+    return "in the sandbox" + (", without network" if NO_NETWORK in notes else "")
 
 
 def _without_last(text: str, line: "Pattern[str]") -> str:

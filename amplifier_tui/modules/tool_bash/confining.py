@@ -19,6 +19,7 @@ from amplifier_tui.base.files.nearby import secrets_nearby
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.git import READING_ENVIRONMENT
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.sub_sessions import CONFINED, NO_NETWORK
 from amplifier_tui.base.protected import secret_homes
 from amplifier_tui.base.repositories import kept_outside
 from amplifier_tui.kernel.session.grant import (
@@ -203,11 +204,11 @@ class Confining:
             shown=() if repository is None else (repository,),
         )
         limits = "could write nowhere" if grant.reading else f"could write only in {workspace}"
-        network = "" if grant.network else " and had no network"
+        network = "" if grant.network else NO_NETWORK
         return Confined(
             sandbox.command(command, folder.resolve()),
             {**environment, "TMPDIR": str(sandbox.temporary)},
-            f"The command ran in a sandbox: it {limits} (and in /tmp, which is its own){network}. "
+            f"{CONFINED}it {limits} (and in /tmp, which is its own){network}. "
             "If it needs more, ask with `outside_sandbox`",
             scratch / "tmp",
             workspace if writing else None,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from amplifier_tui.base.messages.sub_sessions import printed_by
+from amplifier_tui.base.messages.sub_sessions import confined_words, printed_by
 from amplifier_tui.base.text import clean, one_line, printed, reveal
 from amplifier_tui.ui.diffs.rows import DiffRows
 from amplifier_tui.ui.state.conversation.entries import ShellEntry, ToolEntry, ToolState
@@ -142,6 +142,8 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
         yield Span(f" · {why}", "error" if entry.state == "failed" else "muted")
     elif entry.summary and not entry.images and not _is_counted(entry):
         yield Span(f" · {one_line(entry.summary)}", "muted")
+    if entry.state == "failed" and (where := confined_words(entry.output)):
+        yield Span(f" · {where}", "muted")
     if entry.allowed_by:
         yield Span(f" · {one_line(entry.allowed_by)}", "muted")
 
