@@ -105,3 +105,17 @@ def test_a_file_that_cannot_be_loaded_has_one_finding(tmp_path: Path) -> None:
 
 def test_a_sound_file_has_no_findings(tmp_path: Path) -> None:
     assert check_bundle_file(write(tmp_path / "x.yaml", "bundle: {name: x}\nnote: 1\n")) == []
+
+
+def test_a_template_that_is_not_there_and_a_misspelled_meta_of_an_agent_are_found(
+    tmp_path: Path,
+) -> None:
+    text = "bundle: {name: x}\nsession:\n  workspace: {template: start}\n"
+    text += "agents:\n  a:\n    meta: {descripton: Reads}\n"
+    path = write(tmp_path / "x.yaml", text)
+    template, meta = check_bundle_file(path)
+    assert (template.severity, template.line) == ("warning", 3)
+    assert "there is no folder 'start' beside the bundle" in template.message
+    assert (meta.line, meta.remedy) == (6, "Did you mean 'description'?")
+    (tmp_path / "start").mkdir()
+    assert check_bundle_file(path) == [meta]

@@ -13,6 +13,7 @@ from amplifier_tui.foundation.checks.validator import content_findings, misspell
 from amplifier_tui.foundation.dicts import get_nested, module_key
 from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import Keys
+from amplifier_tui.foundation.settings.expand import variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,19 @@ def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -
         for found in content_findings(bundle, named=named)
         if not any(found.keys[: len(wrong.keys)] == wrong.keys for wrong in mistakes)
     ]
-    problems += _unknown_and_repeated(file)
+    problems += [*_unknown_and_repeated(file), *_missing_template(file)]
     return sorted(problems, key=_by_line)
+
+
+def _missing_template(file: BundleFile) -> Iterator[Problem]:
+    keys = ("session", "workspace", "template")
+    template = get_nested(file.data, keys)
+    if not isinstance(template, str) or not template or variables(template):
+        return
+    if not (file.path.parent / template).is_dir():
+        message = f"session.workspace.template: there is no folder {template!r} beside the bundle"
+        remedy = "Correct the path: until then sessions work in the user's own folder."
+        yield Problem(message, "warning", file.path, file.line_of(keys), remedy)
 
 
 def ignored_keys(path: Path) -> list[Problem]:

@@ -67,7 +67,8 @@ def unknown_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
         if name == "include":
             continue
         if isinstance(value, dict):
-            yield from _unlike(data, ("agents", str(name)), _AGENT, "key of an agent")
+            for keys in (("agents", str(name)), ("agents", str(name), "meta")):
+                yield from _unlike(data, keys, _AGENT, "key of an agent")
             yield from _misshapen(value, ("agents", str(name)))
         elif value is not None:
             found = f"'{name}' is no agent, but {type(value).__name__}, and is ignored"
