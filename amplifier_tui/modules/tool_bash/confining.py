@@ -5,6 +5,7 @@ approved one by one is confined; without such a host nothing is.
 """
 
 import asyncio
+import contextlib
 import re
 import shutil
 import tempfile
@@ -60,12 +61,14 @@ class Confined:
         environment: Its variables.
         terms: What the sandbox keeps it from, for the model; empty without one.
         scratch: Where the folder of its ``TMPDIR`` really is; None without a sandbox.
+        was_there: Names of what is in that folder before.
     """
 
     command: Sequence[str]
     environment: Mapping[str, str]
     terms: str = ""
     scratch: Path | None = None
+    was_there: frozenset[str] = frozenset()
     _workspace: Path | None = field(default=None)
     _aside: Path | None = field(default=None)
     _before: dict[Path, Identity] = field(default_factory=dict)
@@ -86,6 +89,27 @@ class Confined:
                 f"was moved to {kept}. To make it, ask with `outside_sandbox`"
             )
         return notes
+
+    def goes_with_the_session(self, *said: str) -> list[str]:
+        """Say what the command left in a ``/tmp`` that is the sandbox's own. Blocking.
+
+        Args:
+            said: The command and its output: what neither names nobody waits for.
+        """
+        if self.scratch is None:
+            return []
+        shown = self.environment["TMPDIR"]
+        with contextlib.suppress(OSError):
+            new = sorted({each.name for each in self.scratch.iterdir()} - self.was_there)
+            paths = [f"{shown}/{name}" for name in new]
+            named = [path for path in paths if any(path in text for text in said)]
+            if named:
+                return [
+                    f"{', '.join(named[:3])} is in the sandbox's own {shown}: commands of this "
+                    "session find it there, nobody else, and it goes with the session. Write what "
+                    "is to stay into the workspace"
+                ]
+        return []
 
 
 class Confining:
@@ -211,6 +235,7 @@ class Confining:
             f"{CONFINED}it {limits} (and in /tmp, which is its own){network}. "
             "If it needs more, ask with `outside_sandbox`",
             scratch / "tmp",
+            frozenset(each.name for each in (scratch / "tmp").iterdir()),
             workspace if writing else None,
             scratch / "aside",
             before,

@@ -101,6 +101,24 @@ async def test_the_scratch_folder_lasts_from_call_to_call_and_not_longer(shell: 
     assert not scratch.path.exists()
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("echo > /tmp/note; ls /tmp/note", "/tmp/note is in the sandbox's own /tmp"),
+        ("N=note; echo > /tmp/$N && echo Written to /tmp/$N", "/tmp/note is in the"),
+        ("N=note; echo > /tmp/$N", ""),
+        ("echo > /tmp/note && rm /tmp/note", ""),
+        ("echo /tmp/note > here", ""),
+    ],
+)
+async def test_what_is_named_and_stays_in_the_sandbox_is_said(
+    shell: Shell, command: str, said: str
+) -> None:
+    output = await run(shell, command)
+    assert said in output and ("sandbox" in output) is bool(said)
+    assert "sandbox" not in await run(shell, "ls /tmp/note || true")
+
+
 async def test_the_first_two_commands_at_once_share_one_scratch_folder(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
