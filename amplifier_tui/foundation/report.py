@@ -27,6 +27,7 @@ class ReportItem:
         asked_by: The bundle that asks for it.
         owner: Whose word that is: `program`, `user`, `project` or `stranger`.
         where: File and line of it, `path:line`.
+        missing: Environment variables that it needs and that are not set.
     """
 
     what: str
@@ -37,6 +38,7 @@ class ReportItem:
     asked_by: str = ""
     owner: str = ""
     where: str = ""
+    missing: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -289,7 +289,8 @@ class Workspace(ProjectBundles):
             own = any(is_settings_origin(origin) for origin in origins)
             if not own and is_spare(entry, self.environ):
                 providers.remove(entry)
-                needs = " or ".join(missing_keys(entry, self.environ))
+                missing = tuple(missing_keys(entry, self.environ))
+                needs = " or ".join(missing)
                 unused = ReportItem(
                     what=module_key(entry),
                     kind="unused",
@@ -297,5 +298,6 @@ class Workspace(ProjectBundles):
                     why=f"{needs} is not set",
                     remedy=f"Set {needs} in the environment or in keys.env to use it.",
                     asked_by=origins[-1].bundle if origins else prepared.bundle.name,
+                    missing=missing,
                 )
                 prepared.unused.append(unused)

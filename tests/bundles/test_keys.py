@@ -51,6 +51,7 @@ def test_a_bundle_works_with_whichever_provider_has_a_key(
     other = [f"{KEYS[vendor][0]} is not set" for vendor in KEYS if vendor not in vendors]
     told = driver.wait(OpeningReported).items if other else ()
     assert [(item.kind, item.why) for item in told] == [("unused", why) for why in other]
+    assert [f"{item.missing[0]} is not set" for item in told] == other
     assert not driver.of(Notice)
 
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
 from amplifier_tui.foundation.bundle.model import BundleData, SkipKind, SkippedInclude
@@ -291,7 +291,12 @@ def _of_mode(warning: str, bundle: BundleData) -> ReportItem:
     )
 
 
-def _asked_by(bundle: BundleData, origin: str) -> dict[str, str]:
+class _Asked(TypedDict):
+    asked_by: str
+    owner: str
+
+
+def _asked_by(bundle: BundleData, origin: str) -> _Asked:
     origins = bundle.origins.get(origin, [])
     owner = str(weakest(*(each.owner for each in origins))) if origins else ""
     return {"asked_by": bundle.contributors(origin)[-1], "owner": owner}

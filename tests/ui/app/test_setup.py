@@ -5,7 +5,13 @@ from dataclasses import replace
 import pytest
 from textual.events import Paste
 
-from amplifier_tui.host.events import Failed, LocalServer, LocalServersFound
+from amplifier_tui.host.events import (
+    Failed,
+    LocalServer,
+    LocalServersFound,
+    OpeningReported,
+    ReportItem,
+)
 from amplifier_tui.ui.dialogs.pickers import KeyPicker
 from amplifier_tui.ui.dialogs.questions import AskLine
 from tests.ui.driving import running
@@ -66,6 +72,56 @@ async def test_after_a_refused_key_another_one_can_be_pasted() -> None:
         await drive.press("enter")
         await drive.closed()
         assert client.named("set_up") == [({"ANTHROPIC_API_KEY": "sk-secret-2"}, "")]
+
+
+def without_a_key(*names: str) -> OpeningReported:
+    items = tuple(
+        ReportItem(what=name, kind="unused", part="provider", why="not set", missing=(name,))
+        for name in names
+    )
+    return OpeningReported(session_id=SESSION, items=items)
+
+
+@pytest.mark.parametrize(
+    "keys", [["ctrl+x", "number_sign"], [*"/key", "enter"], [*"/key OPENAI_API_KEY", "enter"]]
+)
+async def test_a_provider_that_is_not_used_for_want_of_a_key_can_be_given_one(
+    keys: list[str],
+) -> None:
+    client = FakeClient(on_open=[opened(), without_a_key("OPENAI_API_KEY")])
+    async with running(client) as drive:
+        await drive.press(*("space" if key == " " else key for key in keys))
+        await drive.dialog(AskLine)
+        await drive.write("sk-secret-4")
+        await drive.press("enter")
+        await drive.closed()
+        assert client.named("set_up") == [({"OPENAI_API_KEY": "sk-secret-4"}, "")]
+
+
+async def test_a_refused_key_is_asked_for_before_one_that_a_spare_provider_lacks() -> None:
+    client = FakeClient(on_open=[opened(), without_a_key("OPENAI_API_KEY"), NO_PROVIDER])
+    async with running(client) as drive:
+        await drive.press("ctrl+x", "number_sign")
+        await drive.dialog(AskLine)
+        await drive.until(lambda: "ANTHROPIC_API_KEY" in drive.text())
+
+
+async def test_a_key_that_is_set_is_replaced_by_name_and_what_is_no_name_is_not_repeated() -> None:
+    client = FakeClient()
+    async with running(client) as drive:
+        await drive.press("ctrl+x", "number_sign")
+        await drive.until(lambda: "No key is missing. /key and its variable" in drive.text())
+        await drive.write("/key sk-secret-5")
+        await drive.press("enter")
+        await drive.until(lambda: "such as /key OPENAI_API_KEY" in drive.text())
+        assert "sk-secret-5" not in drive.text()
+        await drive.write("/key ANTHROPIC_API_KEY")
+        await drive.press("enter")
+        await drive.dialog(AskLine)
+        await drive.write("sk-secret-6")
+        await drive.press("enter")
+        await drive.closed()
+        assert client.named("set_up") == [({"ANTHROPIC_API_KEY": "sk-secret-6"}, "")]
 
 
 async def test_a_key_that_is_pasted_before_its_provider_is_chosen_is_kept_and_not_shown() -> None:

@@ -353,6 +353,7 @@ def _of_module(failed: ModuleFailed, prepared: PreparedBundle) -> ReportItem:
         asked_by=failed.origin,
         owner=failed.owner,
         where=where(*place_of_module(prepared.bundle, failed.kind, name)),
+        missing=failed.missing,
     )
 
 

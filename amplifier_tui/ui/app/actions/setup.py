@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from amplifier_tui.paths import amplifier_home
 from amplifier_tui.ui.app.session_app import in_open_session
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import LocalServer
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.state.session import SessionState
 
 _KEY_LENGTH = 4_000
+_A_KEYS_NAME = re.compile(r"(?=.*(?:KEY|TOKEN))[A-Z][A-Z0-9_]*")
 
 
 @in_open_session
 def paste_key(
     app: SessionApp, client: SessionClient, state: SessionState, variable: str = ""
 ) -> None:
-    """Ask for the API key of a provider that lacks a good one, and have it tried."""
-    missing = [name for name in state.conversation.missing if "KEY" in name or "TOKEN" in name]
+    """Ask for the API key of a provider that lacks a good one, or for `variable`; have it tried."""
+    named = variable.strip()
+    if named:
+        if _A_KEYS_NAME.fullmatch(named):
+            _ask_for(app, client, named)
+        else:
+            # It may be the key itself: it is not said again.
+            app.say("Say a key's variable, such as /key OPENAI_API_KEY.", "warning")
+        return
+    # Those that are not used for want of a key are no mistake: the others come first.
+    spare = (name for item in state.modules.report for name in item.missing)
+    missing = _keys(state.conversation.missing) or _keys(spare)
     if not missing:
-        app.say("No key is missing, and none was refused.")
-    elif variable or len(missing) == 1:
-        _ask_for(app, client, variable or missing[0])
+        app.say("No key is missing. /key and its variable replaces one.")
+    elif len(missing) == 1:
+        _ask_for(app, client, missing[0])
     else:
         from amplifier_tui.ui.dialogs.pickers import KeyPicker
 
         picker = KeyPicker(missing)
         app.ask(picker, lambda name: _ask_for(app, client, name, picker.pasted))
+
+
+def _keys(names: Iterable[str]) -> list[str]:
+    return [name for name in dict.fromkeys(names) if "KEY" in name or "TOKEN" in name]
 
 
 def _ask_for(app: SessionApp, client: SessionClient, name: str, pasted: str = "") -> None:
