@@ -14,6 +14,7 @@ from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
 from amplifier_tui.foundation.bundle.model import BundleData, SkipKind, SkippedInclude
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
+from amplifier_tui.foundation.checks.above import report_above
 from amplifier_tui.foundation.checks.bundle_file import line_in, place_of
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule
 from amplifier_tui.foundation.mentions.loading import MAX_BYTES
@@ -80,6 +81,8 @@ async def report_preview(
 async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportItem]:
     """Return the context files and namespaced mentions of a bundle that can't be read.
 
+    And what the top folder of a repository has for agents, where `working_dir` is below it.
+
     A plain mention of a file that is not there is no loss: bundles name files that a project may
     have or not. One of a link that leads out of `working_dir` is, where it is not followed.
     """
@@ -112,7 +115,7 @@ async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportIt
             for key, reference in references.items():
                 reason = why.format(reference.partition(":")[0])
                 found.append(_unreadable(bundle, reference, reason, key))
-        return found
+        return [*found, *report_above(working_dir)]
 
     return await asyncio.to_thread(located)
 
