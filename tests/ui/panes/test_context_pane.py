@@ -296,6 +296,18 @@ async def test_items_are_listed_pinned_dropped_shortened_undone_and_gone_to(
         await drive.until(lambda: drive.client.named("choose_item")[-1] == ("3", "shorten"))
 
 
+@pytest.mark.parametrize("keys", [["ctrl+x", "N"], [*"/context", "enter"]])
+async def test_who_wants_to_pin_or_drop_an_item_gets_the_list_in_which_that_is_done(
+    keys: list[str],
+) -> None:
+    async with running(FakeClient(listed=ITEMS), size=(120, 36)) as drive:
+        await drive.push(budget(session_id=SESSION))
+        await drive.press(*keys)
+        await drive.until(lambda: "tool:read" in drive.text() and "p pin" in drive.text())
+        await drive.press("p")
+        await drive.until(lambda: drive.client.named("choose_item") == [("3", "pin")])
+
+
 async def test_a_number_means_the_item_that_has_that_place_in_the_list_on_screen() -> None:
     async with running(FakeClient(listed=ITEMS), size=(120, 36)) as drive:
         await drive.push(budget(session_id=SESSION))

@@ -52,15 +52,13 @@ def _list(app: SessionApp, client: SessionClient, pane_of: Callable[[], Widget])
 
 @in_open_session
 def item(app: SessionApp, client: SessionClient, state: SessionState, words: str = "") -> None:
-    """Show the context, or decide about an item: `pin`, `drop`, `shorten`, `show`, `undo`."""
+    """List the items, or decide about one: `pin`, `drop`, `shorten`, `show`, `undo`."""
     verb, _, which = words.strip().partition(" ")
-    if not verb:
-        app.main.action_pane("context")
-    elif verb == "why":
+    if verb == "why":
         app.say(which, "warning")
     elif verb == "undo":
         client.undo_item()
-    elif verb == "items":
+    elif verb in ("", "items"):
         items(app)
     elif verb == "reload":
         # It is on screen; the keys stay where they are heard.
