@@ -134,6 +134,29 @@ async def test_an_agent_is_stopped_alone_after_its_step_and_then_at_once() -> No
         assert drive.client.calls[-1] == ("tell_agent", "1-2_explorer", "stay calm")
 
 
+@pytest.mark.parametrize("keys", [["ctrl+x", "S"], [*"/stop-agent", "enter"]])
+async def test_of_several_agents_the_one_to_stop_is_chosen_from_the_list(keys: list[str]) -> None:
+    async with running(size=(80, 24)) as drive:
+        await work(drive, "explorer", "reviewer", "tester")
+        await drive.press(*keys)
+        await drive.until(lambda: "s stop" in drive.text())
+        assert not drive.client.named("stop_agent")
+        await drive.press("j", "s")
+        assert drive.client.named("stop_agent") == [("1-2_reviewer", False)]
+
+
+async def test_where_all_agents_have_ended_none_can_be_stopped() -> None:
+    async with running(size=(80, 24)) as drive:
+        await work(drive, "explorer", "reviewer")
+        ended = (
+            LaneClosed(session_id=SESSION, agent=f"1-2_{name}", lane=f"1-2_{name}")
+            for name in ("explorer", "reviewer")
+        )
+        await drive.push(*ended)
+        await drive.press("ctrl+x", "S")
+        await drive.until(lambda: "No agent is working." in drive.text())
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_ten_agents_at_once_are_counted_and_listed_on_request(size: tuple[int, int]) -> None:
     async with running(size=size) as drive:

@@ -73,7 +73,10 @@ def tell_opened(app: SessionApp, text: str) -> bool:
 def _with_agent(
     app: SessionApp, state: SessionState, name: str, act: Callable[[LaneEntry], None]
 ) -> None:
-    """Do something with the agent of a name; without one, with that which must be meant."""
+    """Do something with the agent of a name; without one, with that which must be meant.
+
+    Where several can be meant, they are listed.
+    """
     lanes, view = state.lanes, app.main.agent_view
     running = lanes.running()
     found = lanes.by_lane.get(name) or lanes.find(name)
@@ -82,7 +85,12 @@ def _with_agent(
         found = found or (running[0] if len(running) == 1 else None)
     if found is not None:
         act(found)
-        return
-    known = ", ".join(entry.name for entry in running or lanes.by_lane.values())
-    said = f"There is no agent {name}" if name else "Say which agent"
-    app.say(f"{said}: {known}." if known else "No agent has worked in this session.", "warning")
+    elif not lanes.by_lane:
+        app.say("No agent has worked in this session.", "warning")
+    elif name:
+        known = ", ".join(entry.name for entry in running or lanes.by_lane.values())
+        app.say(f"There is no agent {name}: {known}.", "warning")
+    elif running:
+        show(app)
+    else:
+        app.say("No agent is working.", "warning")
