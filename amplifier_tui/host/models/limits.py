@@ -290,7 +290,7 @@ def first_limit(
     """Return the limit a session begins with: the user's, its own, or that of the settings.
 
     Args:
-        stored: What it had when it was closed; counts when it is resumed.
+        stored: What it had when it was closed, or the one whose conversation it goes on with.
         settings: Of their scopes the lowest `max_cost` counts; what is wrong with it is said.
     """
     found = [scope.get("max_cost") for scope in settings.by_scope.values()]
@@ -300,8 +300,7 @@ def first_limit(
         text = "`max_cost` must be an amount of dollars, such as 5"
         sender.notice("warning", text, "settings")
     allowed = SpendLimit(cost=format(min(known), "f")) if known else NO_LIMIT
-    own = _stored_limit(stored) if request.resume else None
-    return request.limit or own or allowed
+    return request.limit or _stored_limit(stored) or allowed
 
 
 def _stored_limit(stored: Mapping[str, Any]) -> SpendLimit | None:

@@ -8,13 +8,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
+from time import time
 from typing import Any, Final
 from uuid import uuid4
 
 from amplifier_tui.base.jsonl import Row, StoredRows, read_object
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.state_file import state_before, write_state
-from amplifier_tui.host.events import HostEvent, TurnEnded, Usage
+from amplifier_tui.host.events import HostEvent, TurnEnded, Usage, UsageChanged
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.rewinding.files import COPIES
 from amplifier_tui.host.store.lanes import TRANSCRIPT
@@ -45,6 +46,8 @@ class Carried:
         copies: Where the copies of files lie that its turns changed, as far as they are of the same
             folder; None for none.
         model: Of a fork, the model that answered last; `model_choice` is what the user chose.
+        used: What was used so far; nothing of a fork, which counts anew.
+        limit: What it may use, as it is stored; none of a fork.
     """
 
     session_id: str
@@ -58,15 +61,21 @@ class Carried:
     model: str = ""
     model_choice: Mapping[str, Any] = field(default_factory=dict)
     copies: Path | None = None
+    used: Usage = field(default_factory=Usage)
+    limit: Mapping[str, Any] = field(default_factory=dict)
 
     def put_into(self, store: SessionStore) -> None:
         """Write it into the folder of a new session, what makes that one in the list at last."""
+        if self.used != Usage():
+            told = UsageChanged(session_id=self.session_id, at=time(), session=self.used)
+            store.add_outcome(0, told)
         for rows, event in self.outcomes:
             store.add_outcome(rows, event)
         store.queue.save(self.queue)
         metadata = store.metadata
         metadata.parent_id = self.session_id
         metadata.name = self.title
+        metadata.limit = dict(self.limit)
         if self.turns is not None:
             # The ecosystem's names.
             metadata.other |= {"forked_from_turn": self.turns, "forked_at": now()}
@@ -87,11 +96,12 @@ class Carried:
             logger.warning("State that does not go along: %s", problem)
 
 
-async def moved(store: SessionStore, state: Mapping[str, Any] | None) -> Carried:
+async def moved(store: SessionStore, state: Mapping[str, Any] | None, used: Usage) -> Carried:
     """Return a session's conversation, to go on with in another bundle.
 
     Args:
         state: What its context and sources remember, without secrets; None where they don't.
+        used: What it used so far; a limit goes on counting from there.
     """
 
     def copy() -> Carried:
@@ -99,8 +109,17 @@ async def moved(store: SessionStore, state: Mapping[str, Any] | None) -> Carried
         rows, told = tuple(read), read_outcomes(store.folder / DISPLAY).all()
         outcomes = tuple((place(count), _without_usage(event)) for count, event in told)
         name, queue = store.metadata.name, tuple(store.queue.load())
-        copies = store.folder / COPIES
-        return Carried(store.folder.name, rows, name, state, outcomes, queue=queue, copies=copies)
+        return Carried(
+            store.folder.name,
+            rows,
+            name,
+            state,
+            outcomes,
+            queue=queue,
+            copies=store.folder / COPIES,
+            used=used,
+            limit=store.metadata.limit,
+        )
 
     return await asyncio.to_thread(copy)
 
@@ -245,5 +264,5 @@ def _copy(source: str, target: str) -> None:
 
 
 def _without_usage(event: HostEvent) -> HostEvent:
-    """The fork has not used what its origin used."""
+    """A fork has not used what its origin used; of what moves on, all of it is told in one sum."""
     return replace(event, usage=Usage()) if isinstance(event, TurnEnded) else event

@@ -335,7 +335,8 @@ class LiveSession:
 
     async def moved(self) -> Carried:
         """Return the conversation, to go on with in another bundle."""
-        return await moved(self.store, self._conversation.snapshot())
+        used = self._normalizer.usage.session.as_usage()
+        return await moved(self.store, self._conversation.snapshot(), used)
 
     async def forked(self, before_turn: int | None) -> Carried:
         """Return a copy of the conversation; see `carrying.forked`."""

@@ -145,6 +145,36 @@ def test_the_limit_comes_from_the_settings_and_is_what_it_was_after_a_resume(
     assert again.wait(LimitChanged).cost == "4"
 
 
+def test_another_bundle_goes_on_counting_what_the_conversation_has_spent(
+    project: Project, drive: Callable[..., Driver], server: LoopbackServer
+) -> None:
+    project.bundle("other", providers=[chat(server, pricing=PRICE)], tools=("tool-test",))
+    server.script.add(answer("one"), answer("two"), answer("three"))
+    first = drive()
+    first.open(priced(project, server))
+    first.turn("go")
+    first.client.set_limit(SpendLimit(tokens=500))
+    first.drain()
+    for bundle in ("other", "test"):
+        first.client.switch_bundle(bundle)
+        opened = first.wait(SessionOpened)
+        assert first.wait(UsageChanged).session.input_tokens == 990
+    first.client.submit("again")
+    asked = first.wait(LimitAsked)
+    assert (asked.tokens, asked.used_tokens) == (500, 1_000)
+    first.client.answer_limit(asked.request_id, go=True)
+    first.wait(TurnEnded)
+    assert first.of(UsageChanged)[-1].session.cost == "2.0"
+    first.close()
+    again = drive()
+    again.open(resume=opened.session_id)
+    assert again.wait(UsageChanged).session.cost == "2.0", "and no part of it twice"
+    again.client.switch_bundle("other")
+    again.wait(SessionOpened)
+    assert again.wait(LimitChanged).tokens == 500, "the limit of what was resumed comes along, too"
+    assert again.wait(UsageChanged).session.cost == "2.0"
+
+
 UNKNOWN = "A limit in dollars does not hold small, whose price is not known"
 
 
