@@ -51,6 +51,9 @@ class FakeStored:
     def left_open(self) -> Future[tuple[SessionCard, ...]]:
         return answer(self.left)
 
+    def keep_left_open(self) -> None:
+        self.calls.append(("keep_left_open",))
+
     def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
         self.calls.append(("dismiss_left_open", session_ids))
         self.left = tuple(card for card in self.left if card.session_id not in session_ids)

@@ -88,7 +88,7 @@ class PlainSession:
         """What the session's modules bring to be typed behind a slash."""
         self._shells: set[str] = set()
         self._interrupts = self._interrupts_seen = 0
-        self._pressed = False
+        self._pressed = self._left_open = False
         self._status = 0
 
     def run(self, request: OpenRequest) -> int:
@@ -136,9 +136,9 @@ class PlainSession:
             self.client.stop_shell()
         return self._running or bool(self._shells)
 
-    def quit(self) -> None:
-        """End."""
-        self._over = True
+    def quit(self, *, by_system: bool = False) -> None:
+        """End; where the system asks for it, the session is offered again at the next start."""
+        self._over, self._left_open = True, by_system
 
     def awaits(self) -> None:
         """Something was asked for that has not begun yet: what is written waits for it."""
@@ -376,6 +376,8 @@ class PlainSession:
             self._over = not self._person
 
     def _close(self) -> None:
+        if self._left_open:
+            self.client.keep_left_open()
         try:
             self.client.close().result(_CLOSING)
         except TimeoutError:

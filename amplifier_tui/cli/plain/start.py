@@ -47,7 +47,9 @@ def _signalled(session: PlainSession, run: Callable[[], int]) -> int:
     # With SIGHUP a terminal goes away; Windows has none, and `nohup` has it ignored.
     leave = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     leave = [number for number in leave if signal.getsignal(number) != signal.SIG_IGN]
-    before += [(number, signal.signal(number, lambda *_: session.quit())) for number in leave]
+    before += [
+        (number, signal.signal(number, lambda *_: session.quit(by_system=True))) for number in leave
+    ]
     try:
         return run()
     finally:

@@ -127,6 +127,7 @@ class LocalClient:
     resume = _command(SessionClient.resume, "resume a session")
     tell_agent = _command(SessionClient.tell_agent, "tell an agent something")
     stop_agent = _command(SessionClient.stop_agent, "stop an agent")
+    keep_left_open = _command(SessionClient.keep_left_open, "note what is left open")
     dismiss_left_open = _command(SessionClient.dismiss_left_open, "forget what was left open")
     stop_job = _command(SessionClient.stop_job, "stop a command")
     rename = _command(SessionClient.rename, "rename the session")

@@ -1,7 +1,8 @@
 """Which sessions each window has open, so that those of one that crashed can be offered.
 
 Each session of a window keeps one file in the user's state folder and holds a lock as long as the
-window lives. What ends in order removes its file; the files of a window that was killed stay.
+window lives. What the user ends removes its file; the files of a window that was killed, or ended
+by a signal, stay.
 """
 
 import logging
@@ -50,6 +51,9 @@ class OpenSessions:
         self._held = False
         self._open: dict[str, str] = {}
         self._place = place
+        self.stays = False
+        """Whether what is open when it closes is offered again: the program is ended from outside,
+        as by a terminal that goes away."""
 
     def opened(self, session_id: str, cwd: Path) -> None:
         """Note that a session is open, which works in a folder; nobody else offers it any more."""
@@ -63,7 +67,10 @@ class OpenSessions:
             self._write()
 
     def close(self) -> None:
-        """The window ends in order: it leaves no record."""
+        """The window ends in order: it leaves no record, unless it `stays`."""
+        if self.stays and self._open:
+            self._lock.release()
+            return
         self._open.clear()
         try:
             for path in (self._path, self._lock.path):
@@ -73,7 +80,7 @@ class OpenSessions:
         self._lock.release()
 
     def left(self) -> tuple[SessionCard, ...]:
-        """Return the sessions that were open in windows that were killed.
+        """Return the sessions that were open in windows that were killed or ended by a signal.
 
         The last window comes first; the sessions of a window are in the order it had them.
         """

@@ -198,6 +198,10 @@ class StoredCommands(SessionOpener):
     async def left_open(self) -> tuple[SessionCard, ...]:
         return await asyncio.to_thread(self._windows.left) if self._windows is not None else ()
 
+    async def keep_left_open(self) -> None:
+        if self._windows is not None:
+            self._windows.stays = True
+
     async def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
         if self._windows is not None:
             await asyncio.to_thread(self._windows.dismiss, session_ids)

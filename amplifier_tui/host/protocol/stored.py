@@ -82,14 +82,17 @@ class StoredClient(Protocol):
         """
 
     def left_open(self) -> "Future[tuple[SessionCard, ...]]":
-        """List the sessions that were open in windows that were killed, the last window first.
+        """List the sessions that were open in windows that were killed or ended from outside.
 
-        Those of a window are in the order in which it had them.
+        The last window comes first; those of a window are in the order in which it had them.
         `SessionCard.cwd` is the folder to open each in. One that is open by now is not listed.
         """
 
     def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
         """List sessions no more as left open; they stay stored."""
+
+    def keep_left_open(self) -> None:
+        """Have the session listed as left open once it is closed: a signal ends the program."""
 
     def imported(self, *, here: bool = False) -> "Future[tuple[ImportedCard, ...]]":
         """List the sessions of other programs, the newest first; none where that is switched off.

@@ -58,7 +58,10 @@ class Quitting:
             self._save()
 
     def quit_by_signal(self, name: str) -> None:
-        """Close the session and end, whatever works."""
+        """Close the session and end, whatever works; what is open is offered at the next start."""
+        if self._app.tabs is not None and not self._leaving:
+            for link in self._app.tabs.links:
+                link.tab.client.keep_left_open()
         self._leave(f"Ended by {name}.")
 
     def release(self, timeout: float) -> None:

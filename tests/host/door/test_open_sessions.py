@@ -188,6 +188,19 @@ def test_a_client_notes_what_it_opens_and_leaves_no_record(project: Project) -> 
     assert noted() == []
 
 
+def test_what_a_signal_ends_is_offered_by_the_next_window(project: Project) -> None:
+    driver = Driver(project.folder, LocalClient(trust_everything, window=True))
+    opened = driver.open(project.bundle())
+    driver.turn("hello")
+    driver.client.keep_left_open()
+    driver.close()
+    assert left(OpenSessions()) == [opened.session_id]
+    again = Driver(project.folder, LocalClient(trust_everything, window=True))
+    again.open(resume=opened.session_id)
+    again.close()
+    assert left(OpenSessions()) == [], "it was closed in order since"
+
+
 def test_a_folder_that_cannot_be_used_hinders_nothing(cwd: Path) -> None:
     place = user_state_dir() / "windows"
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,19 @@ async def test_ending_at_once_names_what_the_disk_has_not_taken() -> None:
         assert "did not take by now is lost" in drive.app.last_words()
 
 
+@pytest.mark.parametrize("signalled", [True, False])
+async def test_only_what_a_signal_ends_is_offered_again(signalled: bool) -> None:
+    async with running() as drive:
+        await drive.app.run_by_id("session.beside")
+        quitting, clients = drive.app.quitting, [drive.client, *drive.client.others]
+        quitting.quit_by_signal("SIGHUP") if signalled else quitting.quit()
+        await drive.until(lambda: drive.app.return_value is not None)
+    assert len(clients) == 2
+    for client in clients:
+        calls = [name for name, *_ in client.calls if name in ("keep_left_open", "close")]
+        assert calls == (["keep_left_open"] if signalled else []) + ["close"]
+
+
 def test_ctrl_c_after_the_screen_has_ended_ends_at_once_with_words_and_no_traceback() -> None:
     code = """
         import signal, time
