@@ -60,6 +60,8 @@ class SessionContextManager:
 
     async def _add(self, message: Mapping[str, Any]) -> None:
         entry = self.ledger.append(message)
+        if entry.own:
+            self.view.asked()
         if entry.role == "assistant":
             self.view.meter.settled()
 

@@ -150,7 +150,57 @@ async def test_what_can_not_fit_is_an_error_that_names_the_largest_source() -> N
     with pytest.raises(ContextLengthError, match=r"'user' with about 100k") as error:
         await manager.get_messages_for_request(provider=ScriptedProvider(window=50_000))
     assert error.value.model == "scripted-1"
+    assert str(error.value).endswith(error.value.remedy) and "larger window" in error.value.remedy
     assert len(await manager.get_messages()) == 1
+
+
+@pytest.mark.parametrize("opened_again", [False, True])
+@pytest.mark.parametrize("turns", [0, 3])
+async def test_a_prompt_that_was_refused_is_left_out_once_another_one_is_sent(
+    turns: int, opened_again: bool
+) -> None:
+    before = long_session(turns, output=400)
+    manager, _ = await filled([*before, user("u" * 400_000)])
+    provider = ScriptedProvider(window=50_000)
+    for _ in range(2):
+        with pytest.raises(ContextLengthError):
+            await manager.get_messages_for_request(provider=provider)
+    if opened_again:
+        saved, rows = manager.view.to_dict(), await manager.get_messages()
+        manager, _ = await filled(rows)
+        manager.view.restore(saved)
+    # The same prompt goes along where it fits.
+    larger = ScriptedProvider(window=500_000)
+    assert len(await manager.get_messages_for_request(provider=larger)) == len(before) + 1
+    with pytest.raises(ContextLengthError):
+        await manager.get_messages_for_request(provider=provider)
+    await manager.add_message(user("then this"))
+    request = await manager.get_messages_for_request(provider=provider)
+    assert request[:-2] == before
+    assert "left this out" in request[-2]["content"]
+    assert request[-1] == user("then this")
+    assert len((await manager.get_messages())[-2]["content"]) == 400_000
+
+
+async def test_a_prompt_stays_that_is_not_why_the_request_was_refused() -> None:
+    manager, _ = await filled([user("hi")])
+    instructions = ["s" * 400_000, "be kind"]
+    manager.set_system_prompt_factory(lambda: instructions[0])
+    with pytest.raises(ContextLengthError):
+        await manager.get_messages_for_request(provider=ScriptedProvider(window=50_000))
+    manager.set_system_prompt_factory(lambda: instructions[1])
+    await manager.add_message(user("again"))
+    request = await manager.get_messages_for_request(provider=ScriptedProvider(window=50_000))
+    assert [row["content"] for row in request] == ["be kind", "hi", "again"]
+
+
+async def test_a_prompt_that_was_answered_stays_when_a_later_step_is_refused() -> None:
+    manager, _ = await filled([user("u" * 100_000), calling("c"), result("c", "漢" * 100)])
+    with pytest.raises(ContextLengthError):
+        await manager.get_messages_for_request(provider=ScriptedProvider(window=20_000))
+    await manager.add_message(user("again"))
+    request = await manager.get_messages_for_request(provider=ScriptedProvider(window=200_000))
+    assert len(request[0]["content"]) == 100_000
 
 
 async def test_a_budget_that_nobody_must_keep_is_no_reason_to_stop() -> None:

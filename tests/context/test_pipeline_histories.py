@@ -157,3 +157,18 @@ async def test_several_loading_histories_are_warned_of_once() -> None:
         warnings.simplefilter("error")
         await stage.execute("two")
         await Stage(InMemoryHistoryProvider("audit", load_messages=False)).execute("one")
+
+
+async def test_a_prompt_that_was_refused_takes_nothing_of_before_with_it() -> None:
+    stage = Stage()
+    await stage.manager.get_messages_for_request(provider=ScriptedProvider(window=50_000))
+    for number in range(3):
+        await stage.execute(f"ask {number}")
+    with pytest.raises(ContextLengthError):
+        await stage.execute("u" * 400_000)
+    before = [f"{who}ask {number}" for number in range(3) for who in ("", "re: ")]
+    for prompt in ("then this", "and that"):
+        said = [text(row) for row in await stage.execute(prompt)]
+        assert said[:6] == before
+        assert said[-1] == prompt
+        assert max(map(len, said)) < 100

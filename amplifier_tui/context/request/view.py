@@ -46,6 +46,7 @@ class ContextView:
         meter: Corrects the estimates.
         decisions: What was compacted so far.
         beginnings: How often it began anew, with other rows.
+        refused: Row of the user's words that nobody answered, as they don't fit; -1 for none.
         before_request: Called before each request is made; None for nothing.
         before_frame: Called before the rows are put together, for reports too; None for nothing.
     """
@@ -64,6 +65,7 @@ class ContextView:
         self.meter = Meter()
         self.decisions = Decisions()
         self.beginnings = 0
+        self.refused = -1
         self.before_request: Callable[[], Awaitable[None]] | None = None
         self.before_frame: Callable[[], None] | None = None
         self.events = events
@@ -181,6 +183,12 @@ class ContextView:
             self._chosen()
         return reason
 
+    def asked(self) -> None:
+        """Leave the words out that were refused, now that the user said something else."""
+        if 0 <= self.refused < self.ledger.last_own:
+            self.choose(str(self.refused), "drop")
+        self.refused = -1
+
     def undo_choice(self) -> str | None:
         """Take the last of these back; returns the row's key, None where there is none."""
         key = self.decisions.choices.undo()
@@ -220,18 +228,23 @@ class ContextView:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was decided and counted, as JSON-native data."""
-        return {"decisions": self.decisions.to_dict(), "anchor": self.meter.to_dict()}
+        saved = {"decisions": self.decisions.to_dict(), "anchor": self.meter.to_dict()}
+        return {**saved, "refused": self.refused} if self.refused >= 0 else saved
 
     def restore(self, data: Any) -> None:
         """Take over what `to_dict` returned, once the ledger has its rows."""
         known = data if isinstance(data, Mapping) else {}
         self.decisions.restore(known.get("decisions"))
         self.meter.restore(known.get("anchor"))
+        refused = known.get("refused")
+        last = isinstance(refused, int) and refused == self.ledger.last_own
+        self.refused = self.ledger.last_own if last else -1
 
     def forget(self) -> None:
         """Begin anew: the rows are others now."""
         self.decisions.clear()
         self.meter.clear()
+        self.refused = -1
         self.beginnings += 1
 
     async def _plan(
@@ -291,16 +304,22 @@ class ContextView:
 
     def _check(self, made: Plan, budget: Budget) -> None:
         after = self.meter.real(made.after, budget.key)
+        self.refused = -1
         if not budget.ceiling or after <= budget.ceiling:
             return
+        asked = self.ledger.entries[max(self.ledger.last_own, 0) :]
+        answered = any(entry.answers or entry.role == "assistant" for entry in asked)
+        if asked and not answered and after - asked[0].tokens <= budget.ceiling:
+            self.refused = self.ledger.last_own
         source, tokens = made.biggest
-        raise ContextLengthError(
+        error = ContextLengthError(
             f"The request takes about {short_count(after)} tokens and the model takes "
             f"{short_count(budget.ceiling)}. Most of it is '{source}' with about "
-            f"{short_count(tokens)}, which can't be compacted. Shorten it, start a new session, "
-            "or use a model with a larger window.",
+            f"{short_count(tokens)}, which can't be compacted. {_REMEDY}",
             model=budget.model or None,
         )
+        error.remedy = _REMEDY
+        raise error
 
     def _ephemeral_lines(self, room: int) -> tuple[SourceLine, ...]:
         """What hooks added to the last request, as far as the provider counted it."""
@@ -321,6 +340,8 @@ class ContextView:
 
 
 _NEVER: Final = 2**62
+
+_REMEDY: Final = "Shorten it, start a new session, or use a model with a larger window."
 
 
 def _end_of_compaction(made: Plan) -> str:
