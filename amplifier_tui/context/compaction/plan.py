@@ -7,9 +7,11 @@ last message, and what the assistant said and called in the current turn.
 In this order, until the target is reached:
 
 1. results of old tool calls are truncated, and what providers added is squeezed;
-2. old answers are left out, with their calls and results, and then old messages of the user are
-   cut to stubs;
+2. old messages of the user that take more than a quarter of the window are cut to stubs, then old
+   answers are left out, with their calls and results, and then the user's other old messages cut;
 3. results of the current turn are squeezed, and then truncated, but for the latest three calls.
+
+Answers stay where the target is missed without them, too, and leaving them out would save little.
 
 Only a request that does not fit the window at all goes further: results that take more than a
 quarter of it are cut first of all, and if the steps above are not enough, old messages of the
@@ -34,7 +36,10 @@ Reason = Literal["fits", "trigger", "forced", "floor", "overflow"]
 that is above the target; even that does not fit the window."""
 
 _OVERSIZED: Final = 4
-"""A result larger than this part of the limit is cut before anything is left out."""
+"""A row larger than this part of the limit is cut before anything is left out."""
+
+_WORTH: Final = 10
+"""Where the target can't be reached, answers are left out for this part of what is missing."""
 
 
 class PlanAction(NamedTuple):
@@ -146,11 +151,13 @@ def plan(
         return Plan(decisions=decisions, before=before, after=before)
     parts = Outline(entries, settled, work.sizes)
     work.decisions = dict(decisions)
+    large = budget.limit // _OVERSIZED
     floor = _floor(entries, parts, work)
     if before > budget.limit:
-        large = budget.limit // _OVERSIZED
         work.cut("squeeze", (i for i in parts.results if work.sizes[i] > large), budget.limit, 4)
-    _compact(work, parts, budget.target)
+    kept = _with_answers(entries, parts, work, budget.target) if floor > budget.target else 0
+    floor = kept or floor
+    _compact(work, parts, budget.target, large, worth_it=not kept)
     if work.total > budget.limit:
         _make_it_fit(work, parts, budget)
     reason: Reason = "forced" if before <= budget.trigger else "trigger"
@@ -264,10 +271,12 @@ class _Work:
             yield PlanAction(rows, decision, before, after, self.entries[index].source)
 
 
-def _compact(work: _Work, parts: Outline, target: int) -> None:
+def _compact(work: _Work, parts: Outline, target: int, large: int, *, worth_it: bool) -> None:
     work.cut("truncate", parts.finished.old_results, target, 1)
     work.cut("squeeze", parts.provided, target, 1)
-    work.drop(parts.finished.answers, target, 2)
+    work.cut("stub", (i for i in parts.finished.long_words if work.sizes[i] > large), target, 2)
+    if worth_it:
+        work.drop(parts.finished.answers, target, 2)
     work.cut("stub", parts.finished.long_words, target, 2)
     settled = (*parts.provided, *parts.settled_results)
     work.cut("squeeze", settled, target, 3)
@@ -290,20 +299,36 @@ def _make_it_fit(work: _Work, parts: Outline, budget: Budget) -> None:
 
 def _floor(entries: Sequence[Entry], parts: Outline, standing: _Work) -> int:
     """The tokens that are left when every measure but the last was taken on every row."""
-
-    def saved_by_cutting(rows: Iterable[int]) -> int:
-        sizes = standing.sizes
-        return sum(max(0, sizes[i] - entries[i].tokens_under("truncate")) for i in rows)
-
     results = (*parts.provided, *parts.settled_results)
-    total = standing.total - parts.finished.stub_savings - saved_by_cutting(results)
+    total = standing.total - parts.finished.stub_savings
+    total -= _saved_by_cutting(entries, standing, results)
     if standing.marked:
         return total - parts.finished.answer_tokens
     cut = 0
     if parts.finished.answer_rows * MESSAGE_TOKENS <= MARKER_TOKENS:
         # So few that, once their results are cut, leaving them out may not be worth it.
-        cut = saved_by_cutting(parts.finished.old_results)
+        cut = _saved_by_cutting(entries, standing, parts.finished.old_results)
     return total - cut - max(0, parts.finished.answer_tokens - cut - MARKER_TOKENS)
+
+
+def _with_answers(entries: Sequence[Entry], parts: Outline, work: _Work, target: int) -> int:
+    """The tokens left when everything is cut and no answer left out; 0 if that is too many.
+
+    Reckoned with everything cut, it is the same when that was done.
+    """
+    old = parts.finished.old_results
+    results = (*parts.provided, *parts.settled_results)
+    cut = _saved_by_cutting(entries, work, old)
+    left = work.total - parts.finished.stub_savings
+    left -= cut + _saved_by_cutting(entries, work, results)
+    answers = sum(work.sizes[row] for group in parts.finished.answers for row in group) - cut
+    gain = answers - (0 if work.marked else MARKER_TOKENS)
+    return left if gain * _WORTH < left - target else 0
+
+
+def _saved_by_cutting(entries: Sequence[Entry], work: _Work, rows: Iterable[int]) -> int:
+    sizes = work.sizes
+    return sum(max(0, sizes[i] - entries[i].tokens_under("truncate")) for i in rows)
 
 
 def _biggest(work: _Work) -> tuple[str, int]:

@@ -64,11 +64,37 @@ def test_old_results_are_cut_first_and_the_oldest_first_of_all() -> None:
 
 def test_old_answers_go_before_the_users_words_are_cut() -> None:
     rows = long_session(10, output=8)
-    rows[1:1] = [user("first"), assistant("a" * 400), user("u" * 4_000), assistant("b" * 400)]
+    words = [user("u" * 800) for _ in range(4)]
+    rows[1:1] = [user("first"), assistant("a" * 400), words[0], assistant("b" * 400), *words[1:]]
     made = kinds(entries(*rows), size(*rows))
     assert made[2] == made[4] == "drop"
     assert 1 not in made
     assert made[3] == "stub"
+
+
+def test_an_old_paste_that_is_far_too_large_is_cut_before_any_answer_goes() -> None:
+    turns = long_session(3, output=400)
+    for limit in (20_000, 50_000):
+        rows = entries(*turns, user("p" * 160_000), user("go on"))
+        assert kinds(rows, limit, force=True) == {len(turns): "stub"}
+
+
+def test_nothing_is_left_out_for_a_small_part_of_what_the_target_misses() -> None:
+    turns = long_session(3, output=400)
+    rows = entries(*turns, user("p" * 160_000))
+    made = plan(rows, budget(45_000), {})
+    assert "drop" not in made.decisions.values()
+    assert (made.after, made.reason) == (made.floor, "floor")
+    smaller = entries(*long_session(3), *(assistant("a" * 16_000),), user("p" * 88_000))
+    assert "drop" in plan(smaller, budget(30_000), {}).decisions.values()
+
+
+def test_what_fits_only_without_the_answers_is_sent_without_them() -> None:
+    turns = long_session(3, output=400)
+    rows = entries(*turns, user("p" * 160_000))
+    made = plan(rows, budget(sum(row.tokens for row in rows) - 300), {})
+    assert "drop" in made.decisions.values()
+    assert made.reason == "floor"
 
 
 def test_a_whole_answer_is_left_out_with_its_results() -> None:
