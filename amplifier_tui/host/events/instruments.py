@@ -90,6 +90,7 @@ class Compacted(HostEvent):
     """The view of the conversation was compacted; the stored history is unchanged.
 
     Attributes:
+        left_out: How many of the rows are left out whole; the others are shortened.
         summary: What stands in the place of the rows; empty where a rule shortened them.
         replaced: A line for each row: what was done to it, who said it, how it begins.
     """
@@ -97,6 +98,7 @@ class Compacted(HostEvent):
     before_tokens: int
     after_tokens: int
     rows: int = 0
+    left_out: int = 0
     strategy: str = ""
     summary: str = ""
     replaced: tuple[str, ...] = ()

@@ -293,6 +293,7 @@ class Normalizer:
                 before_tokens=_number(data, "before_tokens"),
                 after_tokens=_number(data, "after_tokens"),
                 rows=rows,
+                left_out=_number(data, "messages_removed"),
                 strategy=strategy,
                 summary=redact(str(data.get("summary") or "")),
                 replaced=tuple(redact(str(line)) for line in data.get("replaced") or ()),

@@ -116,6 +116,11 @@ def test_a_prompt_no_provider_answers_is_an_error_like_any_other() -> None:
     [
         ({"rows": 14, "strategy": "rule"}, "Compacted 118k → 31k · 14 messages shortened"),
         ({"rows": 1, "strategy": "level 2"}, "Compacted 118k → 31k · 1 message shortened"),
+        ({"rows": 8, "left_out": 8}, "Compacted 118k → 31k · 8 messages left out"),
+        (
+            {"rows": 8, "left_out": 1},
+            "Compacted 118k → 31k · 1 message left out · 7 messages shortened",
+        ),
         ({"rows": 9, "strategy": "summary"}, "Compacted 118k → 31k · 9 messages in a summary"),
         ({}, "Compacted 118k → 31k"),
     ],

@@ -382,9 +382,12 @@ def _model_words(before: tuple[str, str], event: events.SessionOpened) -> str:
 
 def _compaction_words(event: events.Compacted) -> str:
     words = f"Compacted {short_count(event.before_tokens)} → {short_count(event.after_tokens)}"
-    if event.rows:
+    left_out = 0 if event.strategy == "summary" else min(event.left_out, event.rows)
+    if left_out:
+        words += f" · {plural(left_out, 'message')} left out"
+    if event.rows > left_out:
         how = "in a summary" if event.strategy == "summary" else "shortened"
-        words += f" · {plural(event.rows, 'message')} {how}"
+        words += f" · {plural(event.rows - left_out, 'message')} {how}"
     return words
 
 
