@@ -76,9 +76,11 @@ def test_an_error_without_anything_to_do_ends_with_its_words() -> None:
     assert drawn(ErrorEntry(key="e", kind="x", message="It broke."))[1:] == ["  █ ✗ It broke."]
 
 
-def test_a_conversation_that_is_too_long_offers_to_compact_it() -> None:
-    entry = ErrorEntry(key="e", kind="context_length", message="Too long.")
+def test_a_conversation_that_is_too_long_offers_to_compact_it_where_that_helps() -> None:
+    entry = ErrorEntry(key="e", kind="context_length", message="Too long.", remedy="Compact it.")
     assert drawn(entry)[-1] == "  █ ctrl+x c compact the conversation"
+    entry = ErrorEntry(key="e", kind="context_length", message="Too long.", remedy="Shorten it.")
+    assert not any("compact" in line for line in drawn(entry))
 
 
 def test_what_is_offered_is_not_broken_in_two() -> None:

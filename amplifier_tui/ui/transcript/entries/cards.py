@@ -197,7 +197,7 @@ def _ways(entry: ErrorEntry, scene: Scene) -> list[Way]:
         ways.append(_way(scene, "model.back", f"back to {one_line(short_model(entry.back), 40)}"))
     if entry.kind == NO_MODEL:
         ways.append(_way(scene, "model.choose", "choose a model"))
-    if entry.kind == TOO_LONG:
+    if entry.kind == TOO_LONG and "compact" in entry.remedy.casefold():
         ways.append(_way(scene, "context.compact", "compact the conversation"))
     if entry.missing:
         words = "paste another key" if entry.kind == REFUSED else "paste a key"
