@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,28 @@ async def test_all_that_were_left_open_come_back_side_by_side(
         assert [each.named("open")[-1][0].resume for each in clients] == ["s7", "s8", "s9"]
         assert {each.named("open")[-1][0].cwd for each in clients} == {tmp_path}
         assert drive.app.client is client and "folder is gone" in drive.text()
+
+
+@pytest.mark.parametrize("folders", [("proj",), ("proj", "here", "far/here")])
+async def test_what_is_of_another_folder_names_it_and_comes_after_what_is_of_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folders: tuple[str, ...]
+) -> None:
+    for folder in ("here", *folders):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(tmp_path / "here")
+    cards = [
+        SessionCard(session_id=f"s{n}", title=f"Work {n}", cwd=str(tmp_path / folder))
+        for n, folder in enumerate(folders)
+    ]
+    async with running(FakeClient(left=tuple(cards)), size=(100, 30)) as drive:
+        await drive.app.run_by_id("session.left_open")
+        await drive.dialog(LeftOpenPicker)
+        await drive.until(lambda: "Work 0" in drive.text())
+        named = dict(re.findall(r"Work (\d) +(\S+)", drive.text()))
+    assert named["0"] == "proj"
+    if len(folders) > 1:
+        assert list(named) == ["1", "0", "2"]
+        assert named["2"] == "far/here" and "here" not in named["1"]
 
 
 async def test_what_was_left_open_is_said_until_the_user_goes_on(tmp_path: Path) -> None:

@@ -18,7 +18,11 @@ ALL = "*"
 
 
 class LeftOpenPicker(AskingPicker[SessionCard]):
-    """Returns the id of the one to resume, or `ALL`; `dismiss` takes others off for good."""
+    """Returns the id of the one to resume, or `ALL`; `dismiss` takes others off for good.
+
+    Args:
+        here: The working directory: its sessions come first, and of others the folder is named.
+    """
 
     TITLE = "Open when the program ended"
     PLACEHOLDER = "Type to filter"
@@ -36,9 +40,11 @@ class LeftOpenPicker(AskingPicker[SessionCard]):
         self,
         ask: Callable[[], Future[tuple[SessionCard, ...]]],
         dismiss: Callable[[tuple[str, ...]], None],
+        here: str,
     ) -> None:
         super().__init__(ask)
         self._dismiss = dismiss
+        self._here = here
 
     def _choices(self) -> Sequence[KeyChoice]:
         return (
@@ -52,8 +58,11 @@ class LeftOpenPicker(AskingPicker[SessionCard]):
         def text(card: SessionCard) -> str:
             return f"{card.title} {' '.join(card.tags)} {card.first_prompt} {card.cwd}"
 
-        shown = Shown(self.rows.size.width or self.app.size.width, folders=True)
-        found = rank(query, self.cards.values(), text)
+        width = self.rows.size.width or self.app.size.width
+        shown = Shown(width, folders=True, here=self._here)
+        # What is of this folder is nearest; each part keeps its order.
+        cards = sorted(self.cards.values(), key=lambda card: card.cwd != self._here)
+        found = rank(query, cards, text)
         return session_rows({card.session_id: card for card in found}, shown)
 
     def action_open_all(self) -> None:

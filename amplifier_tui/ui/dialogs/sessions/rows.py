@@ -32,11 +32,13 @@ class Shown(NamedTuple):
         width: Cells of the list.
         open_now: The ids of the sessions that are open in the window.
         folders: Whether they are of several folders.
+        here: The folder whose name says nothing; where it is given, every other one is named.
     """
 
     width: int
     open_now: Collection[str] = ()
     folders: bool = False
+    here: str = ""
 
 
 def session_rows(cards: Mapping[str, SessionCard], shown: Shown) -> Sequence[PickRow]:
@@ -72,7 +74,7 @@ def _columns(cards: Sequence[SessionCard], shown: Shown) -> list[str]:
     """
     now = time()
     columns = [
-        _if_several(_folders(cards) if shown.folders else [""] * len(cards)),
+        _folder_column(cards, shown),
         _if_several([one_line(card.branch, 20) for card in cards]),
         _if_several([one_line(card.bundle, 24) for card in cards]),
         [plural(card.agent_count, "agent") if card.agent_count else "" for card in cards],
@@ -111,6 +113,16 @@ def _if_several(texts: list[str]) -> list[str]:
 
 def _joined(parts: Sequence[str]) -> str:
     return " · ".join(part for part in parts if part)
+
+
+def _folder_column(cards: Sequence[SessionCard], shown: Shown) -> list[str]:
+    if not shown.folders:
+        return [""] * len(cards)
+    if not shown.here:
+        return _if_several(_folders(cards))
+    named = _folders([*cards, SessionCard(session_id="", cwd=shown.here)])
+    pairs = zip(cards, named, strict=False)  # The last name is that of the folder here.
+    return ["" if card.cwd == shown.here else name for card, name in pairs]
 
 
 def _folders(cards: Sequence[SessionCard]) -> list[str]:

@@ -122,7 +122,7 @@ def left_open(app: SessionApp, client: SessionClient, state: SessionState) -> No
     from amplifier_tui.ui.dialogs.sessions.left_open import ALL, LeftOpenPicker
 
     app.main.say_left_open("")
-    picker = LeftOpenPicker(client.left_open, client.dismiss_left_open)
+    picker = LeftOpenPicker(client.left_open, client.dismiss_left_open, str(app.cwd))
 
     def chosen(session_id: str) -> None:
         if session_id == ALL:
