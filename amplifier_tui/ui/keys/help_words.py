@@ -24,7 +24,7 @@ HELP: dict[str, str] = {
     "stored.fork": "A copy of the conversation in a new session; that one stays as it is.",
     "stored.delete": "Into the bin, with what its agents did; nothing is lost.",
     "stored.undo": "What was deleted last, as long as the list is open.",
-    "session.left_open": "Those that were open when the program was killed or lost its terminal.",
+    "session.left_open": "Those open when the program was killed or lost its terminal.",
     "session.fork": "A copy of the conversation in a new session; this one stays as it is.",
     "session.rewind": "Conversation, files or both; also esc twice on an empty prompt.",
     "session.undo": "With its changes to files; asks first where some of them may be yours.",
