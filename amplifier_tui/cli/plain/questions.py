@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.cli.plain.changing import Asking, CallChange
 from amplifier_tui.cli.plain.choices import (
     Next,
@@ -207,7 +207,7 @@ def limit(client: SessionClient, asked: LimitAsked) -> NumberedQuestion:
 def leave_out(asking: Asking, asked: TrustAsked) -> None:
     """Let nothing of a project's or a stranger's count, and say so."""
     asking.client.answer_trust(asked.request_id, TrustDecision())
-    names = ", ".join(one_line(item.title, 100) for item in asked.items)
+    names = ", ".join(one_line(reveal(item.title), 100) for item in asked.items)
     asking.say(f"Not used without your trust: {names}.")
     asking.say("To be asked, open it at a terminal; --trust lets all of it count.")
 

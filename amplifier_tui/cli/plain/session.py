@@ -351,6 +351,7 @@ class PlainSession:
             case TrustAsked() if not self._person:
                 # What is piped in was not written for this question.
                 questions.leave_out(self, event)
+                self._teller.refused = True
             case TrustAsked():
                 self._asked.add(questions.trust(self.client, event))
             case ApprovalResolved() | QuestionsResolved() | LimitResolved() | TrustAnswered():

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, Final
 
-from amplifier_tui.base.text import one_line, with_remedy
+from amplifier_tui.base.text import one_line, reveal, with_remedy
 from amplifier_tui.cli.plain.lines import StreamedAnswer
 from amplifier_tui.host.events import (
     MAIN_LANE,
@@ -58,6 +58,8 @@ class EventTeller:
         """The questions that wait for an answer."""
         self._agents: dict[str, str] = {}
         self._retold: dict[str, str] = {}
+        self.refused = False
+        """Whether nothing of others counts as nobody can be asked, which is said already."""
 
     def tell(self, event: HostEvent) -> None:
         """Say what an event tells; most tell nothing."""
@@ -68,8 +70,9 @@ class EventTeller:
                 self._say(f"{said} ({source})" if source else said)
             case OpeningReported():
                 for item in event.items:
-                    said = f"{item.kind}: {item.what}: {with_remedy(item.why, item.remedy)}"
-                    self._say(one_line(said, _LONGEST))
+                    if not (self.refused and item.kind == "refused"):
+                        said = f"{item.kind}: {item.what}: {with_remedy(item.why, item.remedy)}"
+                        self._say(one_line(reveal(said), _LONGEST))
             case Compacted():
                 self._say("The conversation was compacted.")
             case LaneOpened():

@@ -14,8 +14,10 @@ from amplifier_tui.host.events import (
     ApprovalResolved,
     HostEvent,
     LimitAsked,
+    OpeningReported,
     PlanProposed,
     QuestionsAsked,
+    ReportItem,
     Segment,
     TrustAsked,
 )
@@ -157,6 +159,19 @@ def test_over_a_pipe_no_line_answers_what_others_bring() -> None:
     assert client.named("answer_trust") == [("t", TrustDecision())]
     assert client.named("submit") == [("3",)]
     assert "Not used without your trust: module a, module b.\n" in text and "--trust" in text
+
+
+def test_over_a_pipe_what_does_not_count_is_named_once_with_its_hidden_characters() -> None:
+    name = "MCP server \u00b7 e\x1b[31mvil\u202e"
+    item = TrustItem(key="a", group="power", owner="x", title=name, detail="evil.py")
+    asked = make(TrustAsked, request_id="t", title="The project brings:", items=(item,))
+    refused = ReportItem(what=name, kind="refused", part="power", why="you refused it")
+    other = ReportItem(what="b\u202ead", kind="failed", part="tool", why="it is broken")
+    report = make(OpeningReported, items=(refused, other))
+    client = TrustingClient(on_open=[asked], batches=[[report, turn(), turn_ended()]])
+    text = said(client, "hello\n")
+    assert "Not used without your trust: MCP server \u00b7 e‹U+001B›[31mvil‹U+202E›.\n" in text
+    assert "you refused it" not in text and "failed: b‹U+202E›ad: it is broken" in text
 
 
 def test_at_a_terminal_a_line_from_before_the_question_does_not_answer_it() -> None:
