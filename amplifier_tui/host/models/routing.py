@@ -34,12 +34,15 @@ class ModelRoute:
         switching: Held while another model is looked up, for which requests wait.
         learned: What providers list of models whose window they do not tell with their defaults,
             by provider and model.
+        asked: By lane, the provider that its last request went to: the orchestrator knows its own
+            only.
     """
 
     choice: ModelChoice = NO_CHOICE
     around: Around = lambda *_: nullcontext()
     switching: asyncio.Lock = field(default_factory=asyncio.Lock)
     learned: dict[tuple[str, str], ProviderFacts] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
 
     def facts_of(
         self, name: str, provider: Any, choice: ModelChoice = NO_CHOICE, info: Any = None
@@ -142,6 +145,9 @@ class RoutedProvider(StandIn):
         async with lane.route.around(request, target, lane.name):
             if not is_aside():
                 object.__setattr__(self, "_answered", target)
+                lane.route.asked[lane.name] = (
+                    self._name if target is self._other else choice.provider
+                )
             return checked_response(target, await target.complete(request, **changes, **more))
 
     def parse_tool_calls(self, response: Any) -> Any:

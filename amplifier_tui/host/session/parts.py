@@ -63,6 +63,7 @@ class SessionParts:
         self.questions = UserQuestions(self.sender)
         self.spending = SpendGuard(self.sender, self.normalizer.usage)
         self.route.around = self.spending.spending
+        self.normalizer.asked = self.route.asked
 
     def withdraw(self, reason: str = STOPPED, lanes: Container[str] | None = None) -> None:
         """Take back what the user is asked, by all lanes or some: who asks is being stopped."""

@@ -92,6 +92,8 @@ class Normalizer:
         """Told of `module:load_failed`: module id, instance and error."""
         self.on_usage: Callable[[], None] = lambda: None
         """Told when the usage of the main lane has changed."""
+        self.asked: Mapping[str, str] = {}
+        """By lane, the provider that its last request went to."""
         self._sender = sender
         self._traces = Traces(sender)
         self._broken: set[str] = set()
@@ -203,6 +205,8 @@ class Normalizer:
         if event == "provider:error" and is_aside():
             # Who asked on the side says what that means for the user.
             return
+        if event == "provider:error" and lane in self.asked:
+            data = {**data, "provider": self.asked[lane]}
         line = line_of(event, data)
         if line is not None:
             self._sender.notice(*line, lane, ENDS.get(event, ""))

@@ -19,6 +19,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.kernel.models import ModelInfo
 from amplifier_tui.modules.provider_anthropic import AnthropicProvider
+from amplifier_tui.modules.provider_openai import OpenAIProvider
 from tests.host.asking import chat, claude
 from tests.host.driving import Driver, Project
 from tests.servers import Failure, LoopbackServer, ToolUse, reply
@@ -73,6 +74,20 @@ def test_a_provider_that_can_t_list_its_models_says_why_in_their_place(
     (broken,) = [card for card in cards if card.problem]
     assert broken.provider == "openai" and "Can't reach" in broken.problem
     assert len(cards) == 3
+
+
+def test_a_failure_is_said_of_the_provider_that_was_asked(
+    project: Project, driver: Driver, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def sick(*_: Any, **__: Any) -> Any:
+        return {}
+
+    monkeypatch.setattr(OpenAIProvider, "complete", sick)
+    driver.open(both(project, server))
+    driver.client.switch_model("gpt-6-luna")
+    assert driver.turn("one").status == "error"
+    (said,) = [event for event in driver.of(Notice) if event.level == "error"]
+    assert "returned dict" in said.text and said.source == "openai"
 
 
 def test_another_vendor_s_model_answers_from_the_next_request_on_and_after_a_resume(
