@@ -151,6 +151,8 @@ class Workspace(ProjectBundles):
             BundleError: It cannot be had, or in strict mode a module cannot be activated.
             TrustCancelledError: The user was asked, and wants nothing opened.
         """
+        from amplifier_tui.foundation.checks.agent_modules import leave_out_unreadable
+
         review = self.review(trust, chosen_by, MOST_QUESTIONS)
         while True:
             for item in also:
@@ -176,6 +178,7 @@ class Workspace(ProjectBundles):
         prepared.refused_items = review.refused
         prepared.unasked = frozenset(review.unasked)
         prepared.notes += review.left_out.values()
+        prepared.notes += await asyncio.to_thread(leave_out_unreadable, bundle, plan)
         self._leave_out_unused(prepared)
         prepared.mount_plan = expand_plan(prepared.mount_plan, self.environ)
         return prepared

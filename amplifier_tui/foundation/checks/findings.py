@@ -9,6 +9,7 @@ from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.catalog import bundles_in
+from amplifier_tui.foundation.checks.agent_modules import unreadable_tools
 from amplifier_tui.foundation.checks.bundle_file import (
     Problem,
     check_bundle_file,
@@ -150,6 +151,8 @@ def _agents(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]
     for agent in preview.agents:
         file = bundle.resolve_agent_path(agent.name)
         problems = [] if file is None else list(agent_problems(file, agent.name))
+        if unreadable := unreadable_tools(bundle, agent.name):
+            problems.append(unreadable)
         yield from problems
         yield from unknown_names(bundle, agent.name)
         if agent.has_instruction or any(each.severity == "error" for each in problems):

@@ -4,7 +4,7 @@
 correct a stranger's.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +12,11 @@ from amplifier_tui.base.nearest import nearest
 from amplifier_tui.foundation.bundle.definitions import read_agent_file
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData, Origin, is_settings_origin
+from amplifier_tui.foundation.checks.agent_modules import (
+    meant_module,
+    missing_in_agent,
+    place_in_agent,
+)
 from amplifier_tui.foundation.checks.bundle_file import (
     Problem,
     check_bundle_file,
@@ -22,12 +27,13 @@ from amplifier_tui.foundation.checks.bundle_file import (
 from amplifier_tui.foundation.checks.known_keys import POLICY, unknown_agent_keys
 from amplifier_tui.foundation.checks.module_settings import settings_problems
 from amplifier_tui.foundation.checks.validator import lacks_for_a_session
-from amplifier_tui.foundation.dicts import module_entries
+from amplifier_tui.foundation.dicts import module_entries, texts_listed
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.trust.owners import Owner
 
 _OWN: Final = (Owner.USER, Owner.PROJECT)
 _MOST: Final = 3
+_PREFIXES: Final = {"tools": "tool-", "hooks": "hooks-"}
 
 
 def ignored_of(bundle: BundleData) -> Iterator[Problem]:
@@ -58,20 +64,22 @@ def agent_problems(path: Path, name: str) -> Iterator[Problem]:
 
 
 def unknown_names(bundle: BundleData, name: str) -> Iterator[Problem]:
-    """Yield what an agent would leave to another or inherit, and is not there under that name.
+    """Yield what an agent would leave to another, inherit or mount, and is not there.
 
-    A name that is like no known one may be meant for another bundle, and is left alone.
+    A name that is like no known one may be meant for another bundle, and is left alone where it
+    could be a module's.
     """
     agent = bundle.agents[name]
     for key, values in agent.items() if isinstance(agent, dict) else ():
         section = "agents" if key == "agents" else key.partition("_")[2]
+        values = texts_listed(values) if key in POLICY else values
         if key not in (*POLICY, "agents") or not isinstance(values, list):
             continue
         known = bundle.agents.keys() if key == "agents" else _modules(bundle, agent, section)
-        for value, near in _misspelled(values, known):
+        for value, remedy in _misspelled(values, set(known), _PREFIXES.get(section, "")):
             message = f"{key} of the agent '{name}': there is no '{value}'"
-            place = _place_in_agent(bundle, name, key)
-            yield Problem(message, "warning", *place, f"Did you mean '{near}'?")
+            yield Problem(message, "warning", *place_in_agent(bundle, name, (key,)), remedy)
+    yield from missing_in_agent(bundle, name)
 
 
 def unknown_in_spawn(bundle: BundleData, *, own: bool = False) -> Iterator[Problem]:
@@ -86,18 +94,26 @@ def unknown_in_spawn(bundle: BundleData, *, own: bool = False) -> Iterator[Probl
         if strange or not isinstance(values, list):
             continue
         known = set().union(*(_modules(bundle, agent, section) for agent in agents))
-        for value, near in _misspelled(values, known):
+        for value, remedy in _misspelled(values, known, _PREFIXES[section]):
             message = f"spawn.{key}: there is no '{value}'"
             place = place_of(bundle, f"spawn:{key}", "spawn", key)
-            yield Problem(message, "warning", *place, f"Did you mean '{near}'?")
+            yield Problem(message, "warning", *place, remedy)
 
 
-def _misspelled(names: Iterable[Any], known: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the names that are none of the known ones, each with the one that is meant."""
-    for name in map(str, names):
-        near = None if name in known else _nearest(name, known)
+def _misspelled(names: Iterable[Any], known: Set[str], prefix: str) -> Iterator[tuple[str, str]]:
+    """Yield the names that are none of the known ones, each with a remedy.
+
+    One that is like no known one is told only where it can be no module's, without the `prefix`.
+    """
+    for name in (each for each in names if isinstance(each, str)):
+        if name in known:
+            continue
+        bare = bool(prefix) and not name.startswith(prefix)
+        near = (meant_module(name, known, prefix) if bare else None) or _nearest(name, known)
         if near is not None:
-            yield name, near
+            yield name, f"Did you mean '{near}'?"
+        elif bare:
+            yield name, f"Name modules, as {', '.join(sorted(known)[:_MOST]) or prefix + '...'}."
 
 
 def _modules(bundle: BundleData, agent: dict[str, Any], section: str) -> set[str]:
@@ -115,17 +131,6 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
     }
     near = nearest(name.removeprefix(start + dash), same) if dash else nearest(name, known)
     return same.get(near, near) if near is not None else None
-
-
-def _place_in_agent(bundle: BundleData, name: str, key: str) -> tuple[Path | None, int | None]:
-    path = bundle.resolve_agent_path(name)
-    try:
-        file = None if path is None else read_bundle_file(path)
-    except BundleError:
-        return path, None
-    if file is None:
-        return place_of(bundle, f"agent:{name}", "agents", name, (key,))
-    return path, file.line_of((key,) if key in file.data else ("meta", key))
 
 
 def why_no_session(bundle: BundleData) -> str:

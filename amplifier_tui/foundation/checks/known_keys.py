@@ -101,13 +101,18 @@ def mode_problem(setting: str, mode: Any) -> str:
 
 
 def _misshapen(data: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
-    """Yield what of an agent, or of `spawn`, has the wrong type and so means nothing."""
+    """Yield what of an agent, or of `spawn`, has the wrong type and so means nothing.
+
+    The tools of an agent are looked at with the whole bundle: they mean its modules.
+    """
     if not isinstance(data, Mapping):
         return
     if not isinstance(data.get("session"), dict | None):
         got = type(data["session"]).__name__
         yield (*keys, "session"), f"'session' is no mapping, but {got}, and is ignored", ""
     for key, (kinds, form) in _LISTS.items():
+        if key == "tools" and keys != ("spawn",):
+            continue
         value, here = data.get(key), (*keys, key)
         if key in POLICY:
             value = texts_listed(value)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import SECTIONS, SETTINGS_ORIGIN, Origin
-from amplifier_tui.foundation.dicts import module_entries, module_key, texts_listed, united
+from amplifier_tui.foundation.dicts import module_key, texts_listed, united
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.settings.settings import (
     BUILT_IN,
@@ -127,7 +127,10 @@ def _write_out_entries(bundle: Bundle) -> None:
                 session[part] = {"module": value, **given}
         for section in SECTIONS:
             if isinstance(owner.get(section), list):
-                owner[section] = module_entries(owner[section])
+                # What is neither is told of, and an agent with it may not run.
+                owner[section] = [
+                    {"module": each} if isinstance(each, str) else each for each in owner[section]
+                ]
 
 
 def _source_finder(

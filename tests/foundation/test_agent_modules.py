@@ -1,0 +1,82 @@
+"""What an agent's own lists name and is no module: told, and never an agent with every tool."""
+
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.foundation.checks.findings import preview_findings
+from amplifier_tui.foundation.workspace import Workspace
+from tests.foundation.helpers import allow, write
+
+MINE = (
+    "bundle: {name: mine}\n"
+    "session: {orchestrator: {module: loop-basic}, context: {module: context-simple}}\n"
+    "providers: [{module: provider-mock}]\n"
+    "tools: [{module: tool-filesystem}, {module: tool-bash}, {module: tool-x, id: shell}]\n"
+    "agents: {include: [tr]}\n"
+)
+
+
+def with_agent(project: Path, text: str) -> Path:
+    write(project / ".amplifier" / "bundles" / "mine.yaml", MINE)
+    agent = project / ".amplifier" / "bundles" / "agents" / "tr.md"
+    return write(agent, f"---\n{text}\n---\nYou are one.\n")
+
+
+@pytest.mark.parametrize("shape", ["{}", "meta:\n  {}"])
+@pytest.mark.parametrize(
+    ("tools", "words", "meant"),
+    [
+        ("[read_file, grep]", "'tools': 'read_file', 'grep' are no modules", "tool-bash, tool-f"),
+        ("[bash]", "'tools': 'bash' is no module", "[tool-bash]"),
+        ("Read, Grep", "'tools' is no list, but str", "tool-bash, tool-filesystem"),
+        ("{read: true}", "'tools' is no list, but dict", "tool-bash"),
+        ("[5]", "'tools' has int in it", "tool-bash"),
+    ],
+)
+async def test_an_agent_whose_tools_cannot_be_read_is_left_out_and_told(
+    tmp_path: Path, shape: str, tools: str, words: str, meant: str
+) -> None:
+    file = with_agent(tmp_path, shape.format(f"tools: {tools}"))
+    here = Workspace.open(tmp_path)
+    found = preview_findings(await here.preview("mine"))
+    (problem,) = [each for each in found if each.path == file]
+    assert (problem.severity, problem.line) == ("error", 2 + ("meta" in shape))
+    assert problem.message == f"{words}; the agent is left out" and meant in problem.remedy
+
+    prepared = await here.prepare("mine", trust=allow, install_deps=False)
+    assert not prepared.mount_plan.get("agents")
+    (note,) = prepared.notes
+    assert (note.what, note.part, note.where) == ("tr", "agent", f"{file}:{problem.line}")
+
+
+@pytest.mark.parametrize(
+    "tools", ["[tool-task]", "[shell]", "[{module: tool-bash}]", "[tool-elsewhere]", "[]", ""]
+)
+async def test_an_agent_that_names_modules_is_there(tmp_path: Path, tools: str) -> None:
+    with_agent(tmp_path, f"tools: {tools}")
+    prepared = await Workspace.open(tmp_path).prepare("mine", trust=allow, install_deps=False)
+    assert "tr" in prepared.mount_plan["agents"] and not prepared.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "remedy"),
+    [
+        ("tools: [{module: tool-bsh}]", "tool-bsh: No module 'tool-bsh'", "goes without it"),
+        ("tools: [tool-bsh]", "did you mean 'tool-bash'", "goes without it"),
+        ("inherit_tools: [read_file]", "there is no 'read_file'", "Name modules, as shell"),
+        ("inherit_tools: bash", "there is no 'bash'", "Did you mean 'tool-bash'?"),
+        ("exclude_hooks: [logging]", "there is no 'logging'", "Name modules, as hooks-..."),
+    ],
+)
+async def test_what_is_no_module_in_an_agents_lists_is_told_and_costs_only_that(
+    tmp_path: Path, text: str, words: str, remedy: str
+) -> None:
+    file = with_agent(tmp_path, text)
+    here = Workspace.open(tmp_path)
+    found = preview_findings(await here.preview("mine"))
+    (problem,) = [each for each in found if each.path == file]
+    assert (problem.severity, problem.line) == ("warning", 2)
+    assert words in problem.message and remedy in problem.remedy
+    prepared = await here.prepare("mine", trust=allow, install_deps=False)
+    assert "tr" in prepared.mount_plan["agents"]
