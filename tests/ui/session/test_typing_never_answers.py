@@ -141,6 +141,9 @@ class Desk:
         action = keys.settle(self.clock.now)
         if action and self.shown:
             allow = DECIDES.get(action)
+            if allow is None:
+                # It opens a field, in which what is typed goes on: one place for both here.
+                self.draft += action
             shown, self.shown = self.shown, ""
             self.queue.answered(
                 DialogAnswer(shown, Decision(allow=allow) if allow is not None else None)

@@ -1,5 +1,6 @@
 """Where a module sends its key, and which key it needs, told from its configuration."""
 
+import ipaddress
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -146,6 +147,18 @@ def is_vendor(module: str, address: str) -> bool:
     return any(
         parts[1] == host or parts[1].endswith(f".{host}") for host in VENDOR_HOSTS.get(module, ())
     )
+
+
+def is_this_machine(address: str) -> bool:
+    """Whether an address is of this machine itself; published name."""
+    parts = _parts(address)
+    host = parts[1] if parts is not None else address.partition(":")[0].lower()
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _parts(address: str) -> tuple[str, str] | None:
