@@ -75,6 +75,45 @@ async def test_each_entry_that_leads_nowhere_has_its_line(tmp_path: Path, bundle
 
 
 @pytest.mark.parametrize(
+    ("name", "place", "words", "belongs"),
+    [
+        ("context-simple", "tool-bash", "tool-bash is a tool, and no context", "tools"),
+        ("loop-streaming", "context-simple", "context-simple is a context, and no orch", "context"),
+        (
+            "provider-mock",
+            "loop-basic",
+            "loop-basic is an orchestrator, and no provider",
+            "session",
+        ),
+    ],
+)
+async def test_a_module_of_another_kind_is_an_error_with_its_line(
+    tmp_path: Path, bundles: Path, name: str, place: str, words: str, belongs: str
+) -> None:
+    top = "bundle: {name: mine}\n"
+    write(bundles / "mine.yaml", f"{top}{COMPLETE.replace(name, place)}")
+    (problem,) = await findings(tmp_path)
+    assert problem.severity == "error" and problem.message.startswith(words)
+    assert problem.line == 2 + (name == "provider-mock") and belongs in problem.remedy
+    preview = await Workspace.open(tmp_path).preview("mine")
+    assert preview.state == "incomplete"
+
+
+async def test_a_module_of_another_kind_is_an_error_in_an_agent_as_well(
+    tmp_path: Path, bundles: Path
+) -> None:
+    file = write(bundles / "agents" / "a.md", "---\ntools: [{module: hooks-logging}]\n---\nHi.\n")
+    spawn = "spawn: {tools: [{module: context-simple}]}\n"
+    top = f"bundle: {{name: mine}}\nagents: {{include: [a]}}\n{spawn}"
+    mine = write(bundles / "mine.yaml", f"{top}{COMPLETE}")
+    found = {each.message: (each.path, each.line) for each in await findings(tmp_path)}
+    assert found == {
+        "hooks-logging is a hook, and no tool": (file, 2),
+        "context-simple is a context, and no tool": (mine, 3),
+    }
+
+
+@pytest.mark.parametrize(
     ("text", "line", "words"),
     [
         ("---\nmeta: [\n---\nHi.\n", 2, "Not valid YAML"),

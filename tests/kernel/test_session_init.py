@@ -12,6 +12,7 @@ from amplifier_tui.kernel import (
 )
 from amplifier_tui.kernel import session as session_module
 from amplifier_tui.kernel.hooks import HookTrace
+from tests.kernel import plans
 from tests.kernel.plans import Context, MemoryLoader, Named, facts, make, mounts, plan
 
 Log = pytest.LogCaptureFixture
@@ -95,6 +96,29 @@ async def test_a_required_module_that_fails_stops_the_session(module: str, messa
         await session.initialize()
     assert caught.value.__cause__ is error
     assert session.initialized is False
+
+
+async def test_a_required_module_that_mounts_nothing_stops_the_session() -> None:
+    async def mount(coordinator: ModuleCoordinator, config: dict[str, Any]) -> None:
+        await coordinator.mount("tools", object(), "odd")
+
+    session, _ = make({"context": mount})
+    with pytest.raises(RuntimeError, match=r"Module 'context' mounted no context$"):
+        await session.initialize()
+    assert session.initialized is False
+
+
+async def test_a_module_that_says_it_is_of_another_kind_is_not_mounted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    modules = {"tool-a": mounts("tools", object(), "a")}
+    monkeypatch.setattr(plans, "__amplifier_module_type__", "tool", raising=False)
+    session, traces = make(modules, plan(hooks=[{"module": "tool-a"}]))
+    with pytest.raises(RuntimeError, match="loop is a tool, and no orchestrator"):
+        await session.initialize()
+    monkeypatch.setattr(plans, "__amplifier_module_type__", "nonsense")
+    await session.initialize()
+    assert failures(traces) == [] and "a" in session.coordinator.get("tools")
 
 
 async def test_a_failed_session_can_be_initialized_again() -> None:

@@ -9,7 +9,7 @@ from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.catalog import bundles_in
-from amplifier_tui.foundation.checks.agent_modules import unreadable_tools
+from amplifier_tui.foundation.checks.agent_modules import place_in_agent, unreadable_tools
 from amplifier_tui.foundation.checks.bundle_file import (
     Problem,
     check_bundle_file,
@@ -24,7 +24,11 @@ from amplifier_tui.foundation.checks.ignored import (
 from amplifier_tui.foundation.checks.module_settings import settings_problems
 from amplifier_tui.foundation.checks.opening_report import place_of_module
 from amplifier_tui.foundation.checks.preview import BundleDescription
-from amplifier_tui.foundation.checks.preview_modules import installed_modules, not_installed
+from amplifier_tui.foundation.checks.preview_modules import (
+    installed_modules,
+    not_installed,
+    wrong_kind,
+)
 from amplifier_tui.foundation.checks.validator import completeness_findings
 from amplifier_tui.foundation.dicts import get_nested
 from amplifier_tui.foundation.exceptions import BundleError
@@ -143,8 +147,19 @@ def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator
         # An entry that names no module is found with its file.
         if module.state == "missing" and module.module_id:
             name = module.instance or module.module_id
-            path, line = place_of_module(bundle, module.kind, name)
-            yield Problem(f"{module.module_id}: {module.problem}", "warning", path, line)
+            place = place_of_module(bundle, module.kind, name)
+            if module.remedy:
+                yield Problem(module.problem, "error", *place, module.remedy)
+            else:
+                yield Problem(f"{module.module_id}: {module.problem}", "warning", *place)
+    for entry in entries_of(bundle):
+        problem, remedy = wrong_kind(entry) if entry.agent or entry.section == "spawn" else ("", "")
+        if problem and entry.agent:
+            place = place_in_agent(bundle, entry.agent, (entry.section,))
+            yield Problem(problem, "error", *place, remedy)
+        elif problem:
+            place = place_of(bundle, entry.origin, "spawn", "tools")
+            yield Problem(problem, "error", *place, remedy)
 
 
 def _agents(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:

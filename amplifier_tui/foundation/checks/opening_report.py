@@ -16,7 +16,8 @@ from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.checks.above import report_above
 from amplifier_tui.foundation.checks.bundle_file import line_in, place_of
-from amplifier_tui.foundation.checks.preview_modules import PreviewModule
+from amplifier_tui.foundation.checks.preview_modules import PreviewModule, wrong_kind
+from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.mentions.loading import MAX_BYTES
 from amplifier_tui.foundation.mentions.resolver import existing_mention
 from amplifier_tui.foundation.paths import is_within
@@ -120,6 +121,16 @@ async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportIt
     return await asyncio.to_thread(located)
 
 
+def check_session_modules(bundle: BundleData) -> None:
+    """Raise `BundleError` where a session's loop or context is a module of another kind."""
+    for entry in entries_of(bundle):
+        if entry.section == "session" and not entry.agent:
+            problem, remedy = wrong_kind(entry)
+            if problem:
+                path, line = place_of_module(bundle, entry.kind, entry.module)
+                raise BundleError(problem, path=path, line=line, remedy=remedy)
+
+
 def place_of_module(bundle: BundleData, kind: str, name: str) -> tuple[Path | None, int | None]:
     """Return the file and line that ask for a module, known by its id or its instance."""
     if kind in ("orchestrator", "context"):
@@ -156,12 +167,13 @@ def _of_include(skipped: SkippedInclude, unasked: frozenset[str] = frozenset()) 
 
 def _missing(module: PreviewModule, bundle: BundleData) -> ReportItem:
     name = module.instance or module.module_id
+    remedy = "Correct its source." if module.source else how_to_install(module.module_id)
     item = ReportItem(
         what=name,
         kind="failed",
         part=module.kind,
         why=module.problem,
-        remedy="Correct its source." if module.source else how_to_install(module.module_id),
+        remedy=module.remedy or remedy,
         where=where(*place_of_module(bundle, module.kind, name)),
     )
     if not module.origins:

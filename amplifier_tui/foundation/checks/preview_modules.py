@@ -14,7 +14,8 @@ from amplifier_tui.foundation.settings.expand import expand_variables
 from amplifier_tui.foundation.sources.local import package_folder
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.keys.addresses import missing_keys
-from amplifier_tui.kernel.mounting.discovery import FOLDER_PREFIX, search_dirs
+from amplifier_tui.kernel.mounting.discovery import FOLDER_PREFIX, declared_type_of, search_dirs
+from amplifier_tui.kernel.mounting.packages.finding import contradiction
 
 ModuleState = Literal["ready", "not_fetched", "missing"]
 
@@ -29,6 +30,7 @@ class PreviewModule:
         origins: Who contributed the entry, the last one with the last word.
         detail: What distinguishes the entry, e.g. a provider's model.
         problem: Why it is not ready.
+        remedy: What to do, where it is a module of another kind.
         missing_keys: Variables a provider needs and does not find.
     """
 
@@ -40,6 +42,7 @@ class PreviewModule:
     state: ModuleState = "ready"
     detail: str = ""
     problem: str = ""
+    remedy: str = ""
     missing_keys: tuple[str, ...] = ()
 
 
@@ -75,6 +78,16 @@ def not_installed(module: str, installed: set[str]) -> str:
     return f"No module '{module}' is installed{did_you_mean(module, installed)}"
 
 
+def wrong_kind(entry: ModuleEntry) -> tuple[str, str]:
+    """Return what is wrong with a module of another kind than its place asks for, and a remedy.
+
+    Both are empty where nothing is, and where that can't be told without running its code.
+    """
+    if entry.data.get("source") or not entry.module:
+        return "", ""
+    return contradiction(entry.module, entry.kind, declared_type_of(entry.module))
+
+
 async def _describe(
     found: ModuleEntry,
     bundle: BundleData,
@@ -85,7 +98,7 @@ async def _describe(
     entry, module = found.data, found.module
     source = entry.get("source")
     state: ModuleState = "ready"
-    problem = ""
+    problem = remedy = ""
     if isinstance(source, str) and source:
         try:
             await sources.resolve(source)
@@ -93,8 +106,10 @@ async def _describe(
             state, problem = "not_fetched", error.message
         except BundleError as error:
             state, problem = "missing", error.message
-    elif problem := not_installed(module, installed):
-        state = "missing"
+    else:
+        problem, remedy = wrong_kind(found)
+        problem = problem or not_installed(module, installed)
+        state = "missing" if problem else state
     missing = missing_keys(entry, environ) if found.kind == "provider" else []
     return PreviewModule(
         module_id=module,
@@ -105,6 +120,7 @@ async def _describe(
         state=state,
         detail=_detail(entry, environ),
         problem=problem,
+        remedy=remedy,
         missing_keys=tuple(missing),
     )
 

@@ -146,6 +146,19 @@ def declared_type(file: Path | None) -> str | None:
     return declared[1] if declared is not None else None
 
 
+def declared_type_of(module_id: str) -> str | None:
+    """Return the kind that a module without a source says it is; None if that can't be told."""
+    entry_point = installed_modules().get(module_id)
+    if entry_point is not None:
+        return declared_type(_source_file(entry_point.value.partition(":")[0].strip()))
+    for folder in search_dirs():
+        path = folder / f"{FOLDER_PREFIX}{module_id}"
+        if path.is_dir():
+            package = find_package_dir(module_id, path)
+            return declared_type(package / "__init__.py" if package else None)
+    return None
+
+
 def declared_kind(module_id: str, file: Path | None) -> str:
     """Return what a module that is not imported says it is, else what its id suggests."""
     declared = declared_type(file)

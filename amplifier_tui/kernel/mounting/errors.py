@@ -29,7 +29,10 @@ class ModuleLoadError(Exception):
 
 
 class ModuleValidationError(Exception):
-    """A module does not fulfil its contract; ``reason`` is the first thing that is wrong."""
+    """A module does not fulfil its contract; ``reason`` is the first thing that is wrong.
+
+    ``remedy`` is what to do about it, where that is known; the error's text has both.
+    """
 
     def __init__(
         self,
@@ -37,9 +40,10 @@ class ModuleValidationError(Exception):
         *,
         reason_code: FailureReason = "validation_failed",
         reason: str = "",
+        remedy: str = "",
     ) -> None:
         super().__init__(message)
-        self.reason = reason
+        self.reason, self.remedy = reason, remedy
         self.reason_code: FailureReason = reason_code
 
 

@@ -26,7 +26,11 @@ from amplifier_tui.kernel.mounting.errors import (
     module_failure_reason,
 )
 from amplifier_tui.kernel.mounting.mounted import Kind, MountedModule
-from amplifier_tui.kernel.mounting.packages.finding import TYPE_TO_MOUNT_POINT, package_of
+from amplifier_tui.kernel.mounting.packages.finding import (
+    TYPE_TO_MOUNT_POINT,
+    check_kind,
+    package_of,
+)
 from amplifier_tui.kernel.mounting.window import MountWindow
 
 if TYPE_CHECKING:
@@ -156,6 +160,7 @@ async def _load_and_mount(
             source_hint=spec.get("source"),
             coordinator=coordinator,
         )
+        check_kind(spec["module"], kind, mount)
         point = TYPE_TO_MOUNT_POINT[kind] if kind in METHODS else None
         earlier = coordinator.get_mounted(point) if point else {}
         returned = await mount(coordinator)

@@ -18,6 +18,7 @@ from amplifier_tui.kernel.models import SessionStatus
 from amplifier_tui.kernel.mounting.callbacks import missing_keywords
 from amplifier_tui.kernel.mounting.errors import exception_text
 from amplifier_tui.kernel.mounting.mount import (
+    ModuleDeclinedError,
     OptionalKind,
     ReadyQueue,
     announce_ready,
@@ -321,6 +322,8 @@ async def _mount_required(
     spec = _required_spec(config, part)
     try:
         await mount_module(coordinator, loader, part, spec, ready)
+        if coordinator.get(part) is None:
+            raise ModuleDeclinedError(f"Module '{spec['module']}' mounted no {part}")
     except Exception as error:
         text = exception_text(error)
         logger.error("Failed to load %s '%s': %s", part, spec["module"], text)

@@ -217,6 +217,23 @@ def test_a_tool_whose_name_is_taken_or_whose_schema_is_none_is_told_in_its_row_a
     assert said == [f"tool-twin: {each}" for each in twin.problems]
 
 
+def test_a_module_of_another_kind_is_said_with_its_line(project: Project, driver: Driver) -> None:
+    path = changed(project, tools=("tool-test", "hooks-logging"))
+    driver.open("test")
+    item = report(driver)["hooks-logging"]
+    assert (item.part, item.why) == ("tool", "hooks-logging is a hook, and no tool")
+    assert item.remedy == "Its place is `hooks`." and item.where.startswith(f"{path}:")
+    assert driver.of(OpeningReported)[0].ready == 4
+
+
+def test_a_context_of_another_kind_is_said_with_its_line(project: Project, driver: Driver) -> None:
+    path = changed(project, context="tool-bash")
+    driver.client.open(OpenRequest(cwd=project.folder, bundle="test"))
+    failed = driver.wait(Failed)
+    assert failed.message.startswith(f"{path}:") and "tool-bash is a tool" in failed.message
+    assert failed.remedy == "Its place is `tools`."
+
+
 def test_a_module_that_breaks_its_contract_is_reported_with_the_line_and_what_belongs_there(
     project: Project, driver: Driver, tmp_path: Path
 ) -> None:

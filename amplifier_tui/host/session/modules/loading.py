@@ -18,6 +18,7 @@ from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.checks.ignored import why_no_session
 from amplifier_tui.foundation.checks.opening_report import (
+    check_session_modules,
     how_to_install,
     place_of_module,
     report_prepared,
@@ -48,6 +49,7 @@ from amplifier_tui.kernel.mounting.contents import (
     tool_name_problem,
 )
 from amplifier_tui.kernel.mounting.errors import MissingModuleError, named_text, with_place
+from amplifier_tui.kernel.mounting.packages.finding import check_kind
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
 _POINTS: Final = ("orchestrator", "context", "providers", "tools")
@@ -109,6 +111,7 @@ class ObservingLoader(ModuleLoader):
             mount = await super().load(
                 module_id, config, source_hint, coordinator, profile_source=profile_source
             )
+            check_kind(module_id, planned.kind, mount)
         except BaseException as error:
             self._fail(planned, error)
             raise
@@ -216,7 +219,7 @@ class ObservingLoader(ModuleLoader):
             return
         self._failed.add(key)
         text = error if isinstance(error, str) else named_text(error)
-        if isinstance(error, MissingModuleError):
+        if isinstance(error, MissingModuleError | ModuleValidationError) and error.remedy:
             text = error.reason
         if isinstance(error, BaseException):
             text = with_place(text, error)
@@ -268,6 +271,7 @@ def check_plan(bundle: BundleData) -> None:
     """Raise `BundleError` where a composed bundle lacks what no session runs without."""
     if lacking := why_no_session(bundle):
         raise BundleError(lacking, path=bundle.source_file)
+    check_session_modules(bundle)
 
 
 def leave_out_disabled(plan: dict[str, Any], facts: ModuleFacts, sender: Sender) -> None:
@@ -375,8 +379,10 @@ def _kind_of(module_id: str) -> ModuleKind:
 def _remedy(planned: Planned, error: BaseException | str) -> str:
     if planned.missing:
         return f"Set {' or '.join(planned.missing)} in the environment or in keys.env."
-    if isinstance(error, MissingModuleError):
+    if isinstance(error, MissingModuleError | ModuleValidationError) and error.remedy:
         return error.remedy
+    if isinstance(error, MissingModuleError):
+        return ""
     text = str(error)
     if isinstance(error, ModuleValidationError | ModuleLoadError):
         return f"Run `{_validation(planned)}`: it says what to correct."

@@ -166,3 +166,39 @@ def kind_of(module_id: str, module: Any) -> str:
             reason_code="invalid_module_metadata",
         )
     return str(declared)
+
+
+_SECTIONS: Final = {
+    "orchestrator": "session.orchestrator",
+    "context": "session.context",
+    "provider": "providers",
+    "tool": "tools",
+    "hook": "hooks",
+}
+
+
+def contradiction(module_id: str, kind: str, declared: Any) -> tuple[str, str]:
+    """Return what is wrong with a module in the place of one kind that says it is of another.
+
+    And what to do about it; both are empty where nothing is.
+    """
+    if declared == kind or declared not in _SECTIONS or kind not in _SECTIONS:
+        return "", ""
+    article = "an" if declared == "orchestrator" else "a"
+    problem = f"{module_id} is {article} {declared}, and no {kind}"
+    return problem, f"Its place is `{_SECTIONS[declared]}`."
+
+
+def check_kind(module_id: str, kind: str, mount: Any) -> None:
+    """Raise `ModuleValidationError` if a module says that it is of another kind."""
+    function = getattr(mount, "__mount__", mount)
+    for name in (getattr(function, "__module__", None), package_of(function)):
+        declared = getattr(sys.modules.get(name or ""), "__amplifier_module_type__", None)
+        problem, remedy = contradiction(module_id, kind, declared)
+        if problem:
+            raise ModuleValidationError(
+                f"{problem}. {remedy}",
+                reason_code="invalid_module_metadata",
+                reason=problem,
+                remedy=remedy,
+            )
