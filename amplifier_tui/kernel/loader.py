@@ -384,4 +384,5 @@ async def _validate(
             f"Module '{module_id}' failed validation: {result.summary()}. Errors: {problems}",
             reason_code="invalid_entry_point" if no_entry else "validation_failed",
             reason=result.errors[0].message,
+            details="; ".join(check.said for check in result.errors),
         )

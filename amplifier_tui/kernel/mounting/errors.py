@@ -31,7 +31,8 @@ class ModuleLoadError(Exception):
 class ModuleValidationError(Exception):
     """A module does not fulfil its contract; ``reason`` is the first thing that is wrong.
 
-    ``remedy`` is what to do about it, where that is known; the error's text has both.
+    ``remedy`` is what to do about it, where that is known; the error's text has both. ``details``
+    is all that is wrong, with file and line, without the module's name.
     """
 
     def __init__(
@@ -41,9 +42,10 @@ class ModuleValidationError(Exception):
         reason_code: FailureReason = "validation_failed",
         reason: str = "",
         remedy: str = "",
+        details: str = "",
     ) -> None:
         super().__init__(message)
-        self.reason, self.remedy = reason, remedy
+        self.reason, self.remedy, self.details = reason, remedy, details or reason
         self.reason_code: FailureReason = reason_code
 
 

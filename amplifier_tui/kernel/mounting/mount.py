@@ -95,10 +95,12 @@ async def call_mount(
     if called is None:
         # What it called and did not wait for has mounted nothing.
         place = place_of(mount)
+        reason = (
+            f"mount() should be async{f' ({place})' if place else ''}. "
+            "Define it as: async def mount(coordinator, config)"
+        )
         raise ModuleValidationError(
-            f"Module '{module_id}': mount() should be async{f' ({place})' if place else ''}. "
-            "Define it as: async def mount(coordinator, config)",
-            reason_code="invalid_entry_point",
+            f"Module '{module_id}': {reason}", reason_code="invalid_entry_point", reason=reason
         )
     return outcome
 

@@ -34,10 +34,15 @@ class ValidationCheck:
     remedy: str = ""
     where: str = ""
 
-    def __str__(self) -> str:
+    @property
+    def said(self) -> str:
+        """What was found, where, and what to do about it."""
         where = f" ({self.where})" if self.where else ""
         remedy = f". {self.remedy}" if self.remedy and not self.passed else ""
-        return f"{self.name}: {self.message}{where}{remedy}"
+        return f"{self.message}{where}{remedy}"
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.said}"
 
 
 def success(name: str, message: str, severity: Severity = "info") -> ValidationCheck:

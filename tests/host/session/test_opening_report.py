@@ -245,7 +245,8 @@ def test_a_module_that_breaks_its_contract_is_reported_with_the_line_and_what_be
     changed(project, ("- module: tool-test\n", f"{entry}- module: tool-test\n"))
     driver.open("test")
     why = report(driver)["tool-bent"].why
-    assert f"({source}:1). Define it as: async def mount(coordinator, config)" in why
+    place = f"({source}:1). Define it as: async def mount(coordinator, config)"
+    assert why == f"mount() should be async (async def mount(...)) {place}"
 
 
 def test_a_mount_of_the_search_path_that_is_not_async_has_failed_with_line_and_remedy(

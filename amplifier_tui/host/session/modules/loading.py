@@ -219,8 +219,8 @@ class ObservingLoader(ModuleLoader):
             return
         self._failed.add(key)
         text = error if isinstance(error, str) else named_text(error)
-        if isinstance(error, MissingModuleError | ModuleValidationError) and error.remedy:
-            text = error.reason
+        if isinstance(error, MissingModuleError | ModuleValidationError):
+            text = getattr(error, "details", "") or error.reason or text
         if isinstance(error, BaseException):
             text = with_place(text, error)
         failed = ModuleFailed(
