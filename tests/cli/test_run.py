@@ -18,6 +18,7 @@ from amplifier_tui.cli.run.headless import Headless, Limits, RunResult
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host import events
 from amplifier_tui.host.client import Decision, OpenRequest, QuestionAnswer, QuestionsReply
+from amplifier_tui.ui.app.preferences import Preferences
 from tests.host.conftest import project
 from tests.host.driving import Project
 
@@ -395,6 +396,22 @@ def test_a_run_stops_in_order_also_where_its_terminal_goes_unless_that_is_ignore
         assert run.interrupted is not (ignored and number is signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_a_run_begins_with_the_models_the_user_chose(monkeypatch: pytest.MonkeyPatch) -> None:
+    Preferences().set_model("coding", {"provider": "anthropic", "model": "haiku"})
+    requests: list[OpenRequest] = []
+
+    def made(client: Any, request: OpenRequest, *more: Any) -> Any:
+        client.close()
+        requests.append(request)
+        return SimpleNamespace(run=RunResult)
+
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(module, "Headless", made)
+    monkeypatch.setattr(command, "_interruptible", lambda run: run.run())
+    run_command(["run", "hello"])
+    assert requests[0].models["coding"].model == "haiku"
 
 
 def test_what_is_piped_in_beside_a_prompt_mentions_no_files(

@@ -165,6 +165,7 @@ def run(
     from amplifier_tui.host.client import OpenRequest, SpendLimit
     from amplifier_tui.host.door.descriptors import DescriptorCapture
     from amplifier_tui.host.door.local_client import LocalClient
+    from amplifier_tui.ui.app.preferences import Preferences
 
     log_to_file()
     with DescriptorCapture() as printed:
@@ -178,6 +179,7 @@ def run(
             appended=system_append,
             restores_queue=False,
             mode="plan" if approve == "none" else mode or "",
+            models=Preferences().models,
             limit=SpendLimit(cost=str(max_cost)) if max_cost is not None else None,
         )
         limits = Limits(max_turns, timeout)
