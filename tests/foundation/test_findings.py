@@ -74,6 +74,19 @@ async def test_each_entry_that_leads_nowhere_has_its_line(tmp_path: Path, bundle
     }
 
 
+@pytest.mark.parametrize(("script", "there"), [("../../s.yaml", True), ("../s.yaml", False)])
+async def test_a_script_that_is_not_there_is_told_with_its_line(
+    tmp_path: Path, bundles: Path, script: str, there: bool
+) -> None:
+    write(tmp_path / "s.yaml", "scenarios: []\n")
+    entry = f"{{module: provider-mock, config: {{script: {script}}}}}"
+    text = COMPLETE.replace("{module: provider-mock}", entry)
+    mine = write(bundles / "mine.yaml", f"bundle: {{name: mine}}\n{text}")
+    found = await findings(tmp_path)
+    assert [(each.path, each.line) for each in found] == ([] if there else [(mine, 3)])
+    assert all(f"and {bundles.parent / 's.yaml'}" in each.message for each in found)
+
+
 @pytest.mark.parametrize(
     ("name", "place", "words", "belongs"),
     [

@@ -1,17 +1,27 @@
-"""Which files the instruction of a bundle mentions that are not there."""
+"""Which files a bundle mentions, or has a scripted provider play, that are not there."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.files.beside import find_beside
 from amplifier_tui.base.messages.mentions import parse_mentions
 from amplifier_tui.base.nearest import did_you_mean
+from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import INSTRUCTION, BundleData
 from amplifier_tui.foundation.bundle.prompt import mention_resolver
-from amplifier_tui.foundation.checks.bundle_file import Problem
+from amplifier_tui.foundation.checks.bundle_file import Problem, place_of
+from amplifier_tui.foundation.dicts import module_key
+from amplifier_tui.foundation.settings.expand import variables
 
 _RULES = frozenset({"@AGENTS.md", "@CLAUDE.md", "@~/.amplifier/AGENTS.md"})
 """What a project or a user has or has not: an instruction may mention it all the same."""
+
+
+def missing_files(bundle: BundleData, working_dir: Path) -> list[Problem]:
+    """Return a warning for each of them, with its line."""
+    found = missing_mentions(bundle, working_dir)
+    return [*found, *missing_scripts(bundle, working_dir)]
 
 
 def missing_mentions(bundle: BundleData, working_dir: Path) -> Iterator[Problem]:
@@ -42,6 +52,25 @@ def missing_mentions(bundle: BundleData, working_dir: Path) -> Iterator[Problem]
             lines = _lines_of(path)
         line = lines.get(mention)
         yield Problem(f"The mentioned file {mention} {why}", "warning", path, line, remedy)
+
+
+def missing_scripts(bundle: BundleData, working_dir: Path) -> Iterator[Problem]:
+    """Yield a warning for each script of a scripted provider that is not there, with its line."""
+    for entry in entries_of(bundle):
+        config = entry.data.get("config")
+        wanted = config.get("script") if isinstance(config, dict) else None
+        if entry.agent or entry.module != "provider-mock" or not isinstance(wanted, str):
+            continue
+        if not wanted or variables(wanted):
+            continue
+        found, tried = find_beside(wanted, mention_resolver(bundle, working_dir), working_dir)
+        if found is None:
+            name = module_key(entry.data)
+            place = place_of(bundle, entry.origin, entry.section, name, ("config", "script"))
+            message = (
+                f"The script {wanted} is not there: looked for {' and '.join(map(str, tried))}"
+            )
+            yield Problem(message, "warning", *place, "Write the file, or correct the path.")
 
 
 def _lines_of(path: Path | None) -> dict[str, int]:

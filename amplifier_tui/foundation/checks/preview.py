@@ -15,7 +15,7 @@ from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_
 from amplifier_tui.foundation.catalog import BundleEntry
 from amplifier_tui.foundation.checks.bundle_file import Problem, check_files_of, problem_of
 from amplifier_tui.foundation.checks.ignored import why_no_session
-from amplifier_tui.foundation.checks.mentions import missing_mentions
+from amplifier_tui.foundation.checks.mentions import missing_files
 from amplifier_tui.foundation.checks.opening_report import report_preview
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, preview_modules
 from amplifier_tui.foundation.checks.validator import content_findings
@@ -80,7 +80,7 @@ class BundleDescription:
         asked: What a project or stranger brings and the user would be asked about, if they were
             not yet.
         bundle: The effective bundle; None when it cannot be loaded.
-        mentions: What the instruction mentions and is not there.
+        mentions: What the instruction mentions, or a provider plays, and is not there.
         known: Names an include could have; only of a bundle that cannot be loaded.
     """
 
@@ -189,7 +189,7 @@ async def preview_bundle(
         destinations=tuple(destinations),
         asked=tuple(asked),
         bundle=bundle,
-        mentions=tuple(await asyncio.to_thread(missing_mentions, bundle, working_dir)),
+        mentions=tuple(await asyncio.to_thread(missing_files, bundle, working_dir)),
     )
     problem = await asyncio.to_thread(_first_error, bundle)
     if problem is not None:

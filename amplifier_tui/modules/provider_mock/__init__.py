@@ -62,6 +62,7 @@ from uuid import uuid4
 from pydantic import AliasChoices, Field
 
 from amplifier_tui.base.config import PathText
+from amplifier_tui.base.files.beside import find_beside
 from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.kernel import capabilities, llm_errors
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -318,18 +319,15 @@ class ScriptedProvider:
         wanted = self.settings.script
         if wanted is None:
             return BUILT_IN
-        path = Path(wanted).expanduser()
-        if path.is_absolute():
-            return path
         get = getattr(self._coordinator, "get_capability", lambda _: None)
-        resolver, wanted = get("mention_resolver"), wanted.removeprefix("@")
-        # The bundle that is opened comes last among those it is made of.
-        bundles = reversed([*getattr(resolver, "bundles", ())]) if ":" not in wanted else ()
-        for mention in (wanted, *(f"{name}:{wanted}" for name in bundles)):
-            found = resolver.resolve(f"@{mention}") if resolver is not None else None
-            if found is not None:
-                return Path(found)
-        return working_dir(self._coordinator) / path if self._coordinator else path
+        folder = working_dir(self._coordinator) if self._coordinator else Path()
+        found, tried = find_beside(wanted, get("mention_resolver"), folder)
+        if found is None:
+            places = " and ".join(map(str, tried))
+            raise llm_errors.ConfigurationError(
+                f"The script of provider-mock is not there: looked for {places}", provider=NAME
+            )
+        return found
 
 
 async def _stream(

@@ -229,6 +229,35 @@ async def test_a_relative_script_is_looked_for_where_mentions_are(tmp_path: Path
     assert asked == ["@s.yaml"]
 
 
+async def test_a_script_that_is_nowhere_is_told_with_every_place(tmp_path: Path):
+    resolver = BaseMentionResolver({"mine": Bundle("mine", base_path=tmp_path / "b")}, tmp_path)
+    talk = Talk(tmp_path, "../s.yaml").user("Hi")
+    talk.coordinator.register_capability("session.working_dir", str(tmp_path))
+    talk.coordinator.register_capability("mention_resolver", resolver)
+    places = f"looked for {tmp_path.parent / 's.yaml'} and {tmp_path / 's.yaml'}"
+    with pytest.raises(llm_errors.ConfigurationError, match=f"is not there: {places}"):
+        await talk.next()
+
+
+async def test_a_path_that_leads_out_of_a_bundle_into_the_working_folder_is_found(tmp_path: Path):
+    base = tmp_path / "project" / ".amplifier" / "bundles"
+    base.mkdir(parents=True)
+    script = tmp_path / "project" / "scripts" / "s.yaml"
+    script.parent.mkdir()
+    script.write_text("scenarios: [{steps: {a: {say: mine}}}]")
+    bundle = Bundle("mine", base_path=base, confined_roots=(base,))
+    resolver = BaseMentionResolver({"mine": bundle}, tmp_path / "project")
+    for folder, says in (("project", "mine"), ("elsewhere", "")):
+        talk = Talk(tmp_path, "../../scripts/s.yaml").user("Hi")
+        talk.coordinator.register_capability("session.working_dir", str(tmp_path / folder))
+        talk.coordinator.register_capability("mention_resolver", resolver)
+        if says:
+            assert words(await talk.next()) == says
+        else:
+            with pytest.raises(llm_errors.ConfigurationError, match="is not there"):
+                await talk.next()
+
+
 async def test_or_beside_the_bundle_that_is_opened_before_those_it_is_made_of(tmp_path: Path):
     for name in ("base", "mine"):
         (tmp_path / name).mkdir()
