@@ -166,6 +166,13 @@ def test_a_folder_of_the_project_in_a_setting_is_asked_about_too(
     assert [item.title for item in answers.seen] == ["one"]
 
 
+@pytest.mark.parametrize("text", ["@team:skillz", "./nope"])
+def test_a_folder_that_is_not_there_is_left_out_and_said(project: Path, text: str) -> None:
+    config, review = reviewed(project, Answers(), {"skills": [text]})
+    assert config["skills"] == []
+    assert [item.why for item in review.left_out.values()] == [f"{text}: there is no such folder"]
+
+
 def test_the_users_own_folders_and_unknown_bundles_stay_as_they_are(
     project: Path, own_home: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """Which folders of skills a session may use: those of the project are asked about, one by one."""
 
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -83,7 +84,13 @@ class _Asking:
             if not given.is_absolute() and not self._is_own and not is_within(place, self._project):
                 self._leave_out(place, f"{text} leads out of the project")
                 return []
-        return self.usable(place) if self._owner(place) is Owner.PROJECT else [str(place)]
+        if self._owner(place) is not Owner.PROJECT:
+            return [str(place)]
+        if not os.path.isdir(place):
+            # Not left to the module to say: one that is made later was not asked about.
+            self._leave_out(place, f"{text}: there is no such folder")
+            return []
+        return self.usable(place)
 
     def usable(self, place: Path) -> list[str]:
         """Return the folders of skills in a place of the project, or itself, that may be used."""
