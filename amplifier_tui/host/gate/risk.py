@@ -369,7 +369,8 @@ def _looks_like_path(word: str, changes: bool) -> bool:
         return False
     if changes:
         return True
-    return word.startswith(("/", "~", "../", "./", ".env")) or word == ".." or "/." in word
+    # What begins with a dot may configure programs: `.git`, `.envrc`.
+    return word.startswith(("/", "~", ".")) or "/." in word
 
 
 def _runs_input(found: tuple[ProgramRun, ...], programs: frozenset[str] = INTERPRETERS) -> bool:

@@ -46,6 +46,7 @@ OUTSIDE_SANDBOX: Final = {
 
 
 _GIT: Final = re.compile(r"(?:^|[\s;|&(])git\s")
+_USES_GIT: Final = re.compile(r"(?:^|[\s;|&(/])(?:git|gh|glab|hub|jj|pre-commit)\s")
 
 
 class SandboxMissingError(Exception):
@@ -208,7 +209,9 @@ class Confining:
         workspace = workspace.resolve()
         writing = not grant.reading
         before = configuring_places(workspace) if writing else {}
-        repositories = {place for place in before if is_repository(place)}
+        # Git itself has to write in its folder; what else would, can't be gone back on.
+        uses_git = _USES_GIT.search(command[-1])
+        repositories = {place for place in before if uses_git and is_repository(place)}
         hidden = [*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment)]
         if grant.reading and not _GIT.search(command[-1]):
             # What it names of these was asked about; what it comes across was not. To git they
@@ -222,7 +225,6 @@ class Confining:
             network=grant.network,
             hidden=tuple(place.resolve() for place in hidden),
             empty=scratch / "empty",
-            # Git itself has to write in its folder.
             pinned=tuple(sorted(repositories)),
             read_only=tuple(sorted(before.keys() - repositories)),
             shown=() if repository is None else (repository,),

@@ -50,6 +50,28 @@ def test_a_note_for_every_project_is_no_change_of_the_workspace(
     assert act_of(describe_call("memory", arguments, tmp_path), "memory", arguments) == act
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("find .git -type f -delete", "find .git -delete", "gzip .git/HEAD", "python3 x.py .git"),
+        *("sort -o .git/HEAD a", "rsync --delete a/ .git/", "tar xf a.tar -C .git"),
+        *("git status && find .git -delete", "sort -o .envrc a", "perl -pi -e x .vscode/a.json"),
+    ],
+)
+def test_a_program_that_gets_what_configures_others_and_may_change_it_is_guarded(
+    tmp_path: Path, line: str
+) -> None:
+    for name in (".git", ".vscode"):
+        (tmp_path / name).mkdir()
+    for name in (".git/HEAD", ".envrc", ".vscode/a.json"):
+        (tmp_path / name).write_text("x")
+    call = {"command": line}
+    assert act_of(describe_call("bash", call, tmp_path), "bash", call) == "guarded"
+    for reads in ("ls -la .git", "cat .git/HEAD", "grep -r x .git", "find .git -name x"):
+        call = {"command": reads}
+        assert act_of(describe_call("bash", call, tmp_path), "bash", call) == "look"
+
+
 @pytest.mark.parametrize("line", ["git log -p", "cd sub; git log", "git -C sub log"])
 def test_git_in_a_repository_that_stands_for_another_does_more_than_look(
     tmp_path: Path, line: str

@@ -229,3 +229,50 @@ def test_a_file_whose_name_looks_like_a_place_is_itself(workspace: Path) -> None
     assert found.verdict != "allow"
     found = decide(workspace, "touch src/c:12", "write(src/c:12)", allowed=("bash(touch *)",))
     assert found.verdict != "allow"
+
+
+CHANGED = [
+    *(
+        "git rm -q secrets/plan.txt",
+        "git checkout HEAD~1 -- secrets",
+        "git clean -fdx",
+        "git stash",
+    ),
+    *("git checkout other", "git restore .", "sort -o secrets/new a", "sort -osecrets/new a"),
+    *("perl -pi -e s/a/b/ secrets/plan.txt", "gzip secrets/plan.txt", "find secrets -delete"),
+    *("find . -name plan.txt -delete", "rsync --delete a/ secrets/", "patch secrets/plan.txt p"),
+    *(
+        "prettier --write .",
+        "prettier --write secrets",
+        "tool --output=secrets/new",
+        "rm -rf secrets",
+    ),
+]
+
+
+@pytest.mark.parametrize("line", CHANGED)
+@pytest.mark.parametrize("allowed", [(), ("bash",)])
+def test_what_a_program_may_change_that_is_named_or_lies_below_goes_by_no_mode_and_no_rule(
+    workspace: Path, line: str, allowed: tuple[str, ...]
+) -> None:
+    allowed = tuple(f"bash({line})" for _ in allowed)
+    assert decide(workspace, line, WRITE, allowed=allowed).verdict in ("ask", "deny")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("git add secrets/plan.txt", "git commit -qm x", "git push", "git status", "git log"),
+        *(
+            "cat secrets/plan.txt",
+            "grep -r x .",
+            "find . -name x",
+            "find src -delete",
+            "gzip src/a.py",
+        ),
+        *("git rm src/a.py", "git checkout HEAD~1 -- src", "tool", "tool src", "touch new"),
+    ],
+)
+def test_what_changes_no_such_file_goes_as_before(workspace: Path, line: str) -> None:
+    before = decide(workspace, line)
+    assert decide(workspace, line, WRITE).verdict == before.verdict

@@ -101,6 +101,17 @@ async def test_the_scratch_folder_lasts_from_call_to_call_and_not_longer(shell: 
     assert not scratch.path.exists()
 
 
+async def test_what_is_no_git_leaves_the_repository_as_it_is(shell: Shell) -> None:
+    await run(
+        shell,
+        "git init -q . && git -c user.email=a -c user.name=a commit -qm x --allow-empty",
+        None,
+    )
+    await run(shell, "find .git -type f -delete; rm -rf .git; echo x > .git/HEAD")
+    assert "On branch" in await run(shell, "git status", READING)
+    assert "exit code 0" in await run(shell, "git tag made && git tag")
+
+
 @pytest.mark.parametrize(
     ("command", "said"),
     [

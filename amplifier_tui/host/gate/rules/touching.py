@@ -27,6 +27,13 @@ _SHOWS: Final = frozenset({"files", "pattern", "first", "sed", "jq", "revisions"
 _NAMES_ONLY: Final = frozenset(
     {"ls", "stat", "cd", "pushd", "df", "du", "realpath", "readlink", "file"}
 )
+_KEEPS_FILES: Final = frozenset(
+    {
+        *("add", "branch", "bundle", "commit", "config", "fetch", "gc", "init", "maintenance"),
+        *("notes", "prune", "push", "reflog", "remote", "tag", "update-index", "update-ref"),
+    }
+)
+"""Commands of git that do more than read, and leave the files of a worktree as they are."""
 _COPIES: Final = frozenset({"cp", "ln", "install"})
 _SEARCH_TOOLS: Final = frozenset({"grep", "search_files"})
 _MOST_FOLDERS: Final = 32
@@ -43,6 +50,7 @@ class TouchedFiles:
         listed: Files and folders of which it says no more than that they are there.
         written: What it writes, or makes.
         given: Files that a program gets to which the table of programs says nothing.
+        changed: Files and folders that a program may change, as it does more than read.
         searched: Folders that it looks through, and whether at hidden names, too.
         shown: Files and folders of which git may print what they hold, or held once.
         unclear: It reads files that are only known when it runs.
@@ -53,6 +61,7 @@ class TouchedFiles:
     listed: list[PathPlace] = field(default_factory=list)
     written: list[PathPlace] = field(default_factory=list)
     given: list[PathPlace] = field(default_factory=list)
+    changed: list[PathPlace] = field(default_factory=list)
     searched: list[tuple[PathPlace, bool]] = field(default_factory=list)
     shown: list[PathPlace] = field(default_factory=list)
     unclear: bool = False
@@ -109,8 +118,15 @@ def _add(run: ProgramRun, heres: Sequence[Whereabouts], found: TouchedFiles) -> 
     if seen is None:
         if shows and not all(command.known):
             found.unclear = True
-        parts = (part for word in words for part in _parts(word))
-        found.given += (each for each in _located(parts, heres, found) if each.exists)
+        parts = [part for word in words for part in _parts(word)]
+        given = _located(parts, heres, found)
+        found.given += (each for each in given if each.exists)
+        if run.program != "git":
+            found.changed += given
+        elif named(command)[0].removeprefix("git").strip() not in _KEEPS_FILES:
+            # Without a file it is about all of them.
+            there = [each for each in given if each.exists]
+            found.changed += there or _located((".",), heres, found)
         return
     chosen = "xargs" in run.wrappers or any("{}" in word for word in words)
     found.unclear |= shows and (not seen.told or chosen or (_are_lost(heres) and bool(seen.places)))
@@ -159,6 +175,8 @@ def _parts(word: str) -> Iterator[str]:
         _, found, rest = word.partition(mark)
         if found and rest:
             yield rest
+    if word.startswith("-") and not word.startswith("--") and len(word) > 2:
+        yield word[2:]  # `-ofile`
 
 
 def _readings(text: str, heres: Sequence[Whereabouts]) -> Iterator[str]:
@@ -219,7 +237,8 @@ def may_touch(rule: Rule, part: Part, workspace: Path) -> str:
             return "read"
         if reading and any(_may_have_held(rule.inside, each) for each in found.shown):
             return "read"
-        if writing and found.writes_unclear:
+        may_be_in = (*found.written, *found.changed)
+        if writing and (found.writes_unclear or any(_holds(rule.inside, p) for p in may_be_in)):
             return "change"
         searched = found.searched
     elif part.tool in _SEARCH_TOOLS:
@@ -236,6 +255,11 @@ def is_about(inside: str, place: PathPlace) -> bool:
     """Whether a rule that restricts is about a place, or about all that would be in it."""
     below = replace(place, path=place.path / _ANY, named=place.named / _ANY)
     return leads_to(inside, place, exact=False) or leads_to(inside, below, exact=False)
+
+
+def _holds(inside: str, place: PathPlace) -> bool:
+    """Whether a rule is about a place, or about what is in it."""
+    return is_about(inside, place) or (place.path.is_dir() and holds_some(inside, place))
 
 
 def _may_have_held(inside: str, place: PathPlace) -> bool:
