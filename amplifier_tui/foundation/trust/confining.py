@@ -5,13 +5,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.messages.mentions import parse_mentions
+from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.mentions.loading import read_mentioned
 from amplifier_tui.foundation.mentions.resolver import existing_mention
+from amplifier_tui.foundation.settings.expand import expand_variables
 from amplifier_tui.foundation.trust.file_review import FileReview
 
 _DEPTH: Final = 3
 """Levels of files that mention files, as far as they are loaded."""
+
+_SHOWN: Final = 80
+"""Characters of an example that are told."""
+_NOT_PLAIN: Final = "only plain words are offered from others: no ! or / in front, and no @"
 
 
 def confine(file: FileReview, bundle: BundleData) -> None:
@@ -59,6 +66,28 @@ def allowed_mentions(file: FileReview, text: Any, where: str) -> list[Path]:
             elif (found := file.file_allowed(path, f"{mention} in {where}")) is not None:
                 allowed.append(found)
     return allowed
+
+
+def plain_examples(file: FileReview, examples: Any, keys: Keys) -> Any:
+    """Return the prompts that a session offers without those that do more than say something.
+
+    Who picks one sends it as the user's own word: commands would run and files be sent unasked.
+
+    Args:
+        keys: Where they stand.
+    """
+    if not isinstance(examples, list):
+        return examples
+    plain: list[Any] = []
+    for index, example in enumerate(examples):
+        words = str(expand_variables(example, file.review.environ))
+        # What no screen shows could hide how it begins.
+        if words.strip().startswith(("!", "/")) or "@" in words or clean(words) != words:
+            shown = one_line(str(example), _SHOWN)
+            file.leave_out("power", f"example {shown}", (*keys, index), _NOT_PLAIN)
+        else:
+            plain.append(example)
+    return plain
 
 
 def _found(file: FileReview, text: str) -> Path | None:

@@ -36,7 +36,7 @@ from amplifier_tui.foundation.settings.settings import (
     merge_settings,
 )
 from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
-from amplifier_tui.foundation.trust.confining import allowed_mentions, confine
+from amplifier_tui.foundation.trust.confining import allowed_mentions, confine, plain_examples
 from amplifier_tui.foundation.trust.file_review import FileReview
 from amplifier_tui.foundation.trust.keys.addresses import KNOWN_KEYS
 from amplifier_tui.foundation.trust.owners import Owner, weakest
@@ -178,6 +178,8 @@ class Layer(FileReview):
                 self._power(session, part, here[:-1], "session")
             elif part not in ("orchestrator", "context"):
                 self._keys(session, part, here[:-1], "the session")
+                if part == "examples":
+                    session[part] = plain_examples(self, session[part], here)
             elif isinstance(entry, dict):
                 self._entry(entry, here, entry)
             elif isinstance(entry, str):
