@@ -87,6 +87,19 @@ def test_a_state_without_a_context_s_own_part_stays_as_it_is() -> None:
     assert state_before(strange, 3)["state"]["context"]["decisions"]["models"] == {}
 
 
+def test_what_stands_for_summaries_in_any_order_holds_again_too() -> None:
+    written = (("a", "1"), ("b", "2"), ("c", "2 3"), ("d", "1 4"), ("e", "4"))
+    summaries = [
+        {"id": name, "text": name, "keys": keys.split(), "at_row": 5} for name, keys in written
+    ]
+    decided = {"summaries": [{**each, "id": f"m{each['id']}"} for each in summaries[:2]]}
+    own = {"decisions": {"models": {"m": decided}, "summaries": summaries}, "told": 0}
+    data: dict[str, Any] = {"state": {"context": own}}
+    taken = state_before(data, 9)
+    assert state_before(taken, 9) == taken
+    assert state_again(taken, own, 9) == data
+
+
 @given(STATES, st.integers(0, 31))
 def test_what_was_decided_holds_again_when_the_rows_are_back(data: Any, row: int) -> None:
     taken = state_before(data, row)

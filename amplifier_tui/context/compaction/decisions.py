@@ -236,12 +236,18 @@ class Decisions:
 
     def keep_before(self, row: int) -> None:
         """Have what was decided when the ledger ended before a row; the user's choices stay."""
-        for decided in self._by_model.values():
+        by_model = list(self._by_model.values())
+        for decided in by_model:
             decided.keep_before(row)
+        left = [decided.summaries for decided in by_model]
         written = [*_summaries_before((*self.earlier, *self.summaries), row)]
         self.summaries, self.earlier = [], []
         for summary in written:
             self._stand(summary)
+        # In the order in which they were found: done once more, nothing changes.
+        self.earlier = _in_order(self.earlier, written)
+        for decided, found in zip(by_model, left, strict=True):
+            decided.earlier = tuple(_in_order(decided.earlier, found))
         self.choices = Choices(each for each in self.choices.changes if _is_before(each[0], row))
 
     def to_dict(self) -> dict[str, Any]:
@@ -365,3 +371,9 @@ def _summaries_before(summaries: Iterable[Summary], row: int) -> Iterator[Summar
     for summary in summaries:
         if summary.at_row <= row and all(_is_before(key, row) for key in summary.keys):
             yield summary
+
+
+def _in_order(some: Iterable[Summary], found: Iterable[Summary]) -> list[Summary]:
+    """Return some of the summaries that were found, in the order of those."""
+    which = {id(summary) for summary in some}
+    return [summary for summary in found if id(summary) in which]
