@@ -23,6 +23,7 @@ from amplifier_tui.cli.acp.session import EditorSession
 from amplifier_tui.host.client import ModelCard, OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import HostEvent, Mode, ModelChanged, Notice
+from amplifier_tui.ui.app.preferences import Preferences
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.trust.gate import TrustCallback
@@ -287,6 +288,7 @@ class EditorAgent:
             resume=resume,
             demo=wanted.demo and not resume,
             mode=cast("Mode", wanted.mode),
+            models=Preferences().models,
             mcp_servers=servers_of(more.get("mcp_servers") or ()),
             restores_queue=False,
             client_files=files if files.reads or files.writes else None,

@@ -26,6 +26,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.ui.app.preferences import Preferences
 from tests.cli.acp.editor import TestEditor
 from tests.host.asking import claude
 from tests.host.driving import Project, calling, saying
@@ -64,6 +65,20 @@ async def test_model_and_effort_are_chosen_and_what_there_is_not_is_said(
     if "effort" in (now := await choose("model", model.current_value)):
         assert now["effort"] == "default"
         assert (await choose("effort", "high"))["effort"] == "high"
+
+
+async def test_a_session_begins_with_the_model_that_the_user_chose(
+    project: Project, connect: Connect, server: LoopbackServer
+) -> None:
+    import_module("anthropic.resources.messages")
+    server.models = ["claude-sonnet-4-5", "claude-opus-4-5"]
+    name = project.bundle(providers=[claude(server)], tools=())
+    Preferences().set_model(name, {"provider": "anthropic", "model": "claude-opus-4-5"})
+    editor = await connect(name)
+    await editor.agent.new_session(cwd=str(project.folder), mcp_servers=[])
+    listed = await editor.until(lambda: editor.of(schema.ConfigOptionUpdate))
+    model = {each.id: each for each in listed[-1].config_options}["model"]
+    assert "claude-opus-4-5" in model.current_value
 
 
 async def test_there_is_nothing_to_log_in_to_and_extensions_are_not_known(

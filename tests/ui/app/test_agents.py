@@ -92,6 +92,20 @@ async def test_a_running_agent_is_opened_told_something_and_left(size: tuple[int
         assert not drive.client.named("interrupt"), "the way back stops nothing"
 
 
+@pytest.mark.parametrize("names", [("explorer",), ("explorer", "reviewer")])
+async def test_who_wants_to_tell_an_agent_something_writes_to_it(names: tuple[str, ...]) -> None:
+    async with running(size=(80, 24)) as drive:
+        await work(drive, *names)
+        await drive.press("ctrl+x", "T")
+        if len(names) > 1:
+            assert "Choose the agent with enter" in drive.text()
+            await drive.press("enter")
+        assert "enter tells explorer" in drive.text()
+        await drive.write("Be brief.")
+        await drive.press("enter")
+        assert drive.client.calls[-1] == ("tell_agent", "1-2_explorer", "Be brief.")
+
+
 async def test_what_is_written_to_an_agent_that_has_ended_goes_nowhere_and_stays() -> None:
     async with running(size=(80, 24)) as drive:
         await work(drive, "explorer")

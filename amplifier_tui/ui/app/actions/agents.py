@@ -30,7 +30,10 @@ def tell(app: SessionApp, client: SessionClient, state: SessionState, words: str
     """Tell an agent something; without words, write it where it is read."""
     name, _, text = words.strip().partition(" ")
     if not text:
-        show(app, name)
+        # The prompt below an agent's conversation is for that agent.
+        _with_agent(app, state, name, lambda entry: app.main.open_agent(entry.lane))
+        if len(state.lanes.running()) > 1 and app.main.agent_view is None:
+            app.say("Choose the agent with enter: the prompt is for it then.")
         return
 
     def told(entry: LaneEntry) -> None:
