@@ -30,6 +30,13 @@ class GitContents(NamedTuple):
     narrow: bool = False
 
 
+_KEEPS_FILES: Final = frozenset(
+    {
+        *("add", "branch", "bundle", "commit", "config", "fetch", "gc", "init", "maintenance"),
+        *("notes", "prune", "push", "reflog", "remote", "tag", "update-index", "update-ref"),
+    }
+)
+"""Commands that do more than read, and leave the files of a worktree as they are."""
 _QUIET: Final = frozenset(
     {
         *("add", "am", "apply", "branch", "cherry", "cherry-pick", "checkout", "clean", "clone"),
@@ -79,12 +86,7 @@ def git_contents(command: ShellCommand) -> GitContents | None:
 
     Files that it names to `git blame` are none of this, see `looks`.
     """
-    command = replace(
-        command,
-        words=("git", *command.words[1:]),
-        written=("git", *command.written[1:]),
-    )
-    program, at = named(command)
+    command, program, at = _told(command)
     name = program.removeprefix("git").strip()
     words, known = command.written[at:], command.known[at:]
     everything = GitContents(posixpath.join("", *git_folders(command.written[:at])))
@@ -107,6 +109,24 @@ def git_contents(command: ShellCommand) -> GitContents | None:
     if not _prints(name, arguments):
         return None
     return _bounded(name, words, arguments, everything)
+
+
+def git_keeps_files(command: ShellCommand) -> bool:
+    """Return whether a command of git leaves the files of a worktree as they are.
+
+    It is not said of those that only read.
+    """
+    return _told(command)[1].removeprefix("git").strip() in _KEEPS_FILES
+
+
+def _told(command: ShellCommand) -> tuple[ShellCommand, str, int]:
+    """Return the command by the name `git`, its name in the table, and where its words begin."""
+    command = replace(
+        command,
+        words=("git", *command.words[1:]),
+        written=("git", *command.written[1:]),
+    )
+    return command, *named(command)
 
 
 def _has_any(name: str, words: tuple[str, ...]) -> bool:

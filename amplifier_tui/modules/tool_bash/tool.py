@@ -185,8 +185,9 @@ class BashTool(DescribedTool):
             notes = await asyncio.to_thread(confined.finish)
         if run.left_running:
             self._leftovers.hold(process)
-        said = (command, output.text())
-        notes += await asyncio.to_thread(confined.goes_with_the_session, *said)
+        if confined.scratch is not None:
+            said = (command, output.text())
+            notes += await asyncio.to_thread(confined.goes_with_the_session, *said)
         if run.exit_code and confined.terms:
             notes.append(confined.terms)
         if left is not None:

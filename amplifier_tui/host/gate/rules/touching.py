@@ -12,6 +12,7 @@ from typing import Final
 from amplifier_tui.base.files.nearby import nearby
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell import ProgramRun, ShellCommand, programs_of, search_of
+from amplifier_tui.base.shell.git_contents import git_keeps_files
 from amplifier_tui.base.shell.looks import EXPANDED, looks, named
 from amplifier_tui.base.shell.options import option_tables
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
@@ -27,13 +28,6 @@ _SHOWS: Final = frozenset({"files", "pattern", "first", "sed", "jq", "revisions"
 _NAMES_ONLY: Final = frozenset(
     {"ls", "stat", "cd", "pushd", "df", "du", "realpath", "readlink", "file"}
 )
-_KEEPS_FILES: Final = frozenset(
-    {
-        *("add", "branch", "bundle", "commit", "config", "fetch", "gc", "init", "maintenance"),
-        *("notes", "prune", "push", "reflog", "remote", "tag", "update-index", "update-ref"),
-    }
-)
-"""Commands of git that do more than read, and leave the files of a worktree as they are."""
 _COPIES: Final = frozenset({"cp", "ln", "install"})
 _SEARCH_TOOLS: Final = frozenset({"grep", "search_files"})
 _MOST_FOLDERS: Final = 32
@@ -123,7 +117,7 @@ def _add(run: ProgramRun, heres: Sequence[Whereabouts], found: TouchedFiles) -> 
         found.given += (each for each in given if each.exists)
         if run.program != "git":
             found.changed += given
-        elif named(command)[0].removeprefix("git").strip() not in _KEEPS_FILES:
+        elif not git_keeps_files(command):
             # Without a file it is about all of them.
             there = [each for each in given if each.exists]
             found.changed += there or _located((".",), heres, found)
