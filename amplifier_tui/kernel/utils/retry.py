@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from html import unescape
 from typing import Any, Final, TypeVar
 
 from amplifier_tui.base.python import awaited
@@ -223,6 +222,9 @@ def one_line(text: str) -> str:
     if _PAGE.match(text):
         page = text[:_PAGE_READ]
         title = _TITLE.search(page)
+        # Only here: its table of names takes 350 kB.
+        from html import unescape
+
         text = unescape(title[1] if title else _MARKS.sub(" ", page)).strip() or "an empty page"
     return shortened(" ".join(text.split()).rstrip("."), _LONGEST)
 
