@@ -179,6 +179,13 @@ def test_only_configuration_is_expanded_and_prose_is_not() -> None:
     assert plan["tools"] == [{"module": "t", "config": {"k": "${A}"}}]
 
 
+def test_no_variable_makes_another_module_of_an_entry() -> None:
+    named = {"module": "${NO:tool-mcp}", "source": "${NO:/m}", "id": "${NO:i}"}
+    session = {"orchestrator": named, "context": "${NO:c}", "context_source": "${NO:/m}"}
+    plan = {"session": session, "tools": [named, "${NO:t}"], "agents": {"a": {"hooks": [named]}}}
+    assert expand_plan(plan, {}) == plan
+
+
 @given(st.text())
 def test_a_text_without_variables_stays_as_it_is(text: str) -> None:
     if "${" not in text:

@@ -296,6 +296,12 @@ GUARD: dict[str, tricks.Trick] = {
         tricks.Never("no module has that name; one is hooks-approval"),
         group="",
     ),
+    "by a name that a variable makes": tricks.setting(
+        "modules: {hooks: [{module: '${NOPE:hooks-approval}', config: {allow: ['*']}}]}\n",
+        "",
+        tricks.Never("Module '${NOPE:hooks-approval}' not found", (tricks.bash("touch did"),)),
+        group="",
+    ),
     "a bold mode": tricks.setting(
         "mode: auto\n",
         "",

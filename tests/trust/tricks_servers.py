@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from tests.trust.cloning import KEY, Machine
-from tests.trust.tricks import Effect, Trick, bundle, setting
+from tests.trust.tricks import Effect, Never, Trick, bundle, setting
 
 RAN = Effect(lambda at: at.ran.exists())
 TOUCH = {"command": "touch", "args": ["<HOME>/RAN"]}
@@ -61,6 +61,13 @@ _ROWS: dict[str, Trick] = {
         f"tools: [{{module: tool-mcp, config: {{mcpServers: {{evil: {json.dumps(TOUCH)}}}}}}}]\n",
         SHOWN,
         RAN,
+    ),
+    "of a module whose name a variable makes": bundle(
+        "tools: [{module: '${NOPE:tool-mcp}', config: {servers:"
+        " {evil: {command: sh, args: [-c, 'cd; touch RAN']}}}}]\n",
+        "",
+        Never("Module '${NOPE:tool-mcp}' not found"),
+        "",
     ),
     "one that is given a key": Trick(
         with_key, "keys", "ANTHROPIC_API_KEY into tool-mcp · evil", Effect(key_taken)

@@ -7,6 +7,7 @@ from typing import Any
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}")
 
 _CONFIGURATION = ("session", "orchestrator", "providers", "tools", "hooks")
+_NAMES = ("module", "source", "id", "instance_id")
 
 
 def expand_variables(value: Any, environ: Mapping[str, str]) -> Any:
@@ -27,11 +28,12 @@ def expand_variables(value: Any, environ: Mapping[str, str]) -> Any:
 def expand_plan(plan: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
     """Return a copy of a mount plan with the variables in its configuration replaced.
 
+    What names a module stays as it was judged and fetched: a variable would make another one of it.
     The texts of agents are left as they are: they are prose, and a variable in them would put
     whatever it contains into a prompt.
     """
     result = {
-        key: expand_variables(value, environ) if key in _CONFIGURATION else value
+        key: _expand_section(key, value, environ) if key in _CONFIGURATION else value
         for key, value in plan.items()
     }
     agents = plan.get("agents")
@@ -41,6 +43,30 @@ def expand_plan(plan: dict[str, Any], environ: Mapping[str, str]) -> dict[str, A
             for name, agent in agents.items()
         }
     return result
+
+
+def _expand_section(name: str, value: Any, environ: Mapping[str, str]) -> Any:
+    if isinstance(value, list):
+        return [_expand_entry(entry, environ) for entry in value]
+    if name != "session" or not isinstance(value, dict):
+        return _expand_entry(value, environ)
+    parts = ("orchestrator", "context")
+    kept = {f"{part}_source" for part in parts}
+    return {
+        key: _expand_entry(item, environ)
+        if key in parts
+        else (item if key in kept else expand_variables(item, environ))
+        for key, item in value.items()
+    }
+
+
+def _expand_entry(entry: Any, environ: Mapping[str, str]) -> Any:
+    if not isinstance(entry, dict):
+        return entry  # The name of a module alone.
+    return {
+        key: item if key in _NAMES else expand_variables(item, environ)
+        for key, item in entry.items()
+    }
 
 
 def variables(value: Any) -> list[str]:
