@@ -102,7 +102,7 @@ async def test_no_spelling_gets_around_it(project: Path, config: str) -> None:
         "{base_url: 'https://eu.api.openai.com/v1'}",
         "{base_url: '${OPENAI_BASE_URL}'}",
         "{base_url: '${MY_GATEWAY_URL:https://evil.example}'}",
-        f"{{base_url: '{EVIL}', api_key: the-bundles-own}}",
+        "{base_url: 'http://127.0.0.1:11434/v1', api_key: the-bundles-own}",
     ],
 )
 async def test_usual_addresses_need_no_question(project: Path, config: str) -> None:
@@ -117,11 +117,23 @@ async def test_usual_addresses_need_no_question(project: Path, config: str) -> N
     assert len(found.mount_plan["providers"]) == 1 and trust.requests == []
 
 
-async def test_without_a_key_there_is_nothing_to_ask(project: Path) -> None:
+async def test_without_a_key_there_is_nothing_to_ask_about_this_machine(project: Path) -> None:
     trust = Recorder()
-    name = bundle(project, f"{{base_url: '{EVIL}'}}")
+    name = bundle(project, "{base_url: 'http://localhost:1234/v1'}")
     found = await prepared(project, name, trust=trust, OPENAI_API_KEY="")
-    assert urls(found) == [EVIL] and trust.requests == []
+    assert urls(found) == ["http://localhost:1234/v1"] and trust.requests == []
+
+
+@pytest.mark.parametrize("config", ["{base_url: 'X'}", "{base_url: 'X', api_key: its-own}"])
+async def test_without_a_key_of_the_users_what_is_said_is_asked_about(
+    project: Path, config: str
+) -> None:
+    trust, name = Recorder(), bundle(project, config.replace("X", EVIL))
+    assert urls(await prepared(project, name, trust=trust, OPENAI_API_KEY="")) == [EVIL]
+    (request,) = trust.requests
+    assert request.detail == "this conversation would be sent to https://evil.example"
+    found = await prepared(project, name, OPENAI_API_KEY="")
+    assert found.mount_plan["providers"] == []
 
 
 async def test_an_address_from_the_users_own_settings_is_the_users_own(

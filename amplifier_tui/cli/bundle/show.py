@@ -210,10 +210,12 @@ def _wants(preview: "BundleDescription") -> Iterator[str]:
     fetched = [(each.uri, f"{_subject(each)}{_by(each.included_by)}") for each in preview.to_fetch]
     yield from _section("Would be fetched", table(fetched, indent=2))
     servers = [
-        (each.url, f"gets {' and '.join(each.keys)} from {each.module_id}{_by(each.included_by)}")
+        (each.url, f"gets {each.sends} from {each.module_id}{_by(each.included_by)}")
         for each in preview.destinations
     ]
-    yield from _section("Would get a key, if you allow it", table(servers, indent=2))
+    yield from _section(
+        "Would get a key or what is said, if you allow it", table(servers, indent=2)
+    )
     asked = [(each.title, each.group, each.where or each.detail) for each in preview.asked]
     yield from _section("Would be asked about, if it was not yet", table(asked, indent=2))
 

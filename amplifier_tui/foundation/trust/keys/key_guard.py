@@ -10,8 +10,10 @@ key goes without a question to
   and the user's own settings have contributed.
 
 For any other address the trust callback is asked (`connect`), for one of this machine too: another
-user may listen there, or a proxy lead out. Without its consent the module is left out of the mount
-plan. Settings in a project are not the user's own: they come with it.
+user may listen there, or a proxy lead out. A provider that gets no key of the user's still gets all
+that is said, so its address is asked about as well, unless it is of this machine. Without consent
+the module is left out of the mount plan. Settings in a project are not the user's own: they come
+with it.
 """
 
 import re
@@ -28,6 +30,7 @@ from amplifier_tui.foundation.trust.gate import TrustGate, TrustRequest
 from amplifier_tui.foundation.trust.keys.addresses import (
     KNOWN_KEYS,
     addresses_in,
+    is_this_machine,
     is_vendor,
     origin_of,
 )
@@ -41,13 +44,13 @@ _ADDRESS_VARIABLE = re.compile(r"(?i)(?:^|_)(?:URL|URI|HOST|ENDPOINT|BASE)$")
 
 @dataclass(frozen=True, slots=True)
 class KeyDestination:
-    """A server that would get a key, and that is not trusted yet.
+    """A server that would get a key or the conversation, and that is not trusted yet.
 
     Attributes:
         instance: The entry's own `id`, if it has one.
         agent: The agent whose module it is; empty for the session's own.
         url: Scheme and host of the server.
-        keys: Variables with the keys.
+        keys: Variables with the keys; empty where a provider would get what is said without one.
         included_by: The bundles that contributed to the entry.
     """
 
@@ -59,6 +62,11 @@ class KeyDestination:
     keys: tuple[str, ...]
     included_by: tuple[str, ...]
 
+    @property
+    def sends(self) -> str:
+        """What it would get."""
+        return " and ".join(self.keys) or "this conversation"
+
     def request(self) -> TrustRequest:
         """Return the question about it."""
         return TrustRequest(
@@ -66,7 +74,7 @@ class KeyDestination:
             self.url,
             subject=self.module_id,
             included_by=self.included_by,
-            detail=f"{' and '.join(self.keys)} would be sent to {self.url}",
+            detail=f"{self.sends} would be sent to {self.url}",
         )
 
 
@@ -116,14 +124,15 @@ class KeyGuard:
         if not isinstance(config, Mapping):
             return None
         keys = self._keys(found, module, config)
-        if not keys or self._is_trusted(found):
+        # A provider gets all that is said and read, whoever pays for it.
+        if not (keys or found.kind == "provider") or self._is_trusted(found):
             return None
         own = self._own_addresses(module, module_key(entry))
         for raw in addresses_in(config):
             address = _expanded(raw, self._environ)
             if not address or self._is_own_variable(raw) or origin_of(address) in own:
                 continue
-            if not is_vendor(module, address):
+            if not is_vendor(module, address) and (keys or not is_this_machine(address)):
                 return KeyDestination(
                     module_id=module,
                     kind=found.kind,
@@ -197,7 +206,7 @@ def _expanded(address: str, environ: Mapping[str, str]) -> str:
 def _refusal(entry: ModuleEntry, bundle: BundleData, destination: KeyDestination) -> RefusedModule:
     by = " and ".join(destination.included_by)
     reason = (
-        f"{' and '.join(destination.keys)} would be sent to {destination.url}, which {by} names "
+        f"{destination.sends} would be sent to {destination.url}, which {by} names "
         "and you have not allowed"
     )
     remedy = (

@@ -23,7 +23,7 @@ _GROUPS: Final = {
     "skills": ("Skills", "instructions the model may follow, and their scripts", "skill"),
     "power": ("Power", "settings of what guards you", "setting"),
     "files": ("Files", "of yours, to be put before the model", "file"),
-    "keys": ("Keys", "of yours, and where they would go", "key"),
+    "keys": ("Keys", "of yours, or what is said, and where they would go", "key"),
 }
 _ALONG: Final = "with what it brings of the same publisher; all else is asked about"
 _LEAST = 12
