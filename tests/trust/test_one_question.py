@@ -143,6 +143,41 @@ async def test_code_in_a_folder_is_asked_about_again_when_it_changes(project: Pa
     assert later.titles == [["tool-m"]]
 
 
+async def test_code_that_a_link_leads_to_is_asked_about_again_when_it_changes(
+    project: Path,
+) -> None:
+    real = module(project / "real", "tool-m") / "amplifier_module_tool_m"
+    words = write(project / "words.py", "x = 1\n")
+    write(project / "m" / "README", "m")
+    (project / "m" / real.name).symlink_to(real)
+    (real / "words.py").symlink_to(words)
+    (real / "round").symlink_to(project / "m")
+    (real / "loop").symlink_to(real / "loop")
+    team(project, "tools: [{module: tool-m, source: ../../m}]\n")
+    await opened(project, Person())
+    quiet = Person(use_none)
+    await opened(project, quiet)
+    assert quiet.questions == []
+    for file, text in ((words, "x = 2\n"), (real / "more.py", "y = 1\n")):
+        write(file, text)
+        later = Person()
+        await opened(project, later)
+        assert later.titles == [["tool-m"]]
+
+
+async def test_code_that_can_not_be_looked_at_is_asked_about_each_time(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module(project / "m", "tool-m")
+    team(project, "tools: [{module: tool-m, source: ../../m}]\n")
+    monkeypatch.setattr("amplifier_tui.foundation.trust.code._MOST_FILES", 0)
+    for _ in range(2):
+        person = Person()
+        assert set((await opened(project, person)).module_exports) == {"tool-m"}
+        ((item,),) = person.questions
+        assert "too large or can't be read: asked about each time" in item.detail
+
+
 async def test_what_python_compiled_changes_nothing_and_what_pretends_to_be_that_does(
     project: Path,
 ) -> None:

@@ -20,6 +20,7 @@ from amplifier_tui.foundation.trust.items import TrustItem, make_item
 
 _MOST_FILES: Final = 20_000
 _MOST_BYTES: Final = 200_000_000
+_NOTHING: Final = hashlib.sha256().digest()
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._-]+")
 _SAFE_TRANSPORTS: Final = frozenset({"https", "ssh"})
 
@@ -42,14 +43,15 @@ class CodeSource:
     where: str = ""
     needs: tuple[str, ...] = ()
 
-    def item(self, content: str = "", owner: str = "") -> TrustItem:
+    def item(self, content: str = "", owner: str = "", at: str = "") -> TrustItem:
         """Return the question about it.
 
         Args:
             content: The commit or digest of what would be run; empty while it is not fetched.
             owner: Who brings it; empty for its publisher.
+            at: What is shown in place of the content.
         """
-        at = f"at {content[:12]}" if content else "not fetched yet"
+        at = at or (f"at {content[:12]}" if content else "not fetched yet")
         needs = f"installs {', '.join(self.needs)}" if self.needs else ""
         asked = f"asked for by {', '.join(self.asked_by)}" if self.asked_by else ""
         return make_item(
@@ -102,39 +104,61 @@ def publisher(uri: str) -> str:
 def tree_digest(path: Path) -> str:
     """Return a digest of every file below a folder, with its name and whether it may be run.
 
-    Git's own folder does not count, nor does what Python compiled from a source file beside it.
-    Empty where the folder can't be read, or is too large to be looked at.
+    What links lead to counts as well, wherever it is. Git's own folder does not count, nor does
+    what Python compiled from a source file beside it. Empty where the folder can't be read, or is
+    too large to be looked at.
     """
     digest = hashlib.sha256()
     try:
         for file, status in _counted(path):
-            name = str(file.relative_to(path)).encode("utf-8", "surrogateescape")
+            name = os.fsencode(os.path.relpath(file, path))
             digest.update(b"%d %s\0%d\0" % (len(name), name, status.st_mode & 0o170111))
             if stat.S_ISLNK(status.st_mode):
                 digest.update(os.fsencode(os.path.realpath(file)))
             elif stat.S_ISREG(status.st_mode):
-                with file.open("rb") as stream:
-                    digest.update(hashlib.file_digest(stream, "sha256").digest())
+                # What has no size, as in /proc, may have no end.
+                digest.update(_content(file) if status.st_size else _NOTHING)
     except (OSError, ValueError):
         return ""
     return digest.hexdigest()
 
 
+def _content(file: Path) -> bytes:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()
+
+
 def _counted(folder: Path) -> list[tuple[Path, os.stat_result]]:
-    """Return the files below a folder, before one of them is read; raises `ValueError`."""
+    """Return the files below a folder and what its links lead to, before one of them is read.
+
+    Raises:
+        ValueError: It is too large.
+    """
     found: list[tuple[Path, os.stat_result]] = []
-    size = 0
-    for file in _files(folder):
-        found.append((file, file.lstat()))
-        size += found[-1][1].st_size
-        if len(found) > _MOST_FILES or size > _MOST_BYTES:
-            raise ValueError(f"{folder} is too large to be looked at")
+    size, waiting = 0, [folder]
+    looked = {_end_of(folder)}
+    while waiting:
+        for file in _files(waiting.pop()):
+            found.append((file, file.lstat()))
+            if stat.S_ISLNK(found[-1][1].st_mode) and (real := _end_of(file)) not in looked:
+                looked.add(real)
+                if real.is_dir():
+                    waiting.append(real)
+                elif real.is_file():
+                    found.append((real, real.stat()))
+            size += found[-1][1].st_size
+            if len(found) > _MOST_FILES or size > _MOST_BYTES:
+                raise ValueError(f"{folder} is too large to be looked at")
     return found
+
+
+def _end_of(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def _files(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(folder, onerror=_raise):
-        # A link to a folder is not followed: it counts as where it leads.
+        # A link to a folder is not followed here: it counts as where it leads.
         names += [name for name in folders if (Path(root) / name).is_symlink()]
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in sorted(names):

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
+from uuid import uuid4
 
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.exceptions import TrustRefusedError
@@ -27,6 +28,7 @@ ALLOW_IT: Final = (
 MOST_QUESTIONS: Final = 2
 """Of one opening: about what it brings, and about what others bring that was fetched then."""
 
+_NOT_LOOKED_AT: Final = "too large or can't be read: asked about each time"
 NOT_ASKED: Final = "it came with what you allowed, too late to be asked about"
 ASK_LATER: Final = "Open the bundle again: it is asked about then."
 
@@ -96,6 +98,7 @@ class TrustReview:
         self._questions = questions if self.collects else None
         self._callback = answers.callback if isinstance(answers, EachAsked) else None
         self._answers = answers
+        self._once = uuid4().hex
         self._given: dict[str, bool] = {}
         self._pending: dict[str, TrustItem] = {}
         self._refused: dict[str, TrustItem] = {}
@@ -223,7 +226,11 @@ class TrustReview:
             return True
         own = self.places.owner_of(path) is Owner.PROJECT
         owner = str(self.places.project) if own else name
-        return self.allows(source.item(tree_digest(path) or "can't be read", owner))
+        content = tree_digest(path)
+        if not content:
+            # No answer is good for what may be something else by the next time.
+            return self.allows(source.item(f"{name} {self._once}", owner, _NOT_LOOKED_AT))
+        return self.allows(source.item(content, owner))
 
     def _is_own(self, path: Path) -> bool:
         """Whether the program or the user has a folder run, or it came with what is allowed."""
