@@ -71,9 +71,9 @@ class FileReview:
 
     def leads_out(self, text: str) -> bool:
         """Whether a text is a path that leads out of what the owner brings."""
-        if not self._may_be_path(text):
-            return False
         expanded = str(expand_variables(text, self.review.environ))
+        if not self._may_be_path(expanded):
+            return False
         if expanded.startswith("~") or (expanded.startswith("$") and "/" in expanded):
             return True
         candidates = self._places(expanded)
@@ -117,9 +117,9 @@ class FileReview:
         found: dict[str, None] = {}
         for text in texts:
             written = text.rpartition("=")[2] if text.startswith("-") else text
-            if not self._may_be_path(written):
-                continue
             path = os.path.expanduser(str(expand_variables(written, self.review.environ)))
+            if not self._may_be_path(path):
+                continue
             for place in self._places(folder):
                 plain = os.path.join(os.path.realpath(place), path)
                 if (real := os.path.realpath(plain)) != os.path.normpath(plain):
@@ -127,9 +127,11 @@ class FileReview:
         return "".join(found)
 
     def _may_be_path(self, text: str) -> bool:
-        if len(text) > _LONGEST_PATH or "\n" in text or "\0" in text:
+        if len(text) > _LONGEST_PATH or "\0" in text:
             return False
-        return "://" not in text and not text.startswith("//")  # an address
+        # An address or prose; but a folder of the owner's can be called like the begin of one.
+        other = "://" in text or text.startswith("//") or "\n" in text
+        return not other or any(map(is_there, self._places(os.path.expanduser(text))))
 
     def _places(self, path: str) -> list[Path]:
         """Where a path may lead, taken from this file and from the project."""
