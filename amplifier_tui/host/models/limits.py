@@ -14,7 +14,7 @@ from amplifier_tui.host.client import OpenRequest, SpendLimit
 from amplifier_tui.host.events import MAIN_LANE, LimitAsked, LimitChanged, LimitResolved
 from amplifier_tui.host.models.info import info_of, model_info
 from amplifier_tui.host.stream.sender import Sender
-from amplifier_tui.host.stream.usage import UsageMeter
+from amplifier_tui.host.stream.usage import Count, UsageMeter
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.correlation import is_aside
 from amplifier_tui.kernel.llm_errors import AbortError
@@ -151,7 +151,7 @@ class SpendGuard:
         finally:
             del self._flying[key]
         # Not before the first answer: some APIs tell prices that no list has.
-        self._look_at_price(request, lane)
+        self._look_at_price(lane)
 
     async def _ask_if_it_passes(self, expected: Spent, lane: str) -> None:
         while self._passes(expected):
@@ -211,27 +211,31 @@ class SpendGuard:
     async def _expected(self, request: Any, provider: Any, lane: str) -> Spent:
         """What a request will use, about: its size, and an answer like those before."""
         size, answer = _size(request), self._usage.average_output or _FIRST_ANSWER
-        last = self._usage.last.get(lane) or self._usage.last.get(MAIN_LANE)
-        if last is not None and last.cost is not None:
-            # What is cached costs less; the request before knows how much.
-            rate = last.cost / max(1, last.input_tokens + last.output_tokens)
-            return Spent(size + answer, rate * (size + answer))
-        self._look_at_price(request, lane)
-        model = str(getattr(request, "model", None) or "")
-        if last is not None and model in ("", self._usage.model):
+        model, (answered, last) = _model(request, provider), self._last(lane)
+        if last is None or not _same(model, answered):
+            return Spent(size + answer, await self._listed(model, provider, size, answer))
+        if last.cost is None:
             # Its answers come without a price: what a list says would stop at a limit that what
             # was used never reaches.
+            self._look_at_price(lane)
             return Spent(size + answer, None)
-        return Spent(size + answer, await self._listed(model, provider, size, answer))
+        # What is cached costs less; the request before knows how much.
+        rate = last.cost / max(1, last.input_tokens + last.output_tokens)
+        return Spent(size + answer, rate * (size + answer))
 
-    def _look_at_price(self, request: Any, lane: str) -> None:
+    def _last(self, lane: str) -> tuple[str, Count | None]:
+        """The model of a lane's last answer, else of the session's, and what that used."""
+        lane = lane if lane in self._usage.last else MAIN_LANE
+        return self._usage.models.get(lane, ""), self._usage.last.get(lane)
+
+    def _look_at_price(self, lane: str) -> None:
         """Say where a limit in dollars meets answers whose price is not known."""
         if is_aside():
             # The last answer is of another model, such as the session's own beside its title's.
             return
-        last = self._usage.last.get(lane) or self._usage.last.get(MAIN_LANE)
+        answered, last = self._last(lane)
         if last is not None and last.cost is None and self.limit.cost:
-            self._say_unknown(str(getattr(request, "model", None) or self._usage.model))
+            self._say_unknown(answered or self._usage.model)
 
     def _say_unknown(self, model: str) -> None:
         """Say, once, that what a model's answers cost is not known."""
@@ -242,22 +246,32 @@ class SpendGuard:
 
     async def _listed(self, model: str, provider: Any, size: int, answer: int) -> Decimal | None:
         info = info_of(provider)
-        if info is None or capabilities.LOCAL in info.capabilities:
+        if info is None:
             return None
-        model = model or str(info.defaults.get("model") or "")
         try:
             async with asyncio.timeout(_PATIENCE):
                 own = await model_info(provider, model)
-                if own is not None and capabilities.LOCAL in own.capabilities:
+                if own is not None and (price := own.pricing) is not None:
+                    return _paid(price.input_per_million, price.output_per_million, size, answer)
+                if capabilities.LOCAL in {*info.capabilities, *(own.capabilities if own else ())}:
                     return None
                 found = await list_prices([(info.id, model)])
         except TimeoutError:
             return None
-        if own is not None and own.pricing is not None:
-            price = own.pricing
-            return _paid(price.input_per_million, price.output_per_million, size, answer)
         listed = price_at(next(iter(found.values()), ()), size)
         return None if listed is None else _paid(listed.input, listed.output, size, answer)
+
+
+def _model(request: Any, provider: Any) -> str:
+    """Return the model that a request goes to; empty where nobody says."""
+    asked = getattr(request, "model", None)
+    info = None if asked else info_of(provider)
+    return str(asked or (info.defaults.get("model") if info is not None else "") or "")
+
+
+def _same(asked: str, answered: str) -> bool:
+    """Whether two names may be of one model: that of an answer often has a date at its end."""
+    return asked.startswith(answered) or answered.startswith(asked)
 
 
 def _paid(read: float | str, written: float | str, size: int, answer: int) -> Decimal:

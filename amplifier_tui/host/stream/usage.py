@@ -97,6 +97,7 @@ class UsageMeter:
         provider: The provider of the main lane's latest answer.
         model: Its model.
         last: By lane, what its latest answer used.
+        models: By lane, the model of that answer; empty where it was not told.
         window: Tokens the latest answer of the main lane left in the conversation: what was read
             and what was written. 0 before the first.
     """
@@ -106,6 +107,7 @@ class UsageMeter:
         self.model = ""
         self.window = 0
         self.last: dict[str, Count] = {}
+        self.models: dict[str, str] = {}
         self._answers = self._output = 0
         self._before = Count()
         self._turn = Count()
@@ -181,6 +183,7 @@ class UsageMeter:
 
     def _note(self, lane: str, data: Mapping[str, Any], count: Count) -> None:
         self.last[lane] = count
+        self.models[lane] = str(data.get("model") or "")
         self._answers += 1
         self._output += count.output_tokens
         if lane != "main":

@@ -68,16 +68,19 @@ class ModelPrices:
             return None
 
     async def filled_in(self, models: list[ModelInfo]) -> list[ModelInfo]:
-        """Return models with the prices they do not say themselves; those next door are local."""
-        if is_near(self._url):
-            local = {capabilities.LOCAL}
-            return [
-                model.model_copy(update={"capabilities": [*local.union(model.capabilities)]})
-                for model in models
-            ]
-        await list_prices([(self._url, m.id) for m in models if not self._known(m.id, None)])
+        """Return models with the prices that are known; those next door are local."""
+        near = is_near(self._url)
+        if not near:
+            await list_prices([(self._url, m.id) for m in models if not self._known(m.id, None)])
         return [
-            model.model_copy(update={"pricing": model.pricing or await self.of(model.id)})
+            model.model_copy(
+                update={
+                    "pricing": await self.of(model.id) or model.pricing,
+                    "capabilities": [
+                        *dict.fromkeys((*model.capabilities, *([capabilities.LOCAL] * near)))
+                    ],
+                }
+            )
             for model in models
         ]
 

@@ -175,6 +175,39 @@ def test_another_bundle_goes_on_counting_what_the_conversation_has_spent(
     assert again.wait(UsageChanged).session.cost == "2.0"
 
 
+def test_the_first_request_of_a_server_next_door_counts_with_the_price_that_is_given(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.models = ["small"]
+    server.script.add(answer("never"))
+    provider = chat(server, default_model="small", pricing=PRICE)
+    driver.open(project.bundle(providers=[provider]), limit=SpendLimit(cost="0.50"))
+    driver.client.submit("go")
+    asked = driver.wait(LimitAsked)
+    assert float(asked.next_cost or 0) > 0.5 and not driver.failures()
+    driver.client.answer_limit(asked.request_id, go=False)
+    driver.wait(TurnEnded)
+    assert not [each for each in server.requests if each.path.endswith("completions")]
+
+
+def test_another_model_is_counted_with_its_own_price_and_not_with_that_of_the_one_before(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.models = ["small", "gpt-4.1"]
+    server.script.add(answer("one"), answer("two"), answer("three"))
+    driver.open(project.bundle(providers=[chat(server, default_model="small")]))
+    driver.turn("a")
+    driver.client.set_limit(SpendLimit(cost="0.0005"))
+    assert driver.wait(Notice, lambda notice: notice.source == "limit").text == UNKNOWN
+    driver.client.switch_model("gpt-4.1")
+    driver.client.submit("b")
+    asked = driver.wait(LimitAsked)
+    assert asked.used_cost in (None, "0") and float(asked.next_cost or 0) > 0.0005
+    driver.client.answer_limit(asked.request_id, go=True)
+    driver.wait(TurnEnded)
+    assert [event.source for event in driver.of(Notice)].count("limit") == 1, "its price is known"
+
+
 UNKNOWN = "A limit in dollars does not hold small, whose price is not known"
 
 
@@ -246,7 +279,13 @@ async def test_of_an_unknown_price_the_sessions_model_is_blamed_and_not_that_of_
     said: list[str] = []
     sender = SimpleNamespace(notice=lambda level, text, source: said.append(text))
     used = Used(input_tokens=10, output_tokens=5)
-    usage = SimpleNamespace(last={MAIN_LANE: used}, session=used, average_output=5, model="opus")
+    usage = SimpleNamespace(
+        last={MAIN_LANE: used},
+        models={MAIN_LANE: "opus"},
+        session=used,
+        average_output=5,
+        model="opus",
+    )
     guard = SpendGuard(cast("Any", sender), cast("Any", usage))
     guard.limit = SpendLimit(cost="1")
     with aside():
@@ -283,7 +322,11 @@ async def test_no_list_of_prices_stops_what_its_provider_gives_no_price(
     )
     used = Used(input_tokens=10, output_tokens=5)
     usage = SimpleNamespace(
-        last={MAIN_LANE: used} if answered else {}, session=used, average_output=5, model="opus"
+        last={MAIN_LANE: used} if answered else {},
+        models={MAIN_LANE: "opus"},
+        session=used,
+        average_output=5,
+        model="opus",
     )
     guard = SpendGuard(cast("Any", sender), cast("Any", usage))
     guard.limit = SpendLimit(cost="0.0001")

@@ -178,7 +178,7 @@ async def test_what_was_found_stays_in_sight_when_the_size_changes(at: int) -> N
         await until(pilot, lambda: f"end{10 + at}" in visible_text(app.view))
         for size in ((40, 12), (40, 6), (120, 30), (80, 24), (80, 5), (40, 12)):
             await pilot.resize_terminal(*size)
-            assert f"end{10 + at}" in visible_text(app.view), size
+            await until(pilot, lambda: f"end{10 + at}" in visible_text(app.view))
         # What the user has left is left alone.
         app.view.scroll_home(animate=False)
         await pilot.pause()
