@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from amplifier_tui.host.gate.rules.file import RuleProblem
 
 _SHOWN = 10
+_OF_BUNDLES = (
+    "What a bundle itself allows or denies is added in its sessions: see /permissions there."
+)
 _DONE = {"allow": "goes", "ask": "asks", "deny": "is denied"}
 
 _for_project = click.option(
@@ -46,7 +49,7 @@ def rules(context: click.Context, as_json: bool) -> None:
 @rules.command("list", short_help="List the rules that hold here.")
 @json_option
 def list_rules(as_json: bool) -> None:
-    """List the rules that hold in this directory, each with where it is."""
+    """List the rules that hold in this directory with every bundle, each with where it is."""
     from amplifier_tui.cli.layout import table
     from amplifier_tui.host.gate.rules.file import load_rules
 
@@ -72,6 +75,7 @@ def list_rules(as_json: bool) -> None:
     ):
         click.echo(line)
     _say(problems)
+    click.echo(_OF_BUNDLES, err=True)
 
 
 @rules.command(short_help="Add a rule.")
@@ -179,6 +183,8 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str | None, as_json: bo
         print_json(asdict(found))
     else:
         _print(found)
+        if found.verdict != "deny":
+            click.echo(_OF_BUNDLES, err=True)
     _say(problems)
 
 

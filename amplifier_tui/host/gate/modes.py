@@ -124,7 +124,6 @@ def mode_words(
 
 
 _APPROVAL: Final = "hooks-approval"
-_RESTRICT: Final[tuple[Verdict, ...]] = ("deny", "ask")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +134,8 @@ class PlannedPolicy:
         mode: The mode to begin with.
         by: Who says so; empty for the default.
         careful: Ask about commands that only read, too.
-        rules: Its rules that allow, as they are written.
-        call_rules: Its rules about files, servers and arguments that deny or ask, each behind which
-            of both.
+        rules: Its rules as they are written, each behind what it does. Of those that ask only the
+            ones about files, servers and arguments: the module asks about commands itself.
         timeout: Seconds the user has; None for as long as it takes.
         problems: What could not be read, in sentences; then it is careful.
     """
@@ -145,8 +143,7 @@ class PlannedPolicy:
     mode: Mode = "ask"
     by: str = ""
     careful: bool = False
-    rules: tuple[Any, ...] = ()
-    call_rules: tuple[tuple[Verdict, str], ...] = ()
+    rules: tuple[tuple[Verdict, Any], ...] = ()
     timeout: float | None = None
     problems: tuple[str, ...] = ()
 
@@ -157,8 +154,8 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
     wanted = section.get("mode") if isinstance(section, Mapping) else None
     mode, problem = first_mode("session.mode", wanted)
     by, problems = bundle, [problem] if problem else []
-    careful, timeout, rules = False, None, []
-    call_rules: list[tuple[Verdict, str]] = []
+    careful, timeout = False, None
+    rules: list[tuple[Verdict, Any]] = []
     for config in _configs(plan):
         by_policy, is_careful = policy_mode(config.get("policy", "standard"))
         careful = careful or is_careful
@@ -166,11 +163,12 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
             mode = by_policy
         given = config.get("timeout", 300.0)
         timeout = float(given) if isinstance(given, int | float) and given > 0 else 300.0
-        rules += _listed(config.get("allow"))
-        for verdict in _RESTRICT:
-            call_rules += [
-                (verdict, text) for text in _listed(config.get(verdict)) if in_brackets(text)
-            ]
+        for verdict in VERDICTS:
+            rules += (
+                (verdict, text)
+                for text in _listed(config.get(verdict))
+                if verdict != "ask" or in_brackets(text)
+            )
     if mode is None:
         mode, by = "ask", ""
     return PlannedPolicy(
@@ -178,7 +176,6 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
         by,
         careful or bool(problems),
         tuple(rules),
-        tuple(call_rules),
         timeout,
         tuple(problems),
     )

@@ -170,22 +170,16 @@ class Gating:
         """Read the rules, in a thread."""
         from amplifier_tui.host.gate.rules.book import RuleBook
         from amplifier_tui.host.gate.rules.file import RuleFiles
-        from amplifier_tui.host.gate.rules.text import RuleError, parse_rule, planned_rule
+        from amplifier_tui.host.gate.rules.text import RuleError, planned_rule
 
         files = RuleFiles(self._project, self._trusted, self._rules_read)
         rules = list(files.read() or ())
-        for text in self._policy.rules:
+        for verdict, text in self._policy.rules:
             try:
-                rules.append(planned_rule(text, self._bundle))
-            except RuleError as error:
-                self._warn(f"hooks-approval allows {text!r}, which is no rule: {error}")
-                # Who wrote it meant something: nearly everything asks until it is corrected.
-                self.gate.careful = True
-        for verdict, text in self._policy.call_rules:
-            try:
-                rules.append(parse_rule(text, verdict, origin=self._bundle, planned=True))
+                rules.append(planned_rule(text, verdict, self._bundle))
             except RuleError as error:
                 self._warn(f"`{verdict}` of hooks-approval: {text!r} is no rule: {error}")
+                # Who wrote it meant something: nearly everything asks until it is corrected.
                 self.gate.careful = True
         return RuleBook(rules, files.read)
 

@@ -155,7 +155,7 @@ def test_in_mode_plan_no_rule_lets_through_what_may_change_something(
 
 
 def test_a_bundle_opens_nothing_in_mode_plan_either_and_the_rule_is_named(tmp_path: Path) -> None:
-    rule = planned_rule("bash(touch x)", "theirs")
+    rule = planned_rule("bash(touch x)", "allow", "theirs")
     gate = Gate(tmp_path, lambda: RuleBook([rule]), mode="plan")
     decision = gate.decide("bash", {"command": "touch x"})
     assert (decision.verdict, decision.rule) == ("deny", "")
@@ -189,7 +189,7 @@ def test_a_bundle_opens_nothing_in_mode_plan_either_and_the_rule_is_named(tmp_pa
 def test_what_a_bundle_allows_of_files_servers_and_arguments_goes_and_no_other_call(
     rule: str, tool: str, arguments: dict[str, Any], others: dict[str, Any], tmp_path: Path
 ) -> None:
-    gate = Gate(tmp_path, lambda: RuleBook([planned_rule(rule, "theirs")]), mode="ask")
+    gate = Gate(tmp_path, lambda: RuleBook([planned_rule(rule, "allow", "theirs")]), mode="ask")
     assert gate.decide(tool, arguments).verdict == "allow"
     assert gate.decide(tool, others).verdict == "ask"
 
@@ -198,8 +198,8 @@ def test_what_a_bundle_allows_of_files_servers_and_arguments_goes_and_no_other_c
 def test_a_bundle_allows_no_writing_outside_nor_of_what_configures_programs(
     path: str, tmp_path: Path
 ) -> None:
-    rules = [planned_rule(f"write({path})", "theirs")]
-    rules.append(planned_rule(f"write({tmp_path / path})", "theirs"))
+    rules = [planned_rule(f"write({path})", "allow", "theirs")]
+    rules.append(planned_rule(f"write({tmp_path / path})", "allow", "theirs"))
     gate = Gate(tmp_path, lambda: RuleBook(rules), mode="ask")
     assert gate.decide("write_file", {"file_path": path, "content": ""}).verdict == "ask"
 
@@ -210,19 +210,30 @@ def test_a_bundle_allows_no_writing_outside_nor_of_what_configures_programs(
         ("deny", "read(secrets/**)", True),
         ("ask", "write(src/**)", True),
         ("deny", "read_file(secrets/plan.txt)", True),
-        ("deny", "read_file", False),
-        ("deny", "read()", False),
+        ("deny", "read_file", True),
+        ("deny", "bash(rm:*)", True),
         ("deny", "web(evil.example)", True),
         ("ask", 'own_tool({"a": 1})', True),
-        ("deny", "web", False),
-        ("deny", "*", False),
+        ("deny", "web", True),
+        ("deny", "*", True),
         ("ask", "bash(cat *)", False),
         ("ask", "own_tool(x)", False),
-        ("allow", "write(src/**)", False),
+        ("allow", "write(src/**)", True),
     ],
 )
-def test_of_a_bundles_rules_the_gate_takes_those_about_files_servers_and_arguments(
+def test_the_gate_takes_a_bundles_rules_but_leaves_asking_about_commands_to_its_hook(
     key: str, rule: str, taken: bool
 ) -> None:
     plan = {"hooks": [{"module": "hooks-approval", "config": {key: [rule]}}]}
-    assert read_policy(plan).call_rules == (((key, rule),) if taken else ())
+    assert read_policy(plan).rules == (((key, rule),) if taken else ())
+
+
+@pytest.mark.parametrize("rule", ["bash(rm *)", "bash(rm:*)", "bash(rm)"])
+@pytest.mark.parametrize("command", ["rm -f x", "sudo rm x", "cd a && rm x"])
+def test_what_a_bundle_denies_of_commands_is_denied_by_the_gate_whatever_is_before_or_behind_it(
+    tmp_path: Path, rule: str, command: str
+) -> None:
+    gate = Gate(tmp_path, lambda: RuleBook([planned_rule(rule, "deny", "theirs")]), mode="auto")
+    decision = gate.decide("bash", {"command": command})
+    assert (decision.verdict, decision.rule) == ("deny", "bash(rm *)")
+    assert gate.decide("bash", {"command": "ls rm"}).verdict == "allow"

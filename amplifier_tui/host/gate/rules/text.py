@@ -213,8 +213,8 @@ def read_rule_line(line: str, **more: Any) -> Rule:
     return parse_rule(line, **more)
 
 
-def planned_rule(text: Any, bundle: str) -> Rule:
-    """Read an allowing rule of hooks-approval: of a command it says what that begins with.
+def planned_rule(text: Any, verdict: Verdict, bundle: str) -> Rule:
+    """Read a rule of hooks-approval: of a command it says what that begins with.
 
     Raises:
         RuleError: It is none.
@@ -225,7 +225,7 @@ def planned_rule(text: Any, bundle: str) -> Rule:
     if opened and rest.endswith(")") and not in_brackets(text):
         words = rest[:-1].replace(":*", " *").removesuffix("*").strip()
         text = f"{name}({words} *)" if words else name
-    return parse_rule(text, origin=bundle, planned=True)
+    return parse_rule(text, verdict, origin=bundle, planned=True)
 
 
 def rule_words(rules: Iterable[Rule]) -> str:
