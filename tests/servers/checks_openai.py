@@ -4,6 +4,11 @@ import re
 from typing import Any
 
 _NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
+_NO_REASONING = re.compile(r"^gpt-4")
+
+
+def _reasons(request: dict[str, Any]) -> bool:
+    return not _NO_REASONING.match(request["model"])
 
 
 def chat_violation(request: dict[str, Any]) -> str | None:
@@ -13,6 +18,8 @@ def chat_violation(request: dict[str, Any]) -> str | None:
     messages = request.get("messages")
     if not messages:
         return "[] is too short - 'messages'"
+    if not _reasons(request) and "reasoning_effort" in request:
+        return "Unrecognized request argument supplied: reasoning_effort"
     if "stream_options" in request and not request.get("stream"):
         return "The 'stream_options' parameter is only allowed when 'stream' is enabled."
     return _chat_sequence(messages) or _tools(request, ("function", "custom"), nested=True)
@@ -64,6 +71,11 @@ def responses_violation(request: dict[str, Any]) -> str | None:
     items = request.get("input")
     if not items:
         return "Missing required parameter: 'input'."
+    if not _reasons(request) and not isinstance(items, str):
+        if any(item.get("type") == "reasoning" for item in items):
+            return "Reasoning input items can only be provided to a reasoning model."
+        if (request.get("reasoning") or {}).get("effort"):
+            return "Unsupported parameter: 'reasoning.effort' is not supported with this model."
     problem = None if isinstance(items, str) else _items(items)
     return problem or _tools(request, ("function", "custom", *_NATIVE))
 

@@ -38,6 +38,7 @@ from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 from amplifier_tui.modules.provider_openai.wire import (
     PDF_NAME,
     data_url,
+    effort_for,
     finished,
     function,
     json_format,
@@ -82,7 +83,7 @@ def prepare_chat(
         "stop": request.stop,
         # Compatible servers know the old name, OpenAI's newer models only the new one.
         "max_completion_tokens" if settings.is_openai else "max_tokens": limit,
-        "reasoning_effort": request.reasoning_effort or settings.effort,
+        "reasoning_effort": effort_for(request, settings, model),
         "response_format": _response_format(request),
         "prompt_cache_key": cache_key if settings.is_openai else None,
         "timeout": request.timeout,

@@ -49,9 +49,11 @@ from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 from amplifier_tui.modules.provider_openai.wire import (
     PDF_NAME,
     data_url,
+    effort_for,
     finished,
     function,
     json_format,
+    may_reason,
     sampling_for,
     tool_choice,
 )
@@ -88,7 +90,8 @@ def prepare_responses(
         "prompt_cache_key": cache_key if settings.is_openai else None,
         "timeout": request.timeout,
     }
-    required = {"model": model, "input": wire_items(conversation, native), "store": settings.store}
+    items = wire_items(conversation, native, with_reasoning=may_reason(settings, model))
+    required = {"model": model, "input": items, "store": settings.store}
     return PreparedRequest(
         finished(required, optional),
         conversation,
@@ -97,10 +100,13 @@ def prepare_responses(
     )
 
 
-def wire_items(conversation: Conversation, native: bool = False) -> list[Wire]:
+def wire_items(
+    conversation: Conversation, native: bool = False, *, with_reasoning: bool = True
+) -> list[Wire]:
     """The conversation as input items; never empty, and never ending with the assistant.
 
-    `native` says whether the API's own form of `apply_patch` is on offer.
+    `native` says whether the API's own form of `apply_patch` is on offer, `with_reasoning` whether
+    the model takes earlier reasoning.
     """
     items: list[Wire] = []
     patches: set[str] = set()
@@ -111,7 +117,7 @@ def wire_items(conversation: Conversation, native: bool = False) -> list[Wire]:
             case InstructionTurn():
                 items.append(_message(turn.role, [{"type": "input_text", "text": turn.text}]))
             case AssistantTurn():
-                said = _assistant_items(turn, native)
+                said = _assistant_items(turn, native, with_reasoning)
                 patches |= {i["call_id"] for i in said if i["type"] == "apply_patch_call"}
                 items.extend(said)
             case ToolTurn():
@@ -138,7 +144,7 @@ def _part(block: TextBlock | ImageBlock) -> Wire:
     return {"type": "input_text", "text": block.text}
 
 
-def _assistant_items(turn: AssistantTurn, native: bool) -> list[Wire]:
+def _assistant_items(turn: AssistantTurn, native: bool, with_reasoning: bool) -> list[Wire]:
     items: list[Wire] = []
     spoken = 0
     for block in turn.content:
@@ -156,7 +162,7 @@ def _assistant_items(turn: AssistantTurn, native: bool) -> list[Wire]:
                     }
                 )
             case ThinkingBlock() | ReasoningBlock():
-                if item := _reasoning_item(block):
+                if with_reasoning and (item := _reasoning_item(block)):
                     items.append(item)
                 continue
             case _:
@@ -209,7 +215,7 @@ def _output_item(output: ToolOutput) -> Wire:
 
 def _reasoning(request: ChatRequest, settings: OpenAISettings, model: str) -> Wire:
     reasoning: Wire = {}
-    if effort := request.reasoning_effort or settings.effort:
+    if effort := effort_for(request, settings, model):
         reasoning["effort"] = effort
     if reasons(model) and settings.reasoning_summary != "none":
         reasoning["summary"] = settings.reasoning_summary

@@ -84,6 +84,17 @@ def sampling_for(request: ChatRequest, settings: OpenAISettings, model: str) -> 
     return sampling(temperature, request.top_p)
 
 
+def may_reason(settings: OpenAISettings, model: str) -> bool:
+    """Whether a model takes an effort and earlier reasoning: of OpenAI's own not every one does."""
+    return not settings.is_openai or reasons(model)
+
+
+def effort_for(request: ChatRequest, settings: OpenAISettings, model: str) -> str | None:
+    """The effort that is asked for, of a model that takes one."""
+    effort = request.reasoning_effort or settings.effort
+    return effort if may_reason(settings, model) else None
+
+
 def tool_choice(
     choice: str | dict[str, Any] | None, one_tool: Callable[[str], Wire]
 ) -> str | Wire | None:

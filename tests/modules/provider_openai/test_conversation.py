@@ -91,11 +91,26 @@ def test_the_parts_of_a_summary_go_back_as_they_were() -> None:
     (thought,) = answer.response().content
     assert thought.thinking == "**One**\n\n\n**Two**"
     stored = thought.model_dump(mode="json")
-    sent = responses("Hi", Message(role="assistant", content=[stored, TextBlock(text="Ok")]), "Go")
+    sent = responses(
+        "Hi",
+        Message(role="assistant", content=[stored, TextBlock(text="Ok")]),
+        "Go",
+        model="gpt-6-astra",
+    )
     assert sent["input"][1]["summary"] == [
         {"type": "summary_text", "text": "**One**\n"},
         {"type": "summary_text", "text": "**Two**"},
     ]
+
+
+def test_a_model_that_does_not_reason_gets_no_reasoning_of_the_one_before() -> None:
+    thought = ThinkingBlock(thinking="Hm.", content=["encrypted", "rs_1"])
+    history = ("Hi", assistant([thought, TextBlock(text="Ok")]), "Go on")
+    sent = responses(*history, model="gpt-4.1", config={"effort": "high"})
+    assert [item.get("role") for item in sent["input"]] == ["user", "assistant", "user"]
+    assert "reasoning" not in sent
+    assert "reasoning_effort" not in chat("Hi", model="gpt-4o", config={"effort": "high"})
+    assert chat("Hi", model="local", config={"effort": "low", **LOCAL})["reasoning_effort"] == "low"
 
 
 async def test_a_local_servers_reasoning_goes_back_within_the_tool_turn_only() -> None:
