@@ -14,9 +14,12 @@ def read_tool_call(identity: str, name: str, raw: str, *, cut_off: bool = False)
     """A call from its id, the tool's name and the arguments as the model wrote them.
 
     Arguments nobody can read are ``{}``, and the extra field ``arguments_error`` tells the model
-    what is wrong with them, also that the output limit cut them off.
+    what is wrong with them. ``cut_off`` says that the output limit ended the answer in this call:
+    then it needs arguments that are whole.
     """
     arguments, problem = parse_tool_arguments(raw, name)
+    if cut_off and not raw.strip():
+        problem = f"No arguments of {name} came. The tool was not run. Call it again."
     if problem is None:
         return ToolCall(id=identity, name=name, arguments=arguments)
     if cut_off:

@@ -102,9 +102,10 @@ class AnthropicAnswer:
         """The answer in the kernel's form; raises `LLMError` where nothing was said."""
         content: list[ContentBlockUnion] = []
         calls: list[ToolCall] = []
-        for _, block in sorted(self._blocks.items()):
+        last = max(self._blocks, default=0)
+        for index, block in sorted(self._blocks.items()):
             if block.kind == "tool_use":
-                call = self._tool_call(block)
+                call = self._tool_call(block, cut_off=self._limited and index == last)
                 calls.append(call)
                 content.append(call_block(call))
             else:
@@ -200,10 +201,13 @@ class AnthropicAnswer:
             cache_write_tokens=written or None,
         )
 
-    def _tool_call(self, block: _Block) -> ToolCall:
+    @property
+    def _limited(self) -> bool:
+        return self._stop_reason in ("max_tokens", "model_context_window_exceeded")
+
+    def _tool_call(self, block: _Block, *, cut_off: bool) -> ToolCall:
         if block.input and not block.text.strip():
             return ToolCall(id=block.id, name=block.name, arguments=block.input)
-        cut_off = self._stop_reason == "max_tokens"
         return read_tool_call(block.id, block.name, block.text, cut_off=cut_off)
 
     def _refuse_emptiness(self) -> None:

@@ -210,7 +210,8 @@ class ChatAnswer:
 
     def _tool_call(self, block: _Block) -> ToolCall:
         identity = block.id or f"call_{uuid4().hex[:12]}"
-        return read_tool_call(identity, block.name, block.text, cut_off=self._finish == "length")
+        cut_off = self._finish == "length" and block is self._blocks[-1]
+        return read_tool_call(identity, block.name, block.text, cut_off=cut_off)
 
 
 class ThinkTags:

@@ -24,12 +24,17 @@ def offers_patch(tools: Iterable[ToolSpec] | None) -> bool:
     return any(tool.name == TOOL for tool in tools or [])
 
 
-def patch_call(item: Any) -> tuple[ToolCall, ToolCallBlock]:
-    """Return an item of the API as a call and its content block."""
+def patch_call(item: Any, *, cut_off: bool = False) -> tuple[ToolCall, ToolCallBlock]:
+    """Return an item of the API as a call and its content block.
+
+    ``cut_off`` says that the output limit ended the answer in it: half a patch would fit, too.
+    """
     operation = item.operation.model_dump(mode="json")
-    patch = _patch(operation)
+    patch = None if cut_off else _patch(operation)
     if patch is None:
         problem = f"The {TOOL} operation is none that can be carried out. The tool was not run."
+        if cut_off:
+            problem = f"The answer was cut off by the output limit. {problem}"
         extra: dict[str, Any] = {"arguments_error": problem}
         return (
             ToolCall(id=item.call_id, name=TOOL, arguments={}, **extra),

@@ -95,7 +95,9 @@ class ResponsesAnswer:
         content: list[ContentBlockUnion] = []
         calls: list[ToolCall] = []
         refused = False
-        for _, item in sorted(self._items.items()):
+        last = max(self._items, default=0)
+        for index, item in sorted(self._items.items()):
+            ended = cut_off and index == last
             match item.type:
                 case "message":
                     refused = refused or any(part.type == "refusal" for part in item.content)
@@ -104,11 +106,11 @@ class ResponsesAnswer:
                     content.extend(_reasoning_blocks(item))
                 case "function_call":
                     name = self._tool_names.get(item.name, item.name)
-                    call = read_tool_call(item.call_id, name, item.arguments, cut_off=cut_off)
+                    call = read_tool_call(item.call_id, name, item.arguments, cut_off=ended)
                     calls.append(call)
                     content.append(call_block(call))
                 case "apply_patch_call":
-                    call, block = patch_call(item)
+                    call, block = patch_call(item, cut_off=ended)
                     calls.append(call)
                     content.append(block)
         if reason == "content_filter" and not any(isinstance(b, TextBlock) for b in content):

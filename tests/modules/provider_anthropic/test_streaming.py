@@ -157,6 +157,16 @@ async def test_arguments_cut_off_by_the_limit_say_so() -> None:
     assert "cut off by the output limit" in response.tool_calls[0].arguments_error
 
 
+@pytest.mark.parametrize("stop", ["length", "context_window"])
+async def test_a_call_cut_off_before_its_first_argument_is_not_run(stop: Any) -> None:
+    calls = (ToolUse("now", "", id="a"), ToolUse("now", "", id="b"))
+    async with claude(reply(*calls, stop=stop)) as (provider, _, _heard):
+        response = await provider.complete(ask())
+    whole, cut = response.tool_calls
+    assert not hasattr(whole, "arguments_error")
+    assert "cut off by the output limit" in cut.arguments_error
+
+
 async def test_a_call_without_arguments_is_not_an_error() -> None:
     async with claude(reply(ToolUse("now", ""))) as (provider, _, _heard):
         response = await provider.complete(ask())

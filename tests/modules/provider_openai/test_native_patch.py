@@ -19,10 +19,10 @@ PATCH = ToolSpec(name="apply_patch", parameters={"type": "object", "properties":
 NATIVE = {"native_tools": True}
 
 
-def calling(*operations: dict[str, Any]) -> Raw:
+def calling(*operations: dict[str, Any], stop: Any = None) -> Raw:
     """An answer with one item for each operation."""
     asked = Asked("responses", stream=True)
-    begun, going, ended = asked.pieces(reply())
+    begun, going, ended = asked.pieces(reply(stop=stop))
     events = [begun, going]
     for index, operation in enumerate(operations):
         item = {
@@ -106,3 +106,13 @@ async def test_other_calls_of_the_tool_and_other_apis_have_the_usual_form() -> N
     async with gpt("Hi.", api="responses") as (provider, server, _):
         await provider.complete(ask(tools=[PATCH]))
     assert server.requests[0].json["tools"][0]["type"] == "function", "unless it is asked for"
+
+
+async def test_an_operation_that_the_output_limit_cut_off_is_not_carried_out() -> None:
+    half = {"type": "create_file", "path": "new.txt", "diff": "+the first half"}
+    answer = calling(UPDATE, half, stop="length")
+    async with gpt(answer, api="responses", config=NATIVE) as (provider, _, _heard):
+        response = await provider.complete(ask(tools=[PATCH]))
+    whole, cut = provider.parse_tool_calls(response)
+    assert "Update File" in whole.arguments["input"]
+    assert cut.arguments == {} and "cut off by the output limit" in cut.arguments_error

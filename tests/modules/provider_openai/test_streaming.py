@@ -96,6 +96,15 @@ async def test_arguments_cut_off_by_the_limit_say_so(api: str) -> None:
     assert "cut off by the output limit" in response.tool_calls[0].arguments_error
 
 
+async def test_a_call_cut_off_before_its_first_argument_is_not_run(api: str) -> None:
+    calls = (ToolUse("now", "", id="a"), ToolUse("now", "", id="b"))
+    async with gpt(reply(*calls, stop="length"), api=api) as (provider, _, _heard):
+        response = await provider.complete(ask())
+    whole, cut = response.tool_calls
+    assert not hasattr(whole, "arguments_error")
+    assert "cut off by the output limit" in cut.arguments_error
+
+
 async def test_cancelling_closes_the_stream_and_the_server_sees_it(api: str) -> None:
     replies = (reply(Text(["one ", Stall()])), "Next.")
     async with gpt(*replies, api=api) as (provider, server, heard):
