@@ -10,6 +10,7 @@ conversation fails or is cancelled its orchestrator says so, by `provider:error`
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from decimal import Decimal
@@ -31,6 +32,8 @@ from amplifier_tui.kernel.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_tui.kernel.utils.stream import Emits, StreamEmitter
 from amplifier_tui.kernel.utils.truncate import redact_secrets
 from amplifier_tui.kernel.utils.turns import Repair
+
+logger = logging.getLogger(__name__)
 
 
 class LLMCalls:
@@ -245,7 +248,8 @@ async def complete_fully(
 
     It stops where it would do harm: a caller who set `max_output_tokens` gets what fits, and a cut
     tool call is not glued together. There are at most `limit` continuations; the response has the
-    content joined, the cost summed and the rest from the last part.
+    content joined, the cost summed and the rest from the last part. Where a continuation fails, the
+    answer is what came before.
     """
     response = await complete(request)
     for _ in range(limit if request.max_output_tokens is None else 0):
@@ -256,7 +260,12 @@ async def complete_fully(
             Message(role="assistant", content=response.content),
             Message(role="user", content=_GO_ON),
         ]
-        more = await complete(request.model_copy(update={"messages": messages}))
+        try:
+            more = await complete(request.model_copy(update={"messages": messages}))
+        except LLMError as error:
+            # It is paid for, and the next attempt would most likely end in the same place.
+            logger.warning("An answer that was cut off could not be continued: %s", error)
+            break
         response = _joined(response, more)
     return response
 

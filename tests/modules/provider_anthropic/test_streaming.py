@@ -19,6 +19,7 @@ from amplifier_tui.modules.provider_anthropic.stream import AnthropicAnswer
 from tests.modules.provider_anthropic.support import claude
 from tests.modules.provider_support import READ_FILE, ask
 from tests.servers import (
+    Failure,
     Gate,
     RedactedThinking,
     Stall,
@@ -237,6 +238,16 @@ async def test_an_answer_cut_off_by_the_limit_is_continued() -> None:
     assert again[1]["content"] == [{"type": "text", "text": "One two "}]
     assert response.usage.input_tokens == 20
     assert [data["usage"]["output_tokens"] for data in heard.of("llm:response")] == [5, 3]
+
+
+async def test_what_was_said_stays_where_it_can_t_be_continued() -> None:
+    replies = (reply("One two ", stop="length", usage=Usage(10, 5)), Failure("context_too_long"))
+    async with claude(*replies) as (provider, _, heard):
+        response = await provider.complete(ask())
+    assert response.content == [TextBlock(text="One two ")]
+    assert response.finish_reason == "length"
+    assert response.usage.output_tokens == 5
+    assert len(heard.of("llm:response")) == 1
 
 
 async def test_a_limit_of_the_callers_own_is_kept() -> None:
