@@ -125,9 +125,9 @@ class ErrorTranslator:
         self.who["status_code"] = status
         if status in _BY_STATUS:
             return self.error(_BY_STATUS[status], said)
+        when = f"in {wait:g} s" if wait is not None else "in a moment"
+        hopeless = wait is not None and wait > self.settings.max_retry_delay
         if status == 429:
-            when = f"in {wait:g} s" if wait is not None else "in a moment"
-            hopeless = wait is not None and wait > self.settings.max_retry_delay
             return self.advised(
                 llm_errors.RateLimitError,
                 f"The rate limit of {where} is reached: {said}.",
@@ -140,8 +140,9 @@ class ErrorTranslator:
             return self.advised(
                 llm_errors.ProviderUnavailableError,
                 f"{where} {what}: {said}.",
-                "Retry in a moment.",
+                f"Retry {when}.",
                 retry_after=wait,
+                retryable=not hopeless,
             )
         return self.refused(said)
 

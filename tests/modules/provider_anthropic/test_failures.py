@@ -43,6 +43,14 @@ async def test_a_wait_longer_than_the_longest_fails_at_once() -> None:
     assert heard.of("provider:retry") == []
 
 
+async def test_no_other_error_is_waited_for_longer_either() -> None:
+    async with claude(Failure("overloaded", retry_after=3600)) as (provider, server, heard):
+        with pytest.raises(llm_errors.ProviderUnavailableError, match="Retry in 3600 s"):
+            await provider.complete(ask())
+    assert len(server.requests) == 1
+    assert heard.of("provider:retry") == []
+
+
 async def test_a_request_on_the_side_that_fails_is_told_as_one_that_has_failed() -> None:
     replies = (Failure("unauthorized"), Failure("unauthorized"))
     async with claude(*replies) as (provider, _, heard):
