@@ -28,6 +28,9 @@ def text(words: str) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": words}]}
 
 
+# As far as anyone looks: the head of a PNG of 9000 by 1 pixels, and of a JPEG.
+WIDE = "iVBORw0KGgoAAAANSUhEUgAAIygAAAABCAIAAAA="
+JPEG = "/9j/4AAQSkZJRgABAQAAAQABAAA="
 held: list[int] = []
 asked: dict[str, int] = {}
 FORM = {
@@ -91,6 +94,9 @@ def call(number: int, tool: str, words: str) -> None:
     elif tool == "pictures":
         images = [
             {"type": "image", "data": "!!!", "mimeType": "image/png"},
+            {"type": "image", "data": "SGkgdGhlcmUsIEkgYW0gdGV4dC4=", "mimeType": "image/png"},
+            {"type": "image", "data": WIDE, "mimeType": "image/png"},
+            {"type": "image", "data": JPEG, "mimeType": "image/png"},
             {"type": "image", "data": "AAAA", "mimeType": "image/tiff"},
             {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
             {"type": "resource_link", "name": "notes", "uri": "notes://1"},

@@ -5,10 +5,13 @@ import binascii
 import re
 from typing import Any, Final
 
+from amplifier_tui.base.files.image_heads import HEAD_BYTES, pixels
 from amplifier_tui.base.files.image_metadata import without_metadata
 
 MAX_BYTES: Final = 3_700_000
 """Most bytes of an image or a PDF: in base64 it stays below the 5 MB that APIs accept."""
+MAX_SIDE: Final = 8_000
+"""Most pixels in width or height that APIs accept."""
 HEAD: Final = 16
 """Bytes that say what a file is."""
 
@@ -31,6 +34,17 @@ def media_type(head: bytes) -> str | None:
         if head.startswith(signature):
             return kind
     return "image/webp" if head[:4] == b"RIFF" and head[8:12] == b"WEBP" else None
+
+
+def too_large(data: bytes) -> str:
+    """Return how an image or a PDF is too large for every API; empty where it is not.
+
+    One that is refused would be refused with every request of its conversation.
+    """
+    if len(data) > MAX_BYTES:
+        return f"larger than {MAX_BYTES} bytes"
+    side = max(pixels(data[:HEAD_BYTES]) or (0,))
+    return f"{side} pixels wide or high, more than {MAX_SIDE}" if side > MAX_SIDE else ""
 
 
 def image_source(data: bytes, kind: str) -> dict[str, Any]:

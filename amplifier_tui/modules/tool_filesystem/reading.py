@@ -145,10 +145,9 @@ def read_image(path: Path, kind: str, shown: str) -> ToolResult:
     """Return an image or a PDF as a tool's result, unless it is too large."""
     with open_file(path) as file:
         data = file.read(images.MAX_BYTES + 1)
-    if len(data) > images.MAX_BYTES:
+    if problem := images.too_large(data):
         raise ToolProblem(
-            f"{shown} is larger than {images.MAX_BYTES} bytes, too large to be looked at. "
-            "Make a smaller copy of it first.",
+            f"{shown} is {problem}, too large to be looked at. Make a smaller copy of it first.",
             "too_large",
         )
     line = f"{shown}: {kind}, {len(data)} bytes."

@@ -12,6 +12,7 @@ from amplifier_tui.host.turns.prompt.attachments import ATTACHMENT_LIMIT, read_a
 from tests.fronts.conversations import PIXEL
 from tests.host.asking import claude
 from tests.host.driving import Driver, Project
+from tests.pixels import plain
 from tests.servers import LoopbackServer
 
 URL = f"data:image/png;base64,{PIXEL}"
@@ -45,6 +46,7 @@ def test_a_file_that_is_attached_and_mentioned_goes_along_once(tmp_path: Path) -
         ("bytes.bin", "bytes.bin: not a text file"),
         ("long.txt", "long.txt: larger than 512 KiB"),
         ("large.png", f"large.png: larger than {images.MAX_BYTES} bytes"),
+        ("wide.png", "wide.png: 9000 pixels wide or high, more than 8000"),
         ("data:image/png;base64,bm90aGluZw==", "image/png, about 0 KiB: no image"),
         ("data:image/png;base64,€€", "only ASCII"),
         ("data:image/png;base64,abc", "its base64 can't be read"),
@@ -55,6 +57,7 @@ def test_what_can_not_go_along_is_named(tmp_path: Path, name: str, problem: str)
     (tmp_path / "bytes.bin").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "long.txt").write_text("x" * (ATTACHMENT_LIMIT + 1))
     (tmp_path / "large.png").write_bytes(BITMAP + bytes(images.MAX_BYTES))
+    (tmp_path / "wide.png").write_bytes(plain(9_000, 1))
     attached = read_attachments(tmp_path, (name,))
     (said,) = attached.problems
     assert problem in said and len(said) < 300

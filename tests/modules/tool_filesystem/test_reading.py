@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.modules.tool_filesystem.support import Files, kind
+from tests.pixels import plain
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels" * 20
 
@@ -94,8 +95,10 @@ async def test_an_image_can_be_refused_by_config_and_by_size(files: Files, tmp_p
     blind = await Files(files.root).mount(images=False)
     files.put("a.png", PNG)
     files.put("b.png", PNG + bytes(4_000_000))
+    files.put("c.png", plain(9_000, 1))
     assert kind(await blind.read("a.png")) == "binary"
     assert kind(await files.read("b.png")) == "too_large"
+    assert kind(await files.read("c.png")) == "too_large"
 
 
 async def test_a_long_line_is_cut_and_says_how_much_is_missing(files: Files):

@@ -77,6 +77,15 @@ async def test_what_it_answers_is_dealt_with(rude: Session, tool: str, said: str
     assert (await rude.call("echo", "rude", text="still there")).output == "still there"
 
 
+async def test_its_images_are_what_they_are_and_not_what_it_says(rude: Session) -> None:
+    result = await rude.call("pictures", "rude")
+    assert result.content is not None
+    words, *images = result.content
+    assert "9000 pixels wide or high" in words.text
+    assert words.text.count("can't be read") == 2
+    assert [image.source["media_type"] for image in images] == ["image/jpeg"]
+
+
 async def test_what_never_answers_is_given_up(
     rude: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,8 +105,8 @@ def _data(workspace: Path, name: str) -> bytes:
 
 
 def _add_image(attached: Attached, data: bytes, kind: str, name: str) -> None:
-    if len(data) > images.MAX_BYTES:
-        raise ValueError(f"larger than {images.MAX_BYTES} bytes")
+    if problem := images.too_large(data):
+        raise ValueError(problem)
     if len(attached.images) == MOST_IMAGES:
         raise ValueError(f"more than {MOST_IMAGES} images")
     attached.images.append({"type": "image", "source": images.image_source(data, kind)})

@@ -8,24 +8,22 @@ from typing import Any, Final
 
 import mcp_types as types
 
-from amplifier_tui.base.files.images import IMAGES
+from amplifier_tui.base.files import images
 from amplifier_tui.base.text import encodable, one_line
 from amplifier_tui.kernel.models import ToolResult
 
-LARGEST_IMAGE: Final = 5_000_000
-"""Bytes of one image, as providers take it."""
 _MOST_IMAGES: Final = 10
 
 
 def tool_result(result: types.CallToolResult, limit: int) -> ToolResult:
     """Return the result of a tool's call in at most `limit` characters."""
     texts: list[str] = []
-    images: list[dict[str, Any]] = []
+    shown: list[dict[str, Any]] = []
     for block in result.content:
         if isinstance(block, types.ImageContent):
             image = _image(block)
-            if isinstance(image, dict) and len(images) < _MOST_IMAGES:
-                images.append(image)
+            if isinstance(image, dict) and len(shown) < _MOST_IMAGES:
+                shown.append(image)
             else:
                 texts.append(image if isinstance(image, str) else "[a further image, left out]")
         else:
@@ -33,11 +31,11 @@ def tool_result(result: types.CallToolResult, limit: int) -> ToolResult:
     if not any(texts) and result.structured_content is not None:
         texts = [json.dumps(result.structured_content, ensure_ascii=False)]
     text = cut(encodable("\n".join(text for text in texts if text)), limit)
-    output = text or ("" if images else "(The tool answered with nothing.)")
+    output = text or ("" if shown else "(The tool answered with nothing.)")
     content: Any = None
-    if images:
-        content = [*([{"type": "text", "text": output}] if output else []), *images]
-        output = output or f"[{len(images)} image{'s' if len(images) > 1 else ''}]"
+    if shown:
+        content = [*([{"type": "text", "text": output}] if output else []), *shown]
+        output = output or f"[{len(shown)} image{'s' if len(shown) > 1 else ''}]"
     if not result.is_error:
         return ToolResult(output=output, content=content)
     error = {"type": "tool_error", "message": one_line(output, 200)}
@@ -86,13 +84,16 @@ def cut(text: str, limit: int) -> str:
 
 
 def _image(block: types.ImageContent) -> dict[str, Any] | str:
-    if block.mime_type not in IMAGES:
+    if block.mime_type not in images.IMAGES:
         return f"[an image of type {one_line(block.mime_type, 40)}, which models don't take]"
-    if len(block.data) * 3 // 4 > LARGEST_IMAGE:
-        return f"[an image of {len(block.data) * 3 // 4:,} bytes, which is too large]"
     try:
-        base64.b64decode(block.data, validate=True)
+        data = base64.b64decode(block.data, validate=True)
     except (binascii.Error, ValueError):
         return "[an image that can't be read]"
-    source = {"type": "base64", "media_type": block.mime_type, "data": block.data}
-    return {"type": "image", "source": source}
+    # Not what the server says of it: an API refuses one of another type than it is told.
+    kind = images.media_type(data[: images.HEAD])
+    if kind not in images.IMAGES or kind is None:
+        return "[an image that can't be read]"
+    if problem := images.too_large(data):
+        return f"[an image, left out: it is {problem}]"
+    return {"type": "image", "source": images.image_source(data, kind)}
