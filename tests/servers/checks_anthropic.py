@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 _NAME = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
+_KEY = re.compile(r"^[a-zA-Z0-9_.-]{1,64}$")
 _BLOCKS = {"text", "image", "thinking", "redacted_thinking", "tool_use", "tool_result", "document"}
 
 
@@ -98,8 +99,13 @@ def _tools(tools: list[dict[str, Any]]) -> str | None:
     for tool in tools:
         if not _NAME.match(tool.get("name", "")):
             return f"tools.name: {tool.get('name')!r} is not allowed"
-        if tool.get("input_schema", {}).get("type") != "object":
+        schema = tool.get("input_schema", {})
+        if schema.get("type") != "object":
             return "tools.input_schema.type: field required"
+        if {"anyOf", "oneOf", "allOf"} & schema.keys():
+            return "input_schema does not support oneOf, allOf, or anyOf at the top level"
+        if not all(map(_KEY.match, schema.get("properties", {}))):
+            return f"input_schema.properties: Property keys should match pattern '{_KEY.pattern}'"
     return None
 
 

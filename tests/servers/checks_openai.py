@@ -151,6 +151,8 @@ _NATIVE = (
 )
 """Tools of the Responses API that the vendor runs or knows itself: they have no name."""
 
+_NOT_AT_TOP = {"oneOf", "anyOf", "allOf", "enum", "not"}
+
 
 def _tools(request: dict[str, Any], kinds: tuple[str, ...], *, nested: bool = False) -> str | None:
     """What is wrong with the tools; with `nested` their facts are below the name of their type."""
@@ -171,6 +173,14 @@ def _tools(request: dict[str, Any], kinds: tuple[str, ...], *, nested: bool = Fa
         if not facts.get("name"):
             return f"Missing required parameter: '{at}.name'."
         names.append(facts["name"])
+        schema = facts.get("parameters") or {"type": "object"}
+        if schema["type"] != "object" or _NOT_AT_TOP & schema.keys():
+            return (
+                f"Invalid schema for function '{facts['name']}': schema must have type 'object' "
+                "and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level."
+            )
+    if len(names) > 128:
+        return "Invalid 'tools': array too long. Expected an array with maximum length 128."
     return _tool_names(names)
 
 

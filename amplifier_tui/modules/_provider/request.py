@@ -1,6 +1,6 @@
 """What a request in any API's format has."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any, Final
 
@@ -64,6 +64,40 @@ class PreparedRequest:
 def tool_names(tools: Iterable[ToolSpec] | None) -> dict[str, str]:
     """Return the tools' real names by the names the API knows."""
     return {clean_name(tool.name): tool.name for tool in tools or []}
+
+
+_CHOICES: Final = ("allOf", "anyOf", "oneOf")
+_NOT_AT_TOP: Final = ("type", "enum", "not", *_CHOICES)
+
+
+def input_schema(tool: ToolSpec) -> Wire:
+    """Return a tool's schema as that of an object with properties, which is all that APIs take.
+
+    For a choice at its top they refuse the whole request. What its parts describe may be given
+    then; which of it goes together, the tool says.
+    """
+    given = tool.parameters
+    schema = {name: value for name, value in given.items() if name not in _NOT_AT_TOP}
+    properties, required = _fields(given)
+    for kind in _CHOICES:
+        parts = given.get(kind)
+        for part in parts if isinstance(parts, list) else ():
+            more, needed = _fields(part)
+            properties = {**more, **properties}
+            required += needed if kind == "allOf" else []
+    if required:
+        schema["required"] = list(dict.fromkeys(required))
+    return {"type": "object", **schema, "properties": properties}
+
+
+def _fields(schema: Any) -> tuple[Wire, list[str]]:
+    """The properties of a schema, and the names of those that are needed."""
+    given = schema if isinstance(schema, Mapping) else {}
+    properties, required = given.get("properties"), given.get("required")
+    return (
+        dict(properties) if isinstance(properties, Mapping) else {},
+        [name for name in required if isinstance(name, str)] if isinstance(required, list) else [],
+    )
 
 
 def output_text(output: ToolOutput) -> str:

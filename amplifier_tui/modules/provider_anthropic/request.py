@@ -3,6 +3,7 @@
 Source: Anthropic API, Messages: the rules on blocks, tool results and cache breakpoints.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -39,6 +40,7 @@ from amplifier_tui.modules._provider.request import (
     PreparedRequest,
     Wire,
     chosen_tool,
+    input_schema,
     is_pdf,
     output_text,
     sampling,
@@ -48,6 +50,7 @@ from amplifier_tui.modules.provider_anthropic.models import ClaudeModel, known_m
 from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 
 DEFAULT_MAX_TOKENS = 32_000
+_PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _LEAST_BUDGET = 1024
 _BUDGETS = {"minimal": 1024, "low": 4_000, "medium": 10_000, "high": 24_000}
 _EFFORTS = {"minimal": "low"}
@@ -206,10 +209,21 @@ def wire_tools(tools: Iterable[ToolSpec]) -> list[Wire]:
         {
             "name": clean_name(tool.name),
             "description": tool.description or "",
-            "input_schema": {"type": "object", **tool.parameters},
+            "input_schema": _input_schema(tool),
         }
         for tool in tools
     ]
+
+
+def _input_schema(tool: ToolSpec) -> Wire:
+    """A tool's schema without the properties whose names the API refuses, all else with them."""
+    schema = input_schema(tool)
+    left_out = [name for name in schema["properties"] if not _PROPERTY.fullmatch(str(name))]
+    if left_out:
+        kept = {n: each for n, each in schema["properties"].items() if n not in left_out}
+        needed = [name for name in schema.get("required", ()) if name not in left_out]
+        schema = {**schema, "properties": kept, "required": needed}
+    return schema
 
 
 def wire_tool_choice(choice: str | dict[str, Any] | None) -> Wire | None:

@@ -14,7 +14,7 @@ from amplifier_tui.kernel.message_models import (
     Usage,
 )
 from amplifier_tui.kernel.utils.conversation import clean_name
-from amplifier_tui.modules._provider.request import Wire, chosen_tool, sampling
+from amplifier_tui.modules._provider.request import Wire, chosen_tool, input_schema, sampling
 from amplifier_tui.modules.provider_openai.models import reasons
 from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 
@@ -60,7 +60,7 @@ def function(tool: ToolSpec) -> Wire:
     return {
         "name": clean_name(tool.name),
         "description": tool.description or "",
-        "parameters": {"type": "object", "properties": {}, **tool.parameters},
+        "parameters": input_schema(tool),
     }
 
 
