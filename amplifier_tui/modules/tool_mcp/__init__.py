@@ -15,8 +15,8 @@ unless a rule says otherwise.
 The host adds the servers of the user's ``mcp.json`` in the Amplifier home, and, as far as the user
 allows them, those of the project's ``.mcp.json``.
 
-When telling a model of all tools would cost more than `max_schema_tokens`, it is given the tool
-``tool_search`` instead, which finds tools by words and loads them.
+When telling a model of all tools would cost more than `max_schema_tokens`, or they are more than an
+API takes, it is given the tool ``tool_search`` instead, which finds tools by words and loads them.
 
 Config:
     servers: The servers by name (also ``mcpServers``). Each has ``command`` with ``args``, ``env``

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -14,12 +14,15 @@ from amplifier_tui.modules.tool_mcp.tools import SEARCH_TOOL, McpTool, ToolSearc
 
 logger = logging.getLogger(__name__)
 
+MOST_MOUNTED: Final = 100
+"""Tools of servers in a request: OpenAI refuses one with more than 128 tools, ours among them."""
+
 
 class MountedTools:
     """The tools of all servers as one session has them.
 
-    As long as they cost no more than the settings allow, all are mounted; else a search for them,
-    and what it found, the latest, up to that cost.
+    As long as they are no more than an API takes, and cost no more than the settings allow, all are
+    mounted; else a search for them, and what it found, the latest, within these limits.
     """
 
     def __init__(self, servers: McpServers, coordinator: ModuleCoordinator) -> None:
@@ -92,7 +95,8 @@ class MountedTools:
     async def _apply(self) -> None:
         most = self._servers.settings.max_schema_tokens
         wanted: dict[str, Any] = dict(self._all)
-        if sum(tool.tokens for tool in self._all.values()) > most:
+        cost = sum(tool.tokens for tool in self._all.values())
+        if cost > most or len(self._all) > MOST_MOUNTED:
             self._found = {name: self._all[name] for name in self._found if name in self._all}
             wanted = {SEARCH_TOOL: self._search, **self._within(most)}
         for name, tool in list(self._mounted.items()):
@@ -114,7 +118,7 @@ class MountedTools:
         kept: dict[str, McpTool] = {}
         for name, tool in reversed(self._found.items()):
             cost += tool.tokens
-            if cost > most and kept:
+            if kept and (cost > most or len(kept) == MOST_MOUNTED):
                 break
             kept[name] = tool
         # In the order in which they were found: what a provider has cached stays as it is.

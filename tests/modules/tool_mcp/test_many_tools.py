@@ -73,6 +73,22 @@ async def test_they_are_found_by_words_and_never_cost_more_than_allowed(
     await session.close()
 
 
+async def test_small_ones_are_searched_for_where_they_are_more_than_an_api_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = Listing(tuple(ToolInfo(f"t{at}", "", {"type": "object"}) for at in range(120)))
+    monkeypatch.setattr(McpServers, "_kept", lambda self, server: small)
+    session = await Session(tmp_path).mount({"server1": SERVERS["server1"]})
+    assert session.tools == ["tool_search"]
+    search = session.coordinator.get("tools", "tool_search")
+    for at in range(0, 120, 20):
+        names = " ".join(f"t{each}" for each in range(at, at + 20))
+        assert (await search.execute({"query": names, "limit": 20})).success
+    assert len(session.tools) == 101
+    assert "mcp__server1__t119" in session.tools
+    await session.close()
+
+
 async def test_few_are_simply_there(tmp_path: Path, known: None) -> None:
     session = await Session(tmp_path).mount({"server1": SERVERS["server1"]})
     assert len(session.tools) == 14
