@@ -253,6 +253,28 @@ async def test_a_child_can_be_continued(tmp_path: Path) -> None:
         assert third["metadata"] == {"tools": ["own"]}, "what it inherited is gone"
 
 
+async def test_a_child_does_one_thing_at_a_time() -> None:
+    ready, records = await prepared(bundle()), MemoryRecords()
+    async with ready.create_session() as session:
+        spawner = SessionSpawner(ready, records=records)
+        await spawner.spawn("helper", "one", session, sub_session_id="w")
+        with loop_started() as started:
+            task = asyncio.create_task(spawner.resume("w", "wait now", session))
+            await started.wait()
+            with pytest.raises(ValueError, match="'w' is at work"):
+                await spawner.resume("w", "two", session)
+            with pytest.raises(ValueError, match="'w' is at work"):
+                await spawner.spawn("helper", "two", session, sub_session_id="w")
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert (await spawner.resume("w", "three", session))["output"] == "echo: three"
+        record = await records.load("w")
+    assert record is not None
+    said = [message["content"] for message in record.messages if message["role"] == "user"]
+    assert said == ["one", "wait now", "three"]
+
+
 async def test_a_child_that_failed_or_was_cancelled_can_be_continued() -> None:
     ready, records = await prepared(bundle()), MemoryRecords()
     async with ready.create_session() as session:

@@ -2,7 +2,8 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -117,6 +118,7 @@ class SessionSpawner:
     _: KW_ONLY
     records: RecordStore = field(default_factory=MemoryRecords)
     prepare: Prepare | None = None
+    _at_work: set[str] = field(default_factory=set)
 
     def register(self, session: "AmplifierSession") -> None:
         """Offer `session.spawn` and `session.resume` to a session's modules."""
@@ -168,7 +170,7 @@ class SessionSpawner:
             ignored: What later callers pass and this one does not know.
 
         Raises:
-            ValueError: There is no such agent.
+            ValueError: There is no such agent, or a child of that id is at work.
         """
         known = _known_agents(parent_session, agent_configs)
         agent = _agent(agent_name, known)
@@ -197,7 +199,8 @@ class SessionSpawner:
             metadata=dict(session_metadata or {}),
             inherited=module_lists(parent_session.config),
         )
-        return await self._run(record, instruction, parent_session, is_resumed=False)
+        with self._working(record.session_id):
+            return await self._run(record, instruction, parent_session, is_resumed=False)
 
     async def resume(
         self,
@@ -206,17 +209,33 @@ class SessionSpawner:
         parent_session: "AmplifierSession",
         **ignored: Any,
     ) -> dict[str, Any]:
-        """Continue a child session; raises `ValueError` when none of that id is kept."""
-        record = await self.records.load(sub_session_id)
-        if record is None:
-            raise ValueError(f"No sub-session {sub_session_id!r} to resume")
-        if not record.plan:
-            record = await self._planned(record, parent_session)
-        elif record.inherited:
-            now = parent_session.config
-            plan = follow_parent(record.plan, record.inherited, now)
-            record = replace(record, plan=plan, inherited=module_lists(now))
-        return await self._run(record, instruction, parent_session, is_resumed=True)
+        """Continue a child session; raises `ValueError` when none of that id is kept or may go on.
+
+        It may not while it is at work: of two runs at once, one would lose what the other said.
+        """
+        with self._working(sub_session_id):
+            record = await self.records.load(sub_session_id)
+            if record is None:
+                raise ValueError(f"No sub-session {sub_session_id!r} to resume")
+            if not record.plan:
+                record = await self._planned(record, parent_session)
+            elif record.inherited:
+                now = parent_session.config
+                plan = follow_parent(record.plan, record.inherited, now)
+                record = replace(record, plan=plan, inherited=module_lists(now))
+            return await self._run(record, instruction, parent_session, is_resumed=True)
+
+    @contextmanager
+    def _working(self, session_id: str) -> Iterator[None]:
+        if session_id in self._at_work:
+            raise ValueError(
+                f"Sub-session {session_id!r} is at work: wait for its answer, or begin another one"
+            )
+        self._at_work.add(session_id)
+        try:
+            yield
+        finally:
+            self._at_work.remove(session_id)
 
     async def _planned(self, record: ChildRecord, parent: "AmplifierSession") -> ChildRecord:
         """Return a record of an earlier run of the program with a plan as it would be now."""
