@@ -4,7 +4,8 @@ import asyncio
 import contextvars
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, Final
 
@@ -105,11 +106,21 @@ class Jobs:
         self._leftovers = leftovers
         self._jobs: dict[str, Job] = {}
         self._count = 0
+        self._beginning = 0
 
     @property
     def full(self) -> bool:
-        """Whether no other may run beside those that do."""
-        return len(self._running()) >= self._most
+        """Whether no other may run beside those that do, or are about to."""
+        return len(self._running()) + self._beginning >= self._most
+
+    @contextmanager
+    def beginning(self) -> Iterator[None]:
+        """Keep room for a command that is being started: others may be side by side with it."""
+        self._beginning += 1
+        try:
+            yield
+        finally:
+            self._beginning -= 1
 
     def cards(self) -> list[dict[str, Any]]:
         """Return what is known of each job, the newest first."""

@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -159,9 +160,10 @@ class BashTool(DescribedTool):
                 return await run_in_client(
                     terminals, line, folder, environment, timeout, self._output()
                 )
-            started = await self._start(
-                command, folder, terminal=terminal, tells=persists and not background
-            )
+            with self.jobs.beginning() if background else nullcontext():
+                started = await self._start(
+                    command, folder, terminal=terminal, tells=persists and not background
+                )
         except ToolProblem as error:
             return error.result()
         except SandboxMissingError as error:

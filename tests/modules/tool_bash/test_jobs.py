@@ -222,3 +222,13 @@ async def test_of_those_that_have_ended_the_oldest_are_forgotten(
         *("job-6", "job-5", "job-4", "job-1"),
     ]
     assert kind(await background.job("read", "job-2")) == "not_found"
+
+
+async def test_no_more_run_at_once_than_may_also_when_they_begin_together(tmp_path: Path) -> None:
+    shell = await Shell(tmp_path).mount(max_jobs=2)
+    background = Background(shell)
+    results = await asyncio.gather(*(background.start("sleep 100") for _ in range(5)))
+    assert sum(result.success for result in results) == 2
+    refused = await background.start("sleep 100")
+    assert "2 background commands run already" in str(refused.output)
+    await shell.close()
