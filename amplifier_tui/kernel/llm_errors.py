@@ -56,6 +56,8 @@ class LLMError(Exception):
     _retryable: ClassVar[bool] = False
     remedy: str = ""
     """What to do about it; a message that says so ends with these words."""
+    usage: Any = None
+    """The `Usage` that has to be paid for although nothing came of it; None for nothing known."""
 
     def __init__(
         self,

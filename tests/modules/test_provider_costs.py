@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.base.prices import ListPrice, list_prices
+from amplifier_tui.kernel.llm_errors import StreamError
 from amplifier_tui.modules._provider import models
 from amplifier_tui.modules.provider_anthropic.models import fallback_models as claude_models
 from amplifier_tui.modules.provider_openai.models import fallback_models as gpt_models
@@ -21,7 +22,7 @@ from tests.modules.provider_anthropic.support import claude
 from tests.modules.provider_faults import Asked
 from tests.modules.provider_openai.support import gpt
 from tests.modules.provider_support import ask
-from tests.servers import Usage, reply
+from tests.servers import Thinking, Usage, reply
 
 SONNET, ASTRA = "claude-sonnet-5-5", "gpt-6-astra"
 LISTED = {
@@ -146,3 +147,24 @@ async def test_the_providers_own_tables_agree_with_the_list_and_say_of_when_they
         assert pricing.cache_read_per_million == cached, pair
         assert pricing.source == f"provider-{pair[0]}'s table of 2026-11"
         assert re.fullmatch(r"genai-prices [\d.]+ of 20\d\d-\d\d-\d\d", price.source)
+
+
+async def test_an_answer_that_came_to_nothing_is_paid_for_all_the_same() -> None:
+    nothing = (reply(usage=Usage(1_000, 500)), reply("Hi.", usage=Usage(1_000, 500)))
+    async with claude(*nothing, config={"default_model": OPUS}) as (provider, _, heard):
+        response = await provider.complete(ask())
+    (retry,) = heard.of("provider:retry")
+    assert retry["usage"]["cost_usd"] == "0.0175"
+    assert response.usage.cost_usd == Decimal("0.0175")
+
+
+@pytest.mark.parametrize("case", [claude, gpt])
+async def test_what_an_error_cost_goes_with_it(case: Any) -> None:
+    used_up = reply(Thinking("Hm."), stop="length", usage=Usage(1_000, 500))
+    model = OPUS if case is claude else GPT
+    async with case(used_up, config={"default_model": model}) as (provider, _, _heard):
+        with pytest.raises(StreamError, match="before the first word") as caught:
+            await provider.complete(ask())
+    usage = caught.value.usage
+    assert (usage.input_tokens, usage.output_tokens) == (1_000, 500)
+    assert usage.cost_usd == Decimal("0.0175" if case is claude else "0.00625")

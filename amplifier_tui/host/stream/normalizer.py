@@ -199,6 +199,7 @@ class Normalizer:
             **dict.fromkeys(_SPAWNED, lanes.spawned),
             **dict.fromkeys(_ENDED, lanes.ended),
             **{event: partial(self._say, event) for event in LINES},
+            "provider:error": self._failed,
         }
 
     def _say(self, event: str, lane: str, data: Data) -> None:
@@ -214,7 +215,19 @@ class Normalizer:
     def _job(self, lane: str, data: Data) -> None:
         self._sender.send(job_changed(self._sender, lane, data))
 
+    def _failed(self, lane: str, data: Data) -> None:
+        self._attempt_failed(lane, data)
+        self._say("provider:error", lane, data)
+
+    def _attempt_failed(self, lane: str, data: Data) -> None:
+        if is_aside():
+            if self.usage.aside_answered(data):
+                self.tell_usage()
+        elif self.usage.attempt_failed(lane, data):
+            self._usage_changed(lane)
+
     def _retrying(self, lane: str, data: Data) -> None:
+        self._attempt_failed(lane, data)
         redact = self._sender.redactor.text
         facts = retry_facts(data)
         facts["problem"] = redact(facts["problem"])

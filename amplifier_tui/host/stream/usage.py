@@ -174,6 +174,14 @@ class UsageMeter:
         self._note(lane, data, count)
         return changed
 
+    def attempt_failed(self, lane: str, data: Mapping[str, Any]) -> bool:
+        """`provider:retry` or `provider:error`, which may have cost something; whether it did."""
+        count = read_count(data.get("usage"))
+        if count is not None:
+            self._turn = self._turn.plus(count)
+            self._by_lane[lane] = self._by_lane.get(lane, Count()).plus(count)
+        return count is not None
+
     def aside_answered(self, data: Mapping[str, Any]) -> bool:
         """`llm:response` of a request that is no part of the conversation; whether it counted."""
         count = read_count(data.get("usage"), data.get("cost_usd"))

@@ -178,7 +178,10 @@ def _emitter(hooks: Emits | None, who: Mapping[str, Any]) -> _Emit:
 
 
 def _failure(error: Exception) -> dict[str, Any]:
+    spent = getattr(error, "usage", None)
+    paid = {"usage": spent.model_dump(mode="json", exclude_none=True)} if spent else {}
     return {
+        **paid,
         "error": {"type": type(error).__name__, "msg": str(error)},
         "retry_after": getattr(error, "retry_after", None),
         "status_code": getattr(error, "status_code", None),

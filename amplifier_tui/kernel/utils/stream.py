@@ -1,7 +1,7 @@
 """Telling the hooks what a provider streams, as it comes."""
 
 from collections.abc import Awaitable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from amplifier_tui.kernel.events import (
     STREAM_ABORTED,
@@ -9,6 +9,9 @@ from amplifier_tui.kernel.events import (
     STREAM_BLOCK_END,
     STREAM_BLOCK_START,
 )
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.message_models import Usage
 
 __all__ = [
     "STREAM_ABORTED",
@@ -28,9 +31,14 @@ class Emits(Protocol):
 
 
 class StreamEmitter:
-    """Emits one response's blocks: start, deltas, end. Without hooks it costs nothing."""
+    """Emits one response's blocks: start, deltas, end. Without hooks it costs nothing.
+
+    Attributes:
+        usage: What the response has used so far; None where that is not known.
+    """
 
     def __init__(self, hooks: Emits | None, *, request_id: str) -> None:
+        self.usage: Usage | None = None
         self._hooks = hooks
         self._request_id = request_id
         self._blocks: dict[int, dict[str, Any]] = {}

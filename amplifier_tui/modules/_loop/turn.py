@@ -256,6 +256,7 @@ class Turn:
             "error": {"type": type(error).__name__, "msg": str(error)},
             "retryable": bool(getattr(error, "retryable", False)),
             "retry_after": getattr(error, "retry_after", None),
+            "usage": usage_data(getattr(error, "usage", None)),
         }
         data = plain(data) | {"status_code": getattr(error, "status_code", None)}
         await self.emitter.emit(events.PROVIDER_ERROR, data, self.provider_name)

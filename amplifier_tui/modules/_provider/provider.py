@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Mapping
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from amplifier_tui.kernel.llm_errors import LLMTimeoutError
-from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, ToolCall
+from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, ToolCall, Usage
 from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
 from amplifier_tui.kernel.utils.conversation import MessageMemory
 from amplifier_tui.kernel.utils.llm_calls import (
@@ -274,16 +274,24 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
                 refuse_emptiness(response, self.settings)
         except Exception as error:
             known = self._errors(model).translate(error)
-            if known is None or known is error:
+            if known is None:
+                raise
+            # It has to be paid for, whatever became of it.
+            known.usage = await self._priced(emitter.usage, model)
+            if known is error:
                 raise
             raise known from error
         if response.tool_calls:
             response = distinct_calls(response, prepared.call_ids)
-        usage = response.usage
-        if usage is not None and usage.cost_usd is None:
-            cost = usage_cost(usage, await self._prices.soon(model, usage.input_tokens))
-            usage = usage.model_copy(update={"cost_usd": cost})
+        usage = await self._priced(response.usage, model)
         return response.model_copy(update={"usage": usage, "degradation": prepared.degradation})
+
+    async def _priced(self, usage: Usage | None, model: str) -> Usage | None:
+        """Return a usage with what it costs, where that is known."""
+        if usage is None or usage.cost_usd is not None:
+            return usage
+        cost = usage_cost(usage, await self._prices.soon(model, usage.input_tokens))
+        return usage.model_copy(update={"cost_usd": cost})
 
     async def _in_time(self, answer: Awaitable[ChatResponse]) -> ChatResponse:
         """Wait for an answer as long as one may take: a server can send bytes for ever."""

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 from amplifier_tui.kernel.llm_errors import StreamError
-from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCallBlock
+from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCallBlock, Usage
 from amplifier_tui.kernel.utils.retry import one_line
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.modules._provider.errors import advised
@@ -18,6 +18,10 @@ class StreamAnswer(Protocol):
     @property
     def complete(self) -> bool:
         """Whether its end has come."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """What it has used, as far as that was told."""
 
     async def read_stream(self, events: Any, emitter: StreamEmitter) -> None:
         """Read a stream to its end and emit each piece as it arrives."""
@@ -69,6 +73,7 @@ async def read_answer(
             retryable=False,
         ) from error
     finally:
+        emitter.usage = answer.usage
         if settings.stream:
             # Also when cancelled: closing tells the server to stop generating.
             await got.close()

@@ -61,11 +61,16 @@ class AnthropicAnswer:
     tool_names: dict[str, str]
     complete: bool = False
     _blocks: dict[int, _Block] = field(default_factory=dict)
-    _usage: dict[str, int] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
     _stop_reason: str | None = None
     _explanation: str | None = None
     _id: str | None = None
     _served_by: str | None = None
+
+    @property
+    def usage(self) -> Usage | None:
+        """What it has used, as far as that was told."""
+        return self._kernel_usage() if self._counts else None
 
     async def read_stream(
         self, events: AsyncIterable[RawMessageStreamEvent], emitter: StreamEmitter
@@ -182,21 +187,21 @@ class AnthropicAnswer:
         ):
             value = getattr(usage, name, None)
             if isinstance(value, int):
-                self._usage[name] = value
+                self._counts[name] = value
         thinking = getattr(getattr(usage, "output_tokens_details", None), "thinking_tokens", None)
         if isinstance(thinking, int):
-            self._usage["thinking_tokens"] = thinking
+            self._counts["thinking_tokens"] = thinking
 
     def _kernel_usage(self) -> Usage:
-        read = self._usage.get("cache_read_input_tokens", 0)
-        written = self._usage.get("cache_creation_input_tokens", 0)
-        gross = self._usage.get("input_tokens", 0) + read + written
-        output = self._usage.get("output_tokens", 0)
+        read = self._counts.get("cache_read_input_tokens", 0)
+        written = self._counts.get("cache_creation_input_tokens", 0)
+        gross = self._counts.get("input_tokens", 0) + read + written
+        output = self._counts.get("output_tokens", 0)
         return Usage(
             input_tokens=gross,
             output_tokens=output,
             total_tokens=gross + output,
-            reasoning_tokens=self._usage.get("thinking_tokens"),
+            reasoning_tokens=self._counts.get("thinking_tokens"),
             cache_read_tokens=read or None,
             cache_write_tokens=written or None,
         )

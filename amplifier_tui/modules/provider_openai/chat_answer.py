@@ -53,7 +53,11 @@ class _Block:
 
 
 class ChatAnswer:
-    """An answer being read; `errors` translates what a server reports in its midst."""
+    """An answer being read; `errors` translates what a server reports in its midst.
+
+    Attributes:
+        usage: What it has used, as far as that was told.
+    """
 
     def __init__(self, model: str, tool_names: dict[str, str], errors: OpenAIErrors) -> None:
         self._model = model
@@ -64,7 +68,7 @@ class ChatAnswer:
         self._tags = ThinkTags()
         self._finish: str | None = None
         self._refused = False
-        self._usage: Usage | None = None
+        self.usage: Usage | None = None
         self._id: str | None = None
         self._served_by: str | None = None
 
@@ -81,7 +85,7 @@ class ChatAnswer:
             self._id = chunk.id or self._id
             self._served_by = chunk.model or self._served_by
             if chunk.usage is not None:
-                self._usage = read_usage(chunk.usage, "prompt", "completion")
+                self.usage = read_usage(chunk.usage, "prompt", "completion")
             for choice in chunk.choices or []:
                 self._check(choice)
                 if choice.delta is not None:
@@ -97,7 +101,7 @@ class ChatAnswer:
         """Take over an answer that came in one piece."""
         self._id, self._served_by = answer.id, answer.model
         if answer.usage is not None:
-            self._usage = read_usage(answer.usage, "prompt", "completion")
+            self.usage = read_usage(answer.usage, "prompt", "completion")
         for choice in answer.choices[:1]:
             self._check(choice)
             # A whole message has the fields of a delta, and calls without numbers.
@@ -135,7 +139,7 @@ class ChatAnswer:
         return ChatResponse(
             content=content,
             tool_calls=calls or None,
-            usage=self._usage,
+            usage=self.usage,
             finish_reason="content_filter" if self._refused else finish,
             metadata={
                 "response_id": self._id,

@@ -12,6 +12,7 @@ from amplifier_tui.kernel.message_models import (
     TextBlock,
     ThinkingBlock,
     ToolCall,
+    Usage,
 )
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.kernel.utils.tool_calls import call_block, read_tool_call
@@ -44,6 +45,12 @@ class ResponsesAnswer:
     def complete(self) -> bool:
         """Whether the end of the answer has come."""
         return self._response is not None
+
+    @property
+    def usage(self) -> Usage | None:
+        """What it has used, as far as that was told."""
+        usage = getattr(self._response, "usage", None)
+        return read_usage(usage, "input", "output") if usage else None
 
     async def read_stream(
         self, events: AsyncIterable[ResponseStreamEvent], emitter: StreamEmitter
@@ -89,7 +96,6 @@ class ResponsesAnswer:
     def response(self) -> ChatResponse:
         """The answer in the kernel's form; a filter that left nothing of it is an error."""
         final = self._response
-        usage = getattr(final, "usage", None)
         reason = getattr(getattr(final, "incomplete_details", None), "reason", None)
         cut_off = reason == "max_output_tokens"
         content: list[ContentBlockUnion] = []
@@ -122,7 +128,7 @@ class ResponsesAnswer:
         return ChatResponse(
             content=content,
             tool_calls=calls or None,
-            usage=read_usage(usage, "input", "output") if usage else None,
+            usage=self.usage,
             finish_reason=_finish(reason, refused=refused, called=bool(calls)),
             metadata={
                 "response_id": getattr(final, "id", None),

@@ -32,6 +32,19 @@ def test_an_answer_of_two_requests_counts_both() -> None:
     assert meter.turn.output_tokens == 4 and meter.window == 3
 
 
+def test_an_attempt_that_failed_counts_and_is_no_answer() -> None:
+    meter = UsageMeter()
+    meter.turn_begins()
+    meter.step_begins("main")
+    usage = {"usage": {"input_tokens": 10, "output_tokens": 5, "cost_usd": "0.5"}}
+    assert meter.attempt_failed("main", usage)
+    assert not meter.attempt_failed("main", {"usage": None})
+    assert meter.window == 0 and "main" not in meter.last
+    meter.request_answered("main", usage)
+    meter.turn_begins()
+    assert meter.session.cost == meter.of("main").cost == Decimal("1.0")
+
+
 def test_turns_and_sub_agents_add_up() -> None:
     meter = UsageMeter()
     for _ in range(2):
