@@ -3,6 +3,7 @@
 | to | use |
 |---|---|
 | draw text on a screen | `clean`, or `one_line` where it must stay on one row |
+| write text that others lay out: a pipe, a file, a browser | `portable` |
 | draw text that arrives in fragments | `StreamCleaner` |
 | show what a person decides on | `reveal` |
 | read what a command printed | `printed` |
@@ -29,6 +30,8 @@ _INVISIBLE = (
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+# Where words and signs need them: in Persian or Hindi, and in emoji that are made of several.
+_JOINERS = lazy_pattern("((?<=[^\0-\x7f])[\u200c\u200d](?=[^\0-\x7f])|(?<=\\S)[\ufe0e\ufe0f])")
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 _SURROGATES = "\ud800-\udfff"
 
@@ -56,6 +59,15 @@ def clean(text: str) -> str:
     if not _SUSPECT.search(text):
         return text
     return _drawable(_SEQUENCE.sub("", text))
+
+
+def portable(text: str) -> str:
+    """Return `text` as `clean` does, with the joiners and variation selectors it is written with.
+
+    For what is laid out elsewhere: by a terminal behind a pipe, by a browser.
+    """
+    parts = _JOINERS.split(text)
+    return "".join([part if at % 2 else clean(part) for at, part in enumerate(parts)])
 
 
 def printed(text: str) -> str:

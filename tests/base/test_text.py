@@ -10,6 +10,7 @@ from amplifier_tui.base.text import (
     clean,
     encodable,
     one_line,
+    portable,
     printable,
     printed,
     reveal,
@@ -50,6 +51,27 @@ HOSTILE = st.text(
 )
 def test_control_sequences_are_gone_and_text_stays(text: str, shown: str) -> None:
     assert clean(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("👩\u200d👧 1\ufe0f\u20e3", "👩\u200d👧 1\ufe0f\u20e3"),
+        ("ab\u200dc \u200d漢\u202e\x1b[31m", "abc 漢"),
+    ],
+)
+def test_what_words_and_signs_are_joined_with_stays_where_others_lay_the_text_out(
+    text: str, left: str
+) -> None:
+    assert portable(text) == left
+
+
+@given(HOSTILE)
+def test_but_for_joiners_a_portable_text_controls_no_terminal(text: str) -> None:
+    shown = portable(text)
+    assert clean(shown) == "".join(shown.replace("\u200d", "").split("\ufe0f"))
+    assert portable(shown) == shown
 
 
 def test_an_unfinished_sequence_does_not_hide_the_words_behind_it() -> None:

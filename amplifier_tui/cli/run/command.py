@@ -271,9 +271,9 @@ def _interruptible(headless: "Headless") -> "RunResult":
 def _said(result: "RunResult", output: str) -> str:
     """Return the last words on standard output."""
     if output == "text":
-        from amplifier_tui.base.text import clean
+        from amplifier_tui.base.text import portable
 
-        return clean(result.answer)
+        return portable(result.answer)
     data = result.to_json()
     if output == "jsonl":
         data = {"type": "RunEnded", **data}

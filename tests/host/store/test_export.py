@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from amplifier_tui.base.text import clean
 from amplifier_tui.host.cards import ExportedFile
 from amplifier_tui.host.events import Failed, HostEvent, ShellEnded, ToolEnded, TurnEnded
 from amplifier_tui.host.messages import STEER_HOOK
@@ -69,6 +70,7 @@ def disguised(before: str, secret: str, after: str) -> list[str]:
     ways = (
         secret,
         f"{secret[:half]}\u200b{secret[half:]}",
+        f"{secret[:half]}\ufe0f{secret[half:]}",
         f"{secret[:half]}\x1b[m\x1b[K{secret[half:]}",
         "".join(f"\\{c}" if c in "_-.+" else c for c in secret),
         secret.replace("-", "&#45;").replace("_", "&#x5f;"),
@@ -103,10 +105,17 @@ def test_no_secret_of_any_shape_is_in_any_form_however_it_is_disguised(
     text = out.read_text()
     shown = Shown()
     shown.feed(text if form == "html" else "")
-    readings = (text, shown.text, unescape(text).replace("\\", ""))
+    readings = (text, shown.text, unescape(text).replace("\\", ""), clean(text))
     found = [name for name, (_, _, secret, _) in SECRETS.items() if secret in "\n".join(readings)]
     assert found == [] and not done.problem
     assert done.secrets >= 5 * len(SECRETS)
+
+
+def test_words_and_signs_keep_what_joins_them(tmp_path: Path) -> None:
+    text = "می\u200cخواهم 👩\u200d👧"
+    session = stored(tmp_path / "s", [{"role": "user", "content": text}], [])
+    save(session, tmp_path / "out.md")
+    assert text in (tmp_path / "out.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("form", ["markdown", "html", "json"])

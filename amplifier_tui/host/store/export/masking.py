@@ -6,7 +6,7 @@ from html import unescape
 from typing import Any, Final
 
 from amplifier_tui.base.secrets import is_secret_name
-from amplifier_tui.base.text import clean, encodable, one_line
+from amplifier_tui.base.text import clean, encodable, one_line, portable
 from amplifier_tui.host.redaction import REDACTED, Redactor
 
 _ESCAPED: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -29,12 +29,12 @@ class Masking:
         Cleaned first: what can't be seen must not hide a secret. One that Markdown or HTML would
         put together again where it is shown, such as `ghp\_…`, is taken out with its escapes.
         """
-        safe = self._masked(encodable(clean(text)))
+        seen = encodable(clean(text))
+        safe = self._masked(seen)
         shown = unescape(_ESCAPED.sub(r"\1", safe))
-        if shown == safe:
-            return safe
-        masked = self._redactor.text(shown)
-        return safe if masked == shown else self._counted(shown, masked)
+        if shown != safe and (masked := self._redactor.text(shown)) != shown:
+            return self._counted(shown, masked)
+        return encodable(portable(text)) if safe == seen else safe
 
     def line(self, text: str, limit: int) -> str:
         """Return a text on one line of at most so many characters."""
