@@ -65,17 +65,9 @@ def test_a_stop_speaks_of_keys_to_who_pressed_one_and_waits_for_no_terminal_that
     assert (client.did, speaker.said) == (did, [*said, "Interrupted"])
 
 
-def test_a_hook_whose_answer_can_not_be_read_is_told_once_for_each_module() -> None:
-    problem = "Hook handler returned invalid response: str is not a HookResult (/x/a.py:3). Mend it"
-
-    def denied(module: str, error: str | None) -> events.HookTraced:
-        handler = events.HandlerTrace(
-            name="guard", verdict="deny", ms=0.1, error=error, module=module
-        )
-        return replace(requested(), event="tool:pre", verdict="deny", handlers=(handler,))
-
+def test_the_place_where_a_module_failed_is_told_behind_a_long_message() -> None:
+    error = f"failed while it judged a call: {'x ' * 150}(/home/me/{'folder/' * 20}mine.py:3)"
+    failed = events.ModuleFailed(session_id=S, module_id="hooks-a", kind="hook", error=error)
     speaker = Speaker()
-    bad = denied("hooks-a", problem)
-    sent = (bad, bad, denied("hooks-b", problem), denied("hooks-c", None), ended())
-    assert follow(Client(STARTED, *sent), speaker).exit_status == 0
-    assert speaker.said == [f"warning: hooks-a: {problem}", f"warning: hooks-b: {problem}"]
+    follow(Client(STARTED, failed, ended()), speaker)
+    assert speaker.said == [f"hooks-a: {error}"]

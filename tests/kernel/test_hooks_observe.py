@@ -37,7 +37,9 @@ async def test_an_observer_hears_once_per_emit_who_answered_what(hooks: HookRegi
     assert "timestamp" in trace.data
     assert trace.result is result
     said = [(part.name, part.verdict, part.reason) for part in trace.handlers]
-    place = Path(__file__).read_text().split('"rubbish"')[0].count("\n") + 1
+    place, zero = (
+        Path(__file__).read_text().split(code)[0].count("\n") + 1 for code in ('"rubbish"', "1 / 0")
+    )
     assert said == [
         ("quiet", "continue", None),
         ("changes", "modify", "r"),
@@ -51,7 +53,7 @@ async def test_an_observer_hears_once_per_emit_who_answered_what(hooks: HookRegi
     assert [part.error for part in trace.handlers] == [
         None,
         None,
-        "ZeroDivisionError: division by zero",
+        f"ZeroDivisionError: division by zero ({__file__}:{zero})",
         "Hook handler returned invalid response: str is not a HookResult "
         f"({__file__}:{place}). {WANTED}",
     ]

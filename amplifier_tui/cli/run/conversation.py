@@ -9,7 +9,6 @@ from amplifier_tui.host.events import (
     ApprovalRequested,
     ApprovalResolved,
     Failed,
-    HookTraced,
     HostEvent,
     LimitAsked,
     LimitResolved,
@@ -57,8 +56,6 @@ class RunConversation:
         self._asked: dict[str, Asked] = {}
         self._sent = 0
         """Prompts that were sent and have not begun."""
-        self._warned: set[str] = set()
-        """Modules that were said to have answered what is no answer."""
         self._waiting = self._planned = False
         self.is_begun = False
         """The session is ready."""
@@ -125,8 +122,6 @@ class RunConversation:
                 self._asked[event.request_id] = event
             case ApprovalResolved() | QuestionsResolved() | LimitResolved():
                 self._asked.pop(event.request_id, None)
-            case HookTraced(verdict="deny"):
-                self._warn(event)
             case _ if event.agent != MAIN_LANE:
                 pass
             case TurnStarted():
@@ -144,14 +139,6 @@ class RunConversation:
                 if event.items and not self.running:
                     # A steering message that the turn did not live to see.
                     self._client.send_queued()
-
-    def _warn(self, trace: HookTraced) -> None:
-        """Say, once for each module, whose handler denied because its answer can't be read."""
-        for handler in trace.handlers:
-            who = handler.module or handler.name
-            if handler.verdict == "deny" and handler.error and who not in self._warned:
-                self._warned.add(who)
-                self._speaker.say(f"warning: {who}: {handler.error}")
 
     def _send(
         self, prompt: str, attachments: tuple[str, ...] = (), typed: str | None = None

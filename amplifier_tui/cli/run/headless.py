@@ -60,6 +60,8 @@ _AGAIN: Final = "; ctrl+c again stops at once"
 _OTHERWISE: Final = "Use other words, or another model (--model)."
 _NO_ANSWER: Final = "nobody can be asked: use --approve ask"
 _NOBODY: Final = "nobody can be asked: use --approve ask, or allow it with a rule"
+_SAID: Final = 1_000
+"""Characters of what is said of a module that failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +279,8 @@ class Headless:
                 )
             case ModuleFailed() if self._begun:
                 what = f"{event.module_id}: {event.error}"
-                self._speaker.say(with_remedy(one_line(what), event.remedy))
+                # The place in its code stands behind what may be a long message.
+                self._speaker.say(with_remedy(one_line(what, _SAID), event.remedy))
             case Notice(level="warning" | "error"):
                 source = event.source.removeprefix("hook:")
                 # "descriptor" names nobody: a library, or a thread of any module wrote it.

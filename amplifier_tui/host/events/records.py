@@ -1,8 +1,9 @@
 """The words and the small records that events carry."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import with_remedy
 
 BlockKind = Literal["text", "thinking", "tool_use"]
 Level = Literal["info", "warning", "error"]
@@ -18,6 +19,7 @@ AnsweredBy = Literal["user", "rule", "mode", "timeout", "stop", "nobody"]
 """Who decided; `nobody` where no person was there to be asked."""
 
 MAIN_LANE = "main"
+_MEND: Final = "Correct it there and reload the module, or go on without it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,17 @@ class HandlerTrace:
         """Its name, after its module's where that says more: handlers of many may have one name."""
         named = not self.module or self.name.startswith(self.module)
         return self.name if named else f"{self.module}: {self.name}"
+
+    @property
+    def problem(self) -> str:
+        """What went wrong and what to do about it; empty where nothing did."""
+        raised = self.verdict == "error" and not self.ended
+        return with_remedy(self.error or "", _MEND) if self.error and raised else self.error or ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was ended from outside, such as by a stop: that is no fault of its code."""
+        return self.error is not None and self.error.startswith("ended by ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,6 @@ class SessionGate:
     Args:
         gate: Decides.
         lane: The agent whose session it is.
-        hook_failed: Told of a module whose handler raised while it judged a call, and what.
         refused: Told of a tool somebody tried to run undecided, and of who tried.
         decided: Told of what was decided without a question: tool, arguments, call id, decision.
         bound: Makes a tool's result small enough to be looked at.
@@ -62,7 +61,6 @@ class SessionGate:
         gate: Gate,
         lane: str = MAIN_LANE,
         *,
-        hook_failed: Callable[[str, str], None] = lambda *_: None,
         refused: Callable[[str, str], None] = lambda *_: None,
         decided: Callable[[ApprovalQuestion, GateDecision], None] = lambda *_: None,
         bound: Callable[[Any], Awaitable[Any]] | None = None,
@@ -70,7 +68,6 @@ class SessionGate:
     ) -> None:
         self._gate = gate
         self._lane = lane
-        self._hook_failed = hook_failed
         self._refused = refused
         self._decided = decided
         self._bound = bound or _unbound
@@ -117,8 +114,6 @@ class SessionGate:
         data, result = answers.data, answers.result
         tool, given = str(data.get("tool_name") or ""), data.get("tool_input")
         arguments: dict[str, Any] = given if isinstance(given, dict) else {}
-        for module, error in answers.failed:
-            self._hook_failed(module, error)
         if said := spoilt(answers, self._tools):
             return HookResult(action="deny", reason=said)
         hooked = result.action == "ask_user"

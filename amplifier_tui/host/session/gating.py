@@ -20,7 +20,6 @@ from amplifier_tui.host.events import (
     Level,
     Mode,
     ModeChanged,
-    ModuleFailed,
     Scope,
 )
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
@@ -31,7 +30,6 @@ from amplifier_tui.host.gate.gate import Gate, GateDecision
 from amplifier_tui.host.gate.modes import read_policy
 from amplifier_tui.host.gate.seen import SeenFiles
 from amplifier_tui.host.gate.session_gate import SessionGate
-from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned
 from amplifier_tui.host.session.permissions import Permissions
 from amplifier_tui.host.session.places.workspaces import is_scratch
 from amplifier_tui.host.stream.sender import Sender
@@ -73,7 +71,6 @@ class Gating:
         project: Path,
         workspace: Path,
         sender: Sender,
-        facts: ModuleFacts,
         mode: Mode | None = None,
         *,
         left_in: Mode | None = None,
@@ -83,7 +80,6 @@ class Gating:
         client_files: ClientFiles | None = None,
     ) -> None:
         self._sender = sender
-        self._facts = facts
         self._project = project
         self._sandbox = ""
         self._loop = asyncio.get_running_loop()
@@ -134,7 +130,6 @@ class Gating:
         made = SessionGate(
             self.gate,
             lane,
-            hook_failed=self._hook_failed,
             refused=refused,
             decided=self._decided,
             bound=bound,
@@ -219,22 +214,6 @@ class Gating:
                 by=self._by,
                 sandbox=self._sandbox,
                 careful=gate.careful,
-            )
-        )
-
-    def _hook_failed(self, module_id: str, error: str) -> None:
-        if module_id in self._facts.broken:
-            return
-        self._facts.broken.add(module_id)
-        planned = self._facts.find(module_id) or Planned(module_id, "hook")
-        self._sender.send(
-            ModuleFailed(
-                **self._sender.stamp(),
-                module_id=planned.module_id,
-                kind=planned.kind,
-                instance=planned.instance,
-                error=self._sender.redactor.text(f"failed while it judged a call: {error}"),
-                remedy="Until it works, every call it fails on is asked about.",
             )
         )
 

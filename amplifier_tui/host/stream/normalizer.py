@@ -30,6 +30,7 @@ from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.shell.jobs import EVENTS as JOB_EVENTS
 from amplifier_tui.host.shell.jobs import job_changed
 from amplifier_tui.host.stream.blocks import Blocks
+from amplifier_tui.host.stream.handler_failures import HandlerFailures
 from amplifier_tui.host.stream.lanes import Lanes
 from amplifier_tui.host.stream.notices import DECLINED, ENDS, LINES, line_of, retry_facts
 from amplifier_tui.host.stream.results import is_todo_tool, read_plan, result_of
@@ -95,7 +96,7 @@ class Normalizer:
         self.asked: Mapping[str, str] = {}
         """By lane, the provider that its last request went to."""
         self._sender = sender
-        self._traces = Traces(sender)
+        self._traces = Traces(sender, HandlerFailures(sender, facts))
         self._broken: set[str] = set()
         self._answered = False
         """A row of this turn holds words of the model."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import MAIN_LANE, HandlerTrace, HookTraced
 from amplifier_tui.host.store.event_log import EventLogFile
+from amplifier_tui.host.stream.handler_failures import HandlerFailures
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.hooks import HookTrace
 
@@ -44,10 +45,15 @@ class _Run:
 
 
 class Traces:
-    """Writes the event log and sends its rows."""
+    """Writes the event log and sends its rows.
 
-    def __init__(self, sender: Sender) -> None:
+    Args:
+        failures: Tells of the handlers that failed.
+    """
+
+    def __init__(self, sender: Sender, failures: HandlerFailures) -> None:
         self._sender = sender
+        self._failures = failures
         self._log = sender.store.log
         self._redactor = sender.redactor
         self._runs: dict[str, _Run] = {}
@@ -125,24 +131,24 @@ class Traces:
         if count > 1:
             facts["count"] = count
         number = self._log.append(facts, text, changed)
-        self._sender.send(
-            HookTraced(
-                session_id=self._sender.session_id,
-                agent=lane,
-                at=trace.started,
-                seq=number,
-                event=trace.event,
-                source=_about(data),
-                verdict=verdict,
-                duration_ms=ms,
-                handlers=handlers,
-                count=count,
-                data=text[:SHOWN],
-                size=len(text),
-                changed=changed[:SHOWN],
-                call_id=str(data.get("tool_call_id") or ""),
-            )
+        row = HookTraced(
+            session_id=self._sender.session_id,
+            agent=lane,
+            at=trace.started,
+            seq=number,
+            event=trace.event,
+            source=_about(data),
+            verdict=verdict,
+            duration_ms=ms,
+            handlers=handlers,
+            count=count,
+            data=text[:SHOWN],
+            size=len(text),
+            changed=changed[:SHOWN],
+            call_id=str(data.get("tool_call_id") or ""),
         )
+        self._sender.send(row)
+        self._failures.take(row)
 
     def _changed(self, trace: HookTrace) -> str:
         after = trace.result.data

@@ -12,8 +12,9 @@ from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
+from amplifier_tui.base.text import shortened
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import (
     CORRELATED_EVENTS,
@@ -45,6 +46,9 @@ from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import with_place
 
 logger = logging.getLogger(__name__)
+
+_SAID: Final = 300
+"""Characters of what a handler raised that are told with its place."""
 
 
 class HookRegistry(Registrations):
@@ -192,9 +196,10 @@ class HookRegistry(Registrations):
             except InvalidHookResponseError as error:
                 problem, answer = _denied(entry, event, error)
             except Exception as error:
-                problem = f"{type(error).__name__}: {error}"
-                answer = None
-                failed.append((entry.whose, with_place(problem, error)))
+                # A long message must not hide the place behind it.
+                said = shortened(f"{type(error).__name__}: {error}", _SAID)
+                problem, answer = with_place(said, error), None
+                failed.append((entry.whose, problem))
                 _log_failure(entry, event, error)
             except BaseException as error:
                 if report is not None:

@@ -15,7 +15,8 @@ class HandlerTrace:
     Attributes:
         verdict: The action it answered with, or ``"error"``.
         ms: Milliseconds it took.
-        error: What went wrong: it raised, or its answer was no hook result.
+        error: What went wrong, with the place in its code: it raised, or its answer was no hook
+            result.
         reason: The reason it gave.
         module: Key of the module it is of; empty where it is of none.
     """

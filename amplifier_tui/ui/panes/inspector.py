@@ -244,9 +244,10 @@ def inspector_head(row: HookTraced, width: int) -> list[Row]:
         data: Row = [(one_line(handler.verdict), verdict_role)]
         data.append((f"{milliseconds(handler.ms):>8}", "muted"))
         rows.append(spread([("└ ", "muted"), (one_line(handler.label), role)], data, width))
-        why = handler.error or handler.reason
-        if why:
-            rows.append([("  ", "muted"), (fit(one_line(why), max(0, width - 2)), "text")])
+        why = one_line(handler.problem or handler.reason or "")
+        # The place in a module's code stands at the end of what went wrong.
+        lines = wrap_cells(why, max(1, width - 2)) if handler.error else [fit(why, width - 2)]
+        rows += [[("  ", "muted"), (line, "text")] for line in lines if line]
     rows.append([])
     return rows
 

@@ -224,3 +224,23 @@ async def test_hostile_payloads_are_harmless_at_any_width(width: int) -> None:
                 line = inspector.render_line(y)
                 assert line.cell_length == cell_len(line.text) == inspector.size.width
                 assert not set(line.text) & {"\x1b", "\n", "\r", "\u202e", "\x07"}
+
+
+async def test_what_a_handler_failed_of_is_shown_whole_with_place_and_remedy() -> None:
+    error = (
+        "ValidationError: "
+        + "long " * 30
+        + "(/home/me/modules/amplifier_module_hooks_x/init.py:12)"
+    )
+    failed = traced(1, handlers=(handler("hooks-x", "error", error=error),))
+    app = stage()
+    async with app.run_test(size=(46, 30)) as pilot:
+        inspector = show(app, failed)
+        await pilot.pause()
+        shown = "".join(line[2:] for line in lines(inspector))
+        assert "/amplifier_module_hooks_x/init.py:12). Correct it there and reload" in shown
+
+
+def test_what_was_ended_by_a_stop_is_not_to_be_corrected() -> None:
+    stopped = handler("hooks-x", "error", error="ended by CancelledError")
+    assert stopped.problem == stopped.error

@@ -174,7 +174,7 @@ def test_an_error_of_a_handler_is_remembered() -> None:
         traced(1, handlers=(handler("hooks-a", "error", error="KeyError: x"),)),
         traced(2, handlers=(handler("hooks-a"),)),
     )
-    assert info(state, "hooks-a").trouble == "KeyError: x"
+    assert info(state, "hooks-a").trouble == handler("", "error", error="KeyError: x").problem
 
 
 def test_a_module_whose_code_failed_a_turn_says_so_until_it_is_mounted_anew() -> None:

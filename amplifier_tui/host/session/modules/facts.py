@@ -74,14 +74,14 @@ class ModuleFacts:
         planned: In the order they are mounted.
         tools: Module id by tool name.
         failed: What was told of the modules that did not load.
-        broken: Modules of which it was told that a hook of theirs fails.
+        broken: By whose handlers failed, the events at which it was told that they do.
         mounted: Returns the tools that are mounted now, by name.
     """
 
     planned: list[Planned] = field(default_factory=list)
     tools: dict[str, str] = field(default_factory=dict)
     failed: list[ModuleFailed] = field(default_factory=list)
-    broken: set[str] = field(default_factory=set)
+    broken: dict[str, set[str]] = field(default_factory=dict)
     mounted: Callable[[], Mapping[str, Any]] = dict
 
     def module_of_tool(self, name: str, tool: Any = None) -> str:
@@ -104,7 +104,8 @@ class ModuleFacts:
 
     def forget(self, module_id: str) -> None:
         """Forget what tools a module had, and what failed: it is gone, or mounted anew."""
-        self.broken.discard(module_id)
+        for who in [each for each in self.broken if each.partition("#")[0] == module_id]:
+            del self.broken[who]
         self.tools = {name: each for name, each in self.tools.items() if each != module_id}
 
     def missing(self) -> tuple[str, ...]:

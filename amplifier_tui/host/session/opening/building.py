@@ -87,7 +87,6 @@ class SessionBuilder:
             Path(sender.store.metadata.project_dir),
             working_dir,
             sender,
-            facts,
             self.request.mode or mode,
             left_in=read_mode(sender.store.metadata.mode) if resumed else None,
             confined=terms.mode != "off",

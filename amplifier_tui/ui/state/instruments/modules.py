@@ -305,7 +305,7 @@ class Modules(Section):
             info.last_ms = handler.ms
             info.total_ms += handler.ms
             if handler.error:
-                info.trouble = handler.error
+                info.trouble = handler.problem
             self.touch()
 
     def _module_of_handler(self, name: str) -> ModuleStatus | None:

@@ -10,7 +10,7 @@ async def mount(coordinator, config=None):
         for place, answer in enumerate(answers):
 
             async def reply(event, data, answer=answer):
-                return HookResult(**answer)
+                return answer["raw"] if "raw" in answer else HookResult(**answer)
 
             name = answer.pop("name", "hooks-answer")
             coordinator.hooks.register(event, reply, priority=place, name=name)

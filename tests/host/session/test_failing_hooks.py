@@ -1,0 +1,51 @@
+"""What is said of hook handlers that fail."""
+
+import re
+
+import pytest
+
+from amplifier_tui.host.events import ModuleFailed, Notice
+from amplifier_tui.kernel.hooks.results import WANTED
+from tests.host.driving import Driver, Project
+
+FAILS = {"action": "maybe"}
+PLACE = r"\(/\S*hooks_answer/__init__\.py:\d+\)"
+
+
+def said(driver: Driver) -> list[Notice]:
+    return [event for event in driver.of(Notice) if event.source == "hook:hooks-answer"]
+
+
+@pytest.mark.parametrize("event", ["prompt:submit", "provider:request", "prompt:complete"])
+def test_a_handler_that_fails_is_told_of_once_with_its_place_and_what_to_do(
+    project: Project, driver: Driver, event: str
+) -> None:
+    driver.open(project.bundle(hooks=(("hooks-answer", {event: [FAILS]}),)))
+    assert driver.turn("go").status == "success"
+    assert driver.turn("go on").status == "success"
+    (notice,) = said(driver)
+    assert notice.level == "warning"
+    assert notice.text.startswith(f"The handler of {event} failed: ValidationError: ")
+    assert re.search(PLACE + r"\. Correct it there and reload the module, or", notice.text)
+
+
+def test_each_event_at_which_a_handler_fails_is_told_of(project: Project, driver: Driver) -> None:
+    answers = {"prompt:submit": [FAILS, FAILS], "provider:request": [FAILS]}
+    driver.open(project.bundle(hooks=(("hooks-answer", answers),)))
+    driver.turn("go")
+    assert [notice.text.split(" failed")[0] for notice in said(driver)] == [
+        "The handler of prompt:submit",
+        "The handler of provider:request",
+    ]
+    assert not driver.of(ModuleFailed)
+
+
+def test_an_answer_that_can_not_be_read_is_told_of_with_what_is_wanted(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle(hooks=(("hooks-answer", {"prompt:complete": [{"raw": 42}]}),)))
+    driver.turn("go")
+    driver.turn("go on")
+    (notice,) = said(driver)
+    assert "int is not a HookResult" in notice.text and re.search(PLACE, notice.text)
+    assert notice.text.endswith(WANTED)
