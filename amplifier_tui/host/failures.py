@@ -20,7 +20,12 @@ from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.turns.prompts import PromptDeniedError
 from amplifier_tui.host.turns.sources import failed_source
 from amplifier_tui.kernel import llm_errors as llm
-from amplifier_tui.kernel.mounting.errors import WrongAnswerError, named_text, place_of_error
+from amplifier_tui.kernel.mounting.errors import (
+    ModuleNotFoundError,
+    WrongAnswerError,
+    named_text,
+    place_of_error,
+)
 
 MESSAGE_LIMIT: Final = 2_000
 
@@ -98,6 +103,11 @@ _OPENING: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
 )
 
 
+_SECTION: Final = "the bundle's session section"
+_ANYONES: Final = (ValueError, WrongAnswerError)
+"""What a bundle's configuration may be the cause of, or the code of a module."""
+
+
 def turn_failure(
     error: BaseException,
     stamp: Stamp,
@@ -154,7 +164,7 @@ def opening_failure(error: BaseException, stamp: Stamp, redactor: Redactor) -> F
     kind, remedy = _opening_kind(error)
     words, remedy = _with_remedy(error, remedy)
     module = ""
-    if isinstance(error, WrongAnswerError) and (fault := _fault(error)) is not None:
+    if (kind == "internal" or type(error) in _ANYONES) and (fault := _fault(error)) is not None:
         module, words, remedy = fault
     return replace(_failed(error, stamp, redactor, kind, words, remedy), module=module)
 
@@ -229,7 +239,9 @@ def _opening_kind(error: BaseException) -> tuple[str, str]:
         if isinstance(error, cls):
             return kind, remedy
     if isinstance(error, RuntimeError) and "Cannot initialize without" in str(error):
-        return "bundle", "The session cannot run without it: correct the bundle's session section."
+        missing = isinstance(error.__cause__, ModuleNotFoundError)
+        what = "" if missing else "the module, or name another in "
+        return "bundle", f"The session cannot run without it: correct {what}{_SECTION}."
     return "internal", "If it happens again, report it with the details."
 
 

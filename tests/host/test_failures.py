@@ -9,6 +9,7 @@ from amplifier_tui.host.failures import internal_failure, opening_failure, turn_
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.kernel import llm_errors
+from amplifier_tui.kernel.mounting.errors import MissingModuleError, ModuleValidationError
 
 STAMP: Stamp = {"session_id": "s", "agent": "main", "at": 1.0}
 
@@ -107,3 +108,12 @@ def test_an_internal_failure_of_a_modules_code_says_where_that_is(tmp_path: Path
 
 def test_an_endless_message_is_cut() -> None:
     assert len(turn_failure(ValueError("x" * 10**6), STAMP, Redactor({})).message) < 3_000
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_a_needed_module_that_was_found_is_what_is_to_be_corrected(missing: bool) -> None:
+    error = RuntimeError("Cannot initialize without context manager: it is wrong")
+    error.__cause__ = (MissingModuleError if missing else ModuleValidationError)("it is wrong")
+    failed = opening_failure(error, STAMP, Redactor({}))
+    assert ("correct the module" in failed.remedy) != missing
+    assert failed.remedy.endswith("the bundle's session section.")

@@ -13,7 +13,7 @@ from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.commands.session import SessionCommands
 from amplifier_tui.host.door.open_sessions import OpenSessions
-from amplifier_tui.host.events import Failed, HostEvent, Mode
+from amplifier_tui.host.events import Failed, HostEvent, Mode, ModuleFailed
 from amplifier_tui.host.failures import opening_failure
 from amplifier_tui.host.models.setup import check_readers, trial
 from amplifier_tui.host.session.carrying import Carried
@@ -220,7 +220,20 @@ class SessionOpener(SessionCommands):
             live.turns.submit(prompt)
 
     def _opening_failure(self, opening: Opening, error: Exception) -> Failed:
-        failure = opening_failure(error, self._stamp(opening.session_id), opening.redactor)
+        stamp = self._stamp(opening.session_id)
+        failure = opening_failure(error, stamp, opening.redactor)
+        if module := failure.module:
+            # It was mounted, and the session could not be taken up with it.
+            self._put(
+                ModuleFailed(
+                    **stamp,
+                    module_id=module,
+                    kind="unknown",
+                    error=failure.message,
+                    remedy=failure.remedy,
+                    fatal=True,
+                )
+            )
         return replace(failure, prompt=self._take_early())
 
     async def _view(self, request: OpenRequest, folder: Path, prompt: str = "") -> None:

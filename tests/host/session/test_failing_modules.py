@@ -1,10 +1,11 @@
-"""What is said of hook handlers that fail."""
+"""What is said of hook handlers, and of a context, that fail."""
 
 import re
 
 import pytest
 
-from amplifier_tui.host.events import ModuleFailed, Notice
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.events import Failed, ModuleFailed, Notice
 from amplifier_tui.kernel.hooks.results import WANTED
 from tests.host.driving import Driver, Project
 
@@ -49,3 +50,18 @@ def test_an_answer_that_can_not_be_read_is_told_of_with_what_is_wanted(
     (notice,) = said(driver)
     assert "int is not a HookResult" in notice.text and re.search(PLACE, notice.text)
     assert notice.text.endswith(WANTED)
+
+
+@pytest.mark.parametrize("method", ["add_message", "get_messages"])
+def test_a_context_whose_code_fails_while_the_session_opens_is_named_with_its_line(
+    project: Project, driver: Driver, method: str
+) -> None:
+    config = {"fails": method}
+    bundle = project.bundle(context="context-slots", context_config=config)
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=bundle))
+    failed = driver.wait(Failed)
+    assert failed.message == f"context-slots failed: ValueError: {method} is broken"
+    assert re.match(r"Its code is wrong at /.*context_slots/__init__\.py:\d+\.", failed.remedy)
+    (row,) = driver.of(ModuleFailed)
+    assert (row.module_id, row.fatal) == ("context-slots", True)
+    assert (row.error, row.remedy) == (failed.message, failed.remedy)
