@@ -28,6 +28,8 @@ LONGEST_PAUSE: Final = 60.0
 """Seconds before a server that failed is started again; they double each time."""
 _PATIENCE: Final = 2.0
 """Seconds of such a pause that a call waits for."""
+CLOSING: Final = 5.0
+"""Seconds a connection that is lost may take to close."""
 _SETTLED: Final = 0.2
 """Seconds of quiet after a change of what it offers, before it is asked for it."""
 _LOG_LINES: Final = 200
@@ -121,8 +123,7 @@ class McpServer:
         if self.settings is None or self._state == "off":
             why = self._problems[-1] if self._problems else "it is off by its settings"
             raise ToolProblem(f"The MCP server {self.name} can't be used: {why}.", "unavailable")
-        if self._over and self._task is not None:
-            await asyncio.wait([self._task])
+        await self._closed_by_now()
         if self._task is None or self._task.done():
             loop = asyncio.get_running_loop()
             pause = self._not_before - loop.time()
@@ -171,12 +172,27 @@ class McpServer:
         if lost and not self._over:
             self._closed(error)
         words = f"The MCP server {self.name}: {error.removesuffix('.')}."
-        if self._over and self._task is not None:
-            await asyncio.wait([self._task])
+        if await self._closed_by_now():
             words = f"The MCP server {self.name} ended during the call: {self._last_problem}."
             if self._log:
                 words += "\nThe last it said:\n" + "\n".join(list(self._log)[-5:])
         return words
+
+    async def _closed_by_now(self) -> bool:
+        """Wait until a connection that is over is closed; whether there was one.
+
+        A server that answers nothing any more may not answer that either.
+        """
+        task, ready = self._task, self._ready
+        if not self._over or task is None or ready is None:
+            return False
+        _, left = await asyncio.wait([task], timeout=CLOSING)
+        if left:
+            task.cancel()
+            await asyncio.wait([task])
+            if self._task is task and self._state != "failed":
+                self._failed(self._over, ready)
+        return True
 
     async def end(self) -> None:
         """End it, and whatever it started."""
@@ -253,7 +269,12 @@ class McpServer:
             if self._stale and not self._over:
                 await asyncio.sleep(_SETTLED)
                 self._stale = False
-                await self._take(client, settings)
+                try:
+                    async with asyncio.timeout(settings.startup_timeout):
+                        await self._take(client, settings)
+                except TimeoutError:
+                    self._log.append("It did not say in time what it offers now.")
+                    continue
                 self.on_change(self)
 
     async def _take(self, client: "ServerClient", settings: ServerSettings) -> None:

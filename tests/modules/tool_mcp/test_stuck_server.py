@@ -1,0 +1,91 @@
+"""A server whose connection neither works nor closes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from amplifier_tui.modules.tool_mcp import server as serving
+from amplifier_tui.modules.tool_mcp.listing import Listing, ToolInfo
+from amplifier_tui.modules.tool_mcp.server import McpServer
+from amplifier_tui.modules.tool_mcp.settings import ServerSettings
+
+TOOL = ToolInfo("find", "", {"type": "object"})
+
+
+class Stuck:
+    """Stands in for the protocol; what is not set does not come to an end."""
+
+    def __init__(self) -> None:
+        self.lists = asyncio.Event()
+        self.closes = asyncio.Event()
+        self.asked = 0
+
+    async def listing(self) -> Listing:
+        self.asked += 1
+        if self.asked > 1:
+            await self.lists.wait()
+        return Listing((TOOL,) * self.asked)
+
+    async def follow_changes(self, changed: Any) -> None:
+        return None
+
+    @asynccontextmanager
+    async def connected(self, *_: Any) -> AsyncIterator["Stuck"]:
+        yield self
+        await self.closes.wait()
+
+
+@pytest.fixture
+async def stuck(monkeypatch: pytest.MonkeyPatch) -> Stuck:
+    made = Stuck()
+    protocol = SimpleNamespace(
+        connected=made.connected, stdio_streams=lambda *_: None, reason=lambda error: str(error)
+    )
+    monkeypatch.setattr(serving, "_protocol", lambda: protocol)
+    monkeypatch.setattr(serving, "CLOSING", 0.05)
+    monkeypatch.setattr(serving, "FIRST_PAUSE", 0.0)
+    return made
+
+
+async def nothing(level: str, text: str) -> None:
+    return None
+
+
+def made_server(**more: Any) -> McpServer:
+    settings = ServerSettings.read_known({"command": "x", **more})
+    return McpServer("stuck", settings, Path.cwd(), nothing, lambda: None)
+
+
+async def test_a_call_does_not_wait_for_a_connection_that_does_not_close(stuck: Stuck) -> None:
+    server = made_server()
+    await server.client()
+    async with asyncio.timeout(10):
+        words = await server.failure("no connection", lost=True)
+        assert "ended during the call: no connection" in words
+        assert server.state == "failed"
+        stuck.lists.set()
+        assert await server.client() is stuck
+        assert server.state == "ready"
+        await server.close()
+
+
+async def test_one_that_does_not_say_what_it_offers_now_is_asked_again(stuck: Stuck) -> None:
+    server = made_server(startup_timeout=0.1)
+    await server.client()
+    changed = asyncio.Event()
+    server.on_change = lambda _: changed.set()
+    async with asyncio.timeout(10):
+        server._changed()
+        while stuck.asked < 2 or "in time" not in str(server.status().log):
+            await asyncio.sleep(0)
+        stuck.lists.set()
+        server._changed()
+        await changed.wait()
+        assert server.state == "ready"
+        assert server.listing is not None and len(server.listing.tools) == 3
+        await server.close()
