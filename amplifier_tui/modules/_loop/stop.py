@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from amplifier_tui.kernel import events
+from amplifier_tui.kernel.correlation import is_aside
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.utils.stream import STREAM_ABORTED, STREAM_BLOCK_DELTA
 from amplifier_tui.modules._loop.hook_emitter import HookEmitter
@@ -57,7 +58,9 @@ Listener = Callable[[str, dict[str, Any]], None]
 
 
 def observe(hooks: Any, listener: Listener) -> Callable[[], None]:
-    """Call ``listener`` with every event and its data, which it must not change.
+    """Call ``listener`` with every event of a turn and its data, which it must not change.
+
+    What is asked on the side meanwhile, such as a title, is no part of it.
 
     Returns:
         A function that ends it. A registry that can't be observed is left alone.
@@ -67,7 +70,8 @@ def observe(hooks: Any, listener: Listener) -> Callable[[], None]:
         return lambda: None
 
     def callback(trace: HookTrace) -> None:
-        listener(trace.event, trace.data)
+        if not is_aside():
+            listener(trace.event, trace.data)
 
     stop: Callable[[], None] = register(callback)
     return stop

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
+from amplifier_tui.kernel.correlation import aside
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse
 from amplifier_tui.kernel.models import HookResult, ToolResult, interrupted_with
 from amplifier_tui.kernel.utils.stream import StreamEmitter
@@ -142,6 +143,29 @@ async def test_cancelling_in_mid_answer_keeps_what_streamed_and_marks_it():
     assert bench.of("cancel:requested")[0]["level"] == "immediate"
     assert bench.of("orchestrator:complete")[0]["status"] == "cancelled"
     assert bench.of("execution:end")[0]["status"] == "cancelled"
+
+
+async def test_what_is_asked_on_the_side_is_not_part_of_what_is_kept():
+    bench = Bench()
+    both = asyncio.Event()
+
+    async def entitle() -> None:
+        with aside():
+            await StreamEmitter(bench.hooks, request_id="r2").delta(0, "A title")
+
+    async def reply(_: ChatRequest) -> ChatResponse:
+        await StreamEmitter(bench.hooks, request_id="r1").delta(0, "Fine")
+        await asyncio.create_task(entitle())
+        both.set()
+        await forever(None)
+        raise AssertionError
+
+    bench.provider.replies.append(reply)
+    task = asyncio.create_task(bench.run())
+    await both.wait()
+    task.cancel()
+    await stopped(task)
+    assert bench.context.rows[-1]["content"] == [{"type": "text", "text": "Fine"}]
 
 
 async def test_an_aborted_attempt_is_not_part_of_what_is_kept():
