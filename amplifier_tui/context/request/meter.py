@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tokens import MESSAGE_TOKENS, text_tokens
 from amplifier_tui.kernel import events
+from amplifier_tui.kernel.correlation import is_aside
 
 logger = logging.getLogger(__name__)
 
@@ -134,6 +135,8 @@ class UsageWatch:
         return ends.close
 
     async def _on_response(self, event: str, data: dict[str, Any]) -> None:
+        if is_aside():
+            return  # A title or the like: that of the conversation is still to come.
         # Some orchestrators repeat the usage with every block: only the last one is after all.
         index, total = data.get("block_index"), data.get("total_blocks")
         if isinstance(index, int) and isinstance(total, int) and index < total - 1:

@@ -9,6 +9,7 @@ from amplifier_tui.context.request.budget import BudgetPolicy
 from amplifier_tui.context.request.frame import LentTurn
 from amplifier_tui.context.request.meter import UsageWatch
 from amplifier_tui.context.request.shares import SourceLine, fitted
+from amplifier_tui.kernel.correlation import aside
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models import HookResult
 from tests.context.support import (
@@ -92,6 +93,19 @@ async def answered(rows: list, *, more: int) -> tuple[SessionContextManager, Scr
     assert len(view) == len(rows)
     await hooks.emit("llm:response", {"usage": {"input_tokens": estimate + more}})
     return manager, provider
+
+
+async def test_what_is_asked_on_the_side_is_no_count_of_the_request_that_went_out() -> None:
+    hooks = HookRegistry()
+    manager, provider = SessionContextManager(hooks=hooks), ScriptedProvider()
+    UsageWatch(manager.view.meter).register(hooks, "test")
+    await manager.add_message(user("a" * 4_000))
+    await manager.get_messages_for_request(provider=provider)
+    with aside():
+        await hooks.emit("llm:response", {"usage": {"input_tokens": 400}})
+    assert (await manager.view.report(provider)).kind == "estimated"
+    await hooks.emit("llm:response", {"usage": {"input_tokens": 1_200}})
+    assert (await manager.view.report(provider)).total == 1_200
 
 
 async def test_growth_after_a_count_is_added_to_it() -> None:
