@@ -268,14 +268,15 @@ class McpServer:
             self._wake.clear()
             if self._stale and not self._over:
                 await asyncio.sleep(_SETTLED)
-                self._stale = False
+                self._stale, before = False, self.listing
                 try:
                     async with asyncio.timeout(settings.startup_timeout):
                         await self._take(client, settings)
                 except TimeoutError:
                     self._log.append("It did not say in time what it offers now.")
                     continue
-                self.on_change(self)
+                if self.listing != before:
+                    self.on_change(self)
 
     async def _take(self, client: "ServerClient", settings: ServerSettings) -> None:
         found = await client.listing()

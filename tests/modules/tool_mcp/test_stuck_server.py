@@ -1,4 +1,4 @@
-"""A server whose connection neither works nor closes."""
+"""A server that neither answers nor closes, or that has always something to say."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,12 +24,13 @@ class Stuck:
         self.lists = asyncio.Event()
         self.closes = asyncio.Event()
         self.asked = 0
+        self.grows = True
 
     async def listing(self) -> Listing:
         self.asked += 1
         if self.asked > 1:
             await self.lists.wait()
-        return Listing((TOOL,) * self.asked)
+        return Listing((TOOL,) * (self.asked if self.grows else 1))
 
     async def follow_changes(self, changed: Any) -> None:
         return None
@@ -89,3 +90,21 @@ async def test_one_that_does_not_say_what_it_offers_now_is_asked_again(stuck: St
         assert server.state == "ready"
         assert server.listing is not None and len(server.listing.tools) == 3
         await server.close()
+
+
+async def test_changes_that_change_nothing_are_told_to_nobody(
+    stuck: Stuck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "_SETTLED", 0.0)
+    stuck.grows = False
+    stuck.lists.set()
+    server = made_server()
+    await server.client()
+    told: list[McpServer] = []
+    server.on_change = told.append
+    async with asyncio.timeout(10):
+        while stuck.asked < 20:
+            server._changed()
+            await asyncio.sleep(0)
+    assert told == []
+    await server.close()
