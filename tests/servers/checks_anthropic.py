@@ -1,7 +1,10 @@
 """What Anthropic's API refuses with 400, so that a malformed request fails a test here too."""
 
+import base64
 import re
 from typing import Any
+
+from amplifier_tui.base.files.image_heads import pixels
 
 _NAME = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
 _KEY = re.compile(r"^[a-zA-Z0-9_.-]{1,64}$")
@@ -19,6 +22,7 @@ def violation(request: dict[str, Any]) -> str | None:
         return "messages: at least one message is required"
     return (
         _messages(messages)
+        or _images(messages)
         or _pairs(messages)
         or _tools(request.get("tools") or [])
         or _thinking(request)
@@ -46,6 +50,19 @@ def _messages(messages: list[dict[str, Any]]) -> str | None:
         for block in _blocks(message):
             if problem := _block(block, message["role"]):
                 return f"messages.{place}.content: {problem}"
+    return None
+
+
+def _images(messages: list[dict[str, Any]]) -> str | None:
+    blocks = [block for message in messages for block in _blocks(message)]
+    inner = [block["content"] for block in blocks if block.get("type") == "tool_result"]
+    blocks += [block for content in inner if isinstance(content, list) for block in content]
+    data = [b["source"].get("data", "") for b in blocks if b.get("type") == "image"]
+    sides = [max(pixels(base64.b64decode(f"{each}===")) or (0,)) for each in data]
+    if len(sides) > 100:
+        return f"Too many images and document pages: {len(sides)} + 0 > 100"
+    if len(sides) > 20 and max(sides) > 2_000:
+        return "image dimensions exceed max allowed size for many-image requests: 2000 pixels"
     return None
 
 

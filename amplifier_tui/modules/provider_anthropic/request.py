@@ -46,6 +46,7 @@ from amplifier_tui.modules._provider.request import (
     sampling,
     tool_names,
 )
+from amplifier_tui.modules.provider_anthropic.images import leave_out_images
 from amplifier_tui.modules.provider_anthropic.models import ClaudeModel, known_model
 from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 
@@ -73,6 +74,7 @@ def prepare(
     model = request.model or settings.model
     conversation = read_conversation(request.messages, clean_id=clean_name, memory=memory)
     messages = wire_messages(conversation)
+    leave_out_images(messages)
     # Blocks, so that it can carry a cache breakpoint.
     system = [{"type": "text", "text": text}] if (text := conversation.system) else []
     tools = wire_tools(request.tools or [])

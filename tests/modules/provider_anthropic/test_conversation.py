@@ -5,8 +5,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from amplifier_tui.base.files.images import image_source
 from amplifier_tui.kernel.message_models import (
     ChatRequest,
+    ImageBlock,
     Message,
     ReasoningBlock,
     ResponseFormatJson,
@@ -24,6 +26,7 @@ from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 from tests.modules.provider_anthropic.support import claude
 from tests.modules.provider_strategies import HISTORIES, IMAGE, PDF
 from tests.modules.provider_support import READ_FILE, ask, assistant, tool, user
+from tests.pixels import plain
 from tests.servers import Thinking, ToolUse, reply
 from tests.servers.checks_anthropic import violation
 
@@ -435,3 +438,40 @@ def test_a_message_that_comes_again_is_not_read_again(monkeypatch: pytest.Monkey
     for messages in (first, [*first, assistant("four"), user("five")]):
         prepare(ask(*messages), AnthropicSettings(), 32_000, memory)
     assert read == ["one", "two", "three", "four", "five"]
+
+
+def screenshots(number: int, side: int) -> list[Message]:
+    """A conversation with an image in every answer of a tool and in the user's words."""
+    source = image_source(plain(side, 2), "image/png")
+    image = ImageBlock(source=source)
+    history: list[Message] = []
+    for at in range(number // 2):
+        call = ToolCallBlock(id=f"t{at}", name="look", input={})
+        history += [user([image]), assistant([call]), tool(f"t{at}", [image])]
+    return history
+
+
+def shown(sent: dict[str, Any]) -> list[str]:
+    """The types of all that may be an image, in order."""
+    found: list[str] = []
+    for block in (block for message in sent["messages"] for block in message["content"]):
+        inner = block.get("content") if block["type"] == "tool_result" else [block]
+        found += [each["type"] for each in inner if each["type"] in ("image", "text")]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("number", "side", "left_out"),
+    [(20, 2_001, 0), (22, 2_001, 10), (30, 2_001, 10), (32, 2_001, 20), (22, 2_000, 0)],
+)
+def test_the_oldest_images_are_left_out_where_the_api_takes_no_more(
+    number: int, side: int, left_out: int
+) -> None:
+    history = screenshots(number, side)
+    sent = wire(*history)
+    assert shown(sent) == ["text"] * left_out + ["image"] * (number - left_out)
+    assert all(isinstance(b, ImageBlock) for m in history if m.role == "user" for b in m.content)
+
+
+def test_no_more_than_a_hundred_images_go_along() -> None:
+    assert shown(wire(*screenshots(104, 10))).count("image") == 94
