@@ -281,8 +281,17 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """Let a question that is open hear keys first, in the order in which they arrive.
 
-        What comes before a dialog is there, as on a slow line, waits for it.
+        What comes before a dialog is there, as on a slow line, waits for it; what comes before the
+        prompt is there, for that.
         """
+        if self.typed is not None:
+            if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+                self.typed.append(event)
+                return
+            if isinstance(event, events.Ready):
+                typed, self.typed = self.typed, None
+                for each in typed:
+                    await self.on_event(each)
         if isinstance(event, (events.InputEvent, events.Paste)):
             # Also one that no widget wanted: the dialog may have opened while they were asked.
             while isinstance(self.screen, Overlay) and await self.screen.comes():

@@ -11,6 +11,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
+from textual import events
 from textual.app import App
 
 from amplifier_tui.base.text import encodable, one_line
@@ -69,6 +70,8 @@ class SessionApp(App[Farewell]):
         """All sessions of the window: client, state and link are of the one that is shown."""
         self.early: list[tuple[str, bool]] = []
         """What was sent before a session is open, each with whether it is to be queued."""
+        self.typed: list[events.Key | events.Paste] | None = []
+        """What was typed before the first frame, when nothing has the focus; None from then on."""
         self.page: BrowserPage | None = None
         """What shows the program in place of a terminal."""
         self.mode_steps = ModeSteps(self.set_timer, self.say, lambda text: self.main.unsay(text))

@@ -114,6 +114,19 @@ async def test_keys_typed_while_the_rest_is_loading_are_kept() -> None:
         assert client.named("submit") == [("early",)]
 
 
+async def test_keys_typed_before_the_first_frame_are_the_prompts() -> None:
+    class AheadOfTheFrame(AmplifierApp):
+        def on_load(self) -> None:
+            for key in "ahead":
+                self.post_message(events.Key(key, key))
+
+    app = AheadOfTheFrame(lambda: (FakeClient(), OpenRequest(cwd=Path.cwd())))
+    async with app.run_test(size=(100, 30)) as pilot, asyncio.timeout(20):
+        await app.ready.wait()
+        while app.main.prompt.input.text != "ahead":
+            await pilot.pause(0.01)
+
+
 async def test_while_a_session_opens_the_screen_is_drawn_now_and_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
