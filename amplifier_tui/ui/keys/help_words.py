@@ -45,7 +45,7 @@ HELP: dict[str, str] = {
     "turn.without": "When a source of the context broke the turn: without it for this session.",
     "shell.run": "As you: nobody is asked, no sandbox. The same as ! before the command.",
     "shell.quiet": "The same as !! before the command.",
-    "shell.terminal": "For programs that draw a screen or ask; without one, the last one again.",
+    "shell.terminal": "For programs that draw a screen or ask; alone, the last one as a draft.",
     "shell.withhold": "It does not go along with your next prompt.",
     "mode.choose": "What goes through without a question: plan, ask, edits or auto.",
     "model.choose": "Any of the providers' models, from the next request on.",

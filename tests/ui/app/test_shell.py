@@ -153,12 +153,26 @@ async def test_tab_completes_programs_and_paths(
         assert client.named("shell") == [("frobnicate my\\ notes.txt docs/", True, False)]
 
 
-async def test_the_last_command_can_be_run_again_in_the_terminal() -> None:
+async def test_the_last_command_is_shown_before_it_runs_again_in_the_terminal() -> None:
     async with running() as drive:
         await drive.write("/terminal")
         await drive.press("enter")
         assert "Write a command behind it" in drive.text()
         await drive.push(ENDED)
-        await drive.write("/terminal ")
+        await drive.press("ctrl+x", "V")
+        assert drive.draft == "/terminal seq 30" and not drive.client.named("shell")
+        await drive.press("ctrl+x", "V")
+        assert "Send or clear the draft first" in drive.text()
         await drive.press("enter")
         assert drive.client.named("shell") == [("seq 30", True, True)]
+
+
+@pytest.mark.parametrize("command", ["vim notes", "for i in 1 2\ndo echo $i\ndone"])
+async def test_a_command_that_is_run_again_is_kept_from_the_agent_as_before(command: str) -> None:
+    ended = ShellEnded(session_id=SESSION, command_id="c2", command=command, told=False)
+    async with running() as drive:
+        await drive.push(ended)
+        await drive.press("ctrl+x", "V")
+        assert drive.draft == f"/terminal !!{command}"
+        await drive.press("enter")
+        assert drive.client.named("shell") == [(command, False, True)]

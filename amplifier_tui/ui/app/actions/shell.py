@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.state.session import SessionState
 
+_QUIET = "!!"
+"""Before a command that the agent is not told of."""
+
 
 @in_open_session
 def run(
@@ -33,7 +36,7 @@ def run(
     prompt = app.main.prompt.input
     if not command:
         if not prompt.text:
-            prompt.set_draft("!" if tell else "!!")
+            prompt.set_draft("!" if tell else _QUIET)
         prompt.focus()
     else:
         client.shell(command, tell=tell)
@@ -57,16 +60,23 @@ def run_draft(app: SessionApp, draft: ShellDraft) -> None:
 def in_terminal(
     app: SessionApp, client: SessionClient, state: SessionState, command: str = ""
 ) -> None:
-    """Run a command line in the terminal itself; without one, the last one again."""
+    """Run a command line in the terminal itself; without one, put the last one into the draft."""
     from amplifier_tui.ui.state.conversation.entries import ShellEntry
 
+    prompt = app.main.prompt.input
     last = next((e for e in reversed(state.entries) if isinstance(e, ShellEntry)), None)
     if command:
-        client.shell(command, in_terminal=True)
-    elif last is not None:
-        client.shell(str(last.arguments["command"]), tell=last.told, in_terminal=True)
-    else:
+        quiet = command.startswith(_QUIET)
+        client.shell(command.removeprefix(_QUIET).strip(), tell=not quiet, in_terminal=True)
+    elif last is None:
         app.say("Write a command behind it: /terminal make menuconfig.")
+    elif prompt.text:
+        app.say("Send or clear the draft first.")
+    else:
+        # Seen before it runs: it may be long ago, and have been for another folder.
+        quiet_mark = "" if last.told else _QUIET
+        prompt.set_draft(f"/terminal {quiet_mark}{last.arguments['command']}")
+        prompt.focus()
 
 
 @in_open_session

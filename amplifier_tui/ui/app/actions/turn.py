@@ -9,7 +9,7 @@ from amplifier_tui.ui.app.actions.agents import tell_opened
 from amplifier_tui.ui.app.actions.shell import run_draft
 from amplifier_tui.ui.app.mode_steps import CYCLE
 from amplifier_tui.ui.app.session_app import in_open_session, in_session
-from amplifier_tui.ui.keys.actions import BY_SLASH
+from amplifier_tui.ui.keys.actions import BY_ID, BY_SLASH
 from amplifier_tui.ui.keys.module_commands import is_command
 from amplifier_tui.ui.prompt.shell import shell_draft
 from amplifier_tui.ui.state.formats import typed_number
@@ -51,7 +51,9 @@ async def _run_slash(app: SessionApp, text: str) -> bool:
     action = BY_SLASH.get(name)
     if _is_of_module(app, text) or (action is None and (app.link is None or app.link.opening)):
         return False
-    if "\n" in text.strip() or (action is None and not name.replace("-", "").isalpha()):
+    if ("\n" in text.strip() and action is not BY_ID["shell.terminal"]) or (
+        action is None and not name.replace("-", "").isalpha()
+    ):
         return False
     if action is None:
         app.main.prompt.restore(text)
