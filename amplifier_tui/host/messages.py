@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from amplifier_tui.base.messages.context_file import file_blocks
+
 Message = Mapping[str, Any]
 
 INTERRUPTED: Final = "interrupted"
@@ -82,6 +84,18 @@ def typed_prompt(message: Message) -> str:
     """Return what the user typed for a user's message."""
     typed = metadata_of(message).get(PROMPT_KEY)
     return typed if isinstance(typed, str) else text_of(message.get("content"))
+
+
+def mentioned_files(message: Message) -> tuple[str, ...]:
+    """Return the files whose text a user's message has because the prompt mentions them.
+
+    They are as mentioned, such as `path` or `path:3-9`.
+    """
+    if message.get("role") != "user" or PROMPT_KEY not in metadata_of(message):
+        return ()
+    names = (block.name for block in file_blocks(text_of(message.get("content"))))
+    files = (name[1:].rstrip(".:") for name in names if name.startswith("@"))
+    return tuple(dict.fromkeys(files))
 
 
 def is_from_hook(message: Message) -> bool:

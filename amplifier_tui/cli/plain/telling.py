@@ -105,6 +105,8 @@ class EventTeller:
                 command = one_line(event.command, 200)
                 self._say(f"{command}: it needs a terminal of its own; it was not run.")
             case ImagesAdded():
+                if event.files:
+                    self._say(f"with {one_line(', '.join(event.files), 200)}")
                 for card in event.images:
                     self._say(image_line(card))
             case TurnEnded():

@@ -213,8 +213,8 @@ class Notice(HostEvent):
 
     @property
     def is_of_prompt(self) -> bool:
-        """Whether it says what became of a secret in the prompt above it."""
-        return self.source == "secrets"
+        """Whether it says what became of a secret, or a mention, in the prompt above it."""
+        return self.source in ("secrets", "mentions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,14 +119,16 @@ class ToolEnded(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagesAdded(HostEvent):
-    """Images became part of the conversation, and are stored.
+    """Images, or files that a prompt mentions, became part of the conversation, and are stored.
 
     Attributes:
         call_id: The call whose result they are of; empty for the lane's latest prompt.
+        files: As they are mentioned, `path` or `path:3-9`; images are not among them.
     """
 
     images: tuple[ImageCard, ...]
     call_id: str = ""
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

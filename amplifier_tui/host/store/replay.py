@@ -28,6 +28,7 @@ from amplifier_tui.host.messages import (
     commands_of,
     is_from_hook,
     is_steering,
+    mentioned_files,
     metadata_of,
     text_of,
     thinking_of,
@@ -292,9 +293,10 @@ class Replay:
         return replace(event, **stamp, output=output[:OUTPUT_LIMIT], output_size=len(output))
 
     def _images(self, row: Row, at: float, call_id: str = "") -> Iterator[HostEvent]:
-        if images := images_in(row):
+        images, files = images_in(row), mentioned_files(row)
+        if images or files:
             at = time_of(row) or at
-            yield ImagesAdded(**self._stamp(at), images=images, call_id=call_id)
+            yield ImagesAdded(**self._stamp(at), images=images, call_id=call_id, files=files)
 
     def _retold(self, event: HostEvent) -> HostEvent:
         return replace(event, session_id=self._session_id, replayed=True)

@@ -18,6 +18,7 @@ from amplifier_tui.host.events import (
     SessionClosed,
     ToolEnded,
 )
+from amplifier_tui.host.messages import mentioned_files
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.turns.images import images_in
 
@@ -115,10 +116,11 @@ class Sender:
             self._streamed.clear()
 
     def images_added(self, row: Row, lane: str = MAIN_LANE) -> None:
-        """A row of a lane is on disk: tell of the images in it."""
-        if images := images_in(row):
+        """A row of a lane is on disk: tell of the images in it, and of the files of a prompt."""
+        images, files = images_in(row), mentioned_files(row)
+        if images or files:
             call_id = str(row.get("tool_call_id") or "")
-            self.send(ImagesAdded(**self.stamp(lane), images=images, call_id=call_id))
+            self.send(ImagesAdded(**self.stamp(lane), images=images, call_id=call_id, files=files))
 
     def turn_over(self) -> None:
         """The turn has ended: every row of it is written."""

@@ -20,6 +20,7 @@ from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.host.turns.prompt.attachments import mentioned_images, read_attachments, shown
 from amplifier_tui.host.turns.prompt.commands import PromptCommands
+from amplifier_tui.host.turns.prompt.lines import MentionedLines, mentioned_lines
 from amplifier_tui.host.turns.prompt.resources import mentioned_resources
 from amplifier_tui.host.turns.prompt.secrets import PromptSecrets
 from amplifier_tui.host.turns.prompt.unread import unread
@@ -176,7 +177,8 @@ class PromptPath:
             return self._recorder.sent
         commands = [event.command_id for event in self._shell.waiting]
         resolver = users_mentions(self._coordinator.get_capability("mention_resolver"))
-        mentioned = await asyncio.to_thread(mentioned_images, prompt.mentioning, resolver)
+        lines = await asyncio.to_thread(mentioned_lines, prompt.mentioning, resolver)
+        mentioned = await asyncio.to_thread(mentioned_images, lines.rest, resolver)
         wanted = (*prompt.attachments, *mentioned)
         attached = await asyncio.to_thread(read_attachments, self._workspace, wanted)
         if attached.images and not self._recorder.watches:
@@ -185,7 +187,7 @@ class PromptPath:
             attached.problems.append("images, which this session's context can't be given")
         for problem in attached.problems:
             self._sender.notice("warning", f"Not attached: {problem}")
-        with_files = await self._with_files(prompt, attached.texts, mentioned)
+        with_files = await self._with_files(prompt, lines, attached.texts, mentioned)
         text = await self._announce(self._shell.with_output(with_files))
         names = tuple(map(shown, prompt.attachments))
         self._recorder.expect(text, prompt.text, names, commands, attached.images, attached.names)
@@ -200,17 +202,20 @@ class PromptPath:
             self._recorder.expect_also(sent, text, commands=commands)
         return sent
 
-    async def _with_files(self, prompt: Prompt, attached: list[str], images: Sequence[str]) -> str:
+    async def _with_files(
+        self, prompt: Prompt, lines: MentionedLines, attached: list[str], images: Sequence[str]
+    ) -> str:
         """Return the prompt with the files it mentions, and those attached to it, before it.
 
         Args:
+            lines: What it mentions of lines.
             images: What it mentions that goes along as an image.
         """
         try:
             expanded = await self._commands.expanded(prompt.text)
         except ValueError as error:
             raise PromptDeniedError(str(error)) from error
-        text = typed = prompt.mentioning
+        text = rest = lines.rest
         resolver = users_mentions(self._coordinator.get_capability("mention_resolver"))
         failed: list[MentionResult] = []
         if resolver is not None and "@" in text:
@@ -219,18 +224,20 @@ class PromptPath:
                 text, resolver=resolver, deduplicator=seen, failed=failed
             )
         # The user's mentions count, those of a command's own text and of files do not.
-        text = text.removesuffix(typed) + expanded
+        text = text.removesuffix(rest) + expanded
 
         def warn(message: str) -> None:
-            self._sender.notice("warning", message)
+            self._sender.notice("warning", message, "mentions")
 
+        for problem in lines.problems:
+            warn(problem)
         for result in failed:
             refused = await asyncio.to_thread(refusal, resolver, result.mention)
             words = refused or unread(result)
             if words and str(result.resolved_path) not in images:
                 warn(words)
-        blocks = await mentioned_resources(typed, self._coordinator, warn)
-        return "\n\n".join((*blocks, *attached, text))
+        blocks = await mentioned_resources(rest, self._coordinator, warn)
+        return "\n\n".join((*blocks, *attached, *lines.texts, text))
 
     async def _announce(self, text: str) -> str:
         """Emit `prompt:submit`; returns the prompt as the hooks left it."""

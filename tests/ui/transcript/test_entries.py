@@ -304,8 +304,11 @@ def test_a_long_prompt_is_folded_until_it_is_opened() -> None:
 
 
 def test_a_prompt_keeps_its_lines_and_names_what_was_attached() -> None:
-    rows = drawn(UserEntry(key="u", text="one\n  two **three**", attachments=("a.png", "b.py")))
-    assert rows[1:] == ["  █ one", "  █   two **three**", "  █ with a.png, b.py"]
+    entry = UserEntry(
+        key="u", text="one\n  two **three**", attachments=("a.png", "b.py"), files=("c.py:3-9",)
+    )
+    rows = drawn(entry)
+    assert rows[1:] == ["  █ one", "  █   two **three**", "  █ with a.png, b.py, c.py:3-9"]
 
 
 def test_an_error_says_what_happened_what_was_kept_and_which_key_helps() -> None:

@@ -13,4 +13,9 @@ def unread(result: MentionResult) -> str:
     """Return why a mention was not read, as a sentence; empty where it may be no file at all."""
     if result.failure_reason != "not_found":
         return f"Not read: {result.mention}: {result.error}"
-    return f"Not read: {result.mention}: no such file" if _FILE.fullmatch(result.mention) else ""
+    return missing(result.mention)
+
+
+def missing(mention: str) -> str:
+    """Return that there is no such file, as a sentence; empty where it may be none at all."""
+    return f"Not read: {mention}: no such file" if _FILE.fullmatch(mention) else ""

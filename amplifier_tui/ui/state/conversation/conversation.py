@@ -247,7 +247,8 @@ class ConversationState(Handlers):
         prompts = (e for e in reversed(self.list.entries) if isinstance(e, UserEntry))
         entry = next((e for e in prompts if e.begins_turn), None)
         if not event.call_id and entry is not None and event.agent == entry.agent:
-            entry.images = event.images
+            entry.images = event.images or entry.images
+            entry.files = event.files or entry.files
             self.list.update(entry)
 
     @on(events.TurnEnded)

@@ -56,6 +56,8 @@ class UserEntry(ConversationEntry):
     turn: int = 0
     attachments: tuple[str, ...] = ()
     images: tuple[ImageCard, ...] = ()
+    files: tuple[str, ...] = ()
+    """What it mentions whose text went along."""
     steered: bool = False
     """Said in the middle of a turn and delivered at a step boundary."""
 

@@ -70,6 +70,7 @@ def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
     lines += text_lines(end, "user", column.measure) if end else []
     shown = {card.name for card in entry.images}
     files = [name for name in entry.attachments if PurePath(name).name not in shown]
+    files += entry.files
     if files:
         names = ", ".join(one_line(name, 200) for name in files)
         lines += text_lines(f"with {names}", "muted", column.measure)
