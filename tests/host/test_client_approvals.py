@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,21 @@ def test_a_call_that_nobody_could_be_asked_about_was_not_denied_by_the_user(
     assert (resolved.outcome, resolved.by, resolved.reason) == ("denied", "nobody", why)
     assert driver.wait(ToolEnded).denied
     driver.wait(TurnEnded)
+
+
+def test_a_call_that_waits_when_the_session_ends_was_stopped_and_denied_by_nobody(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    first, second = drive(), drive()
+    first.open(project.bundle(script=calling({"echo": {"text": "x"}}), hooks=(ASK,)))
+    first.client.submit("go")
+    first.wait(ApprovalRequested)
+    first.close()
+    second.open(resume="last")
+    for ended in (*first.of(ToolEnded), *second.of(ToolEnded)):
+        assert ended.interrupted and not ended.denied
+        assert ended.error == "The turn was stopped before it ran."
+    assert second.of(ToolEnded)
 
 
 def test_nobody_answering_is_not_the_user_denying(project: Project, driver: Driver) -> None:

@@ -156,7 +156,7 @@ class Tools:
         if answer.outcome == "allowed":
             self.granted(question.lane, data)
         elif answer.outcome == "denied" or (
-            answer.outcome != "changed" and answer.default == "deny"
+            answer.outcome == "timed_out" and answer.default == "deny"
         ):
             self.refused(question.lane, data, answer.reason)
 

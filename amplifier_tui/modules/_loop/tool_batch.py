@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 STOP_GRACE: Final = 0.7
 """Seconds running tools get to end when the turn is cancelled."""
 
-NOT_RUN: Final = "Stopped by the user before it ran."
+NOT_RUN: Final = "The turn was stopped before it ran."
 
 
 @dataclass(slots=True)

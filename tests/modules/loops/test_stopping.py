@@ -44,7 +44,7 @@ async def test_a_stop_during_the_answer_keeps_it_and_runs_none_of_its_calls():
     bench.provider.replies.append(reply)
     assert await bench.run() == "I will."
     assert tool.inputs == []
-    assert set(bench.results().values()) == {"Stopped by the user before it ran."}
+    assert set(bench.results().values()) == {"The turn was stopped before it ran."}
     assert {data["error"]["type"] for data in bench.of("tool:error")} == {"stopped"}
     assert_whole(bench.context.rows)
     assert (
@@ -78,7 +78,7 @@ async def test_a_stop_while_the_user_is_asked_runs_nothing_afterwards():
     bench.hooks.register("tool:pre", lambda *_: HookResult(action="ask_user"))
     await bench.run()
     assert tool.inputs == []
-    assert bench.results() == {"c1": "Stopped by the user before it ran."}
+    assert bench.results() == {"c1": "The turn was stopped before it ran."}
 
 
 async def test_the_stop_is_told_once_and_the_callbacks_run_once():
@@ -277,7 +277,7 @@ async def test_cancelling_while_a_hook_decides_answers_the_call():
     await asked.wait()
     task.cancel()
     await stopped(task)
-    assert bench.results() == {"c1": "Stopped by the user before it ran."}
+    assert bench.results() == {"c1": "The turn was stopped before it ran."}
     assert_whole(bench.context.rows)
 
 
