@@ -48,6 +48,7 @@ class QueueSheet(GuardedSheet[None]):
 
     Args:
         too_late: Given the changed words of a prompt that was sent before they were saved.
+        dropped: Given the words of a prompt that is taken out.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -81,12 +82,17 @@ class QueueSheet(GuardedSheet[None]):
     """
 
     def __init__(
-        self, client: SessionClient, state: SessionState, too_late: Callable[[str], None]
+        self,
+        client: SessionClient,
+        state: SessionState,
+        too_late: Callable[[str], None],
+        dropped: Callable[[str], object],
     ) -> None:
         super().__init__()
         self._client = client
         self._state = state
         self._too_late = too_late
+        self._dropped = dropped
         self._edited = ""
         self._before = ""
 
@@ -144,7 +150,9 @@ class QueueSheet(GuardedSheet[None]):
 
     def action_drop(self) -> None:
         """Take the prompt out."""
-        if self._chosen:
+        queue = self._state.queue
+        if self._chosen in queue.ids:
+            self._dropped(queue.items[queue.ids.index(self._chosen)])
             self._client.unqueue(self._chosen)
 
     def action_send(self) -> None:
@@ -168,7 +176,10 @@ class QueueSheet(GuardedSheet[None]):
 
     def action_save(self) -> None:
         """Keep the changed words; a prompt without any is taken out."""
-        self._client.edit_queued(self._edited, self.query_one(QueuedText).text)
+        text = self.query_one(QueuedText).text
+        if not text.strip():
+            self._dropped(self._before)
+        self._client.edit_queued(self._edited, text)
         self._show_list()
 
     def action_close(self) -> None:

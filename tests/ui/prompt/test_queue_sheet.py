@@ -70,6 +70,22 @@ async def test_a_prompt_is_edited_in_place_and_left_as_it_was_on_escape() -> Non
         await drive.closed()
 
 
+async def test_a_prompt_that_is_dropped_is_in_the_history_as_it_was_last() -> None:
+    async with running(size=(80, 24)) as drive:
+        await opened(drive, "first one", "second")
+        await drive.press("d")
+        await drive.push(queue("second"))
+        await drive.press("e", *["backspace"] * len("second"), "enter")
+        assert drive.client.named("edit_queued") == [("id-second", "")]
+        await drive.push(queue())
+        await drive.press("escape")
+        await drive.closed()
+        await drive.press("up")
+        assert drive.draft == "second"
+        await drive.press("up")
+        assert drive.draft == "first one"
+
+
 async def test_a_prompt_that_begins_to_run_while_it_is_edited_says_so() -> None:
     async with running(size=(80, 24)) as drive:
         sheet = await opened(drive, "first", "second")

@@ -159,7 +159,7 @@ def queue(app: SessionApp, client: SessionClient, state: SessionState) -> None:
         where = "the history of the prompt" if kept else "the draft"
         app.say(f"That prompt was sent as it was: your changes are in {where}.", "warning")
 
-    app.push_screen(QueueSheet(client, state, too_late))
+    app.push_screen(QueueSheet(client, state, too_late, app.main.prompt.input.past.add))
 
 
 @in_session
