@@ -105,7 +105,7 @@ class SessionClient(
         """
 
     def switch_model_back(self) -> None:
-        """Undo the last switch, whose model has not answered; see `Failed.back`."""
+        """Switch to the model of before the last switch, or to `Failed.back`; then back again."""
 
     def set_effort(self, effort: str) -> None:
         """Have the model think so hard from the next request on; empty for its provider's way.

@@ -68,6 +68,8 @@ class Models:
         self._told = self.facts
         self._before: ModelChoice | None = None
         """What was chosen before a model that has not answered yet."""
+        self._previous: ModelChoice | None = None
+        """What `switch_back` goes to."""
 
     @property
     def facts(self) -> ProviderFacts:
@@ -90,11 +92,15 @@ class Models:
             return ProviderFacts()
         return self._route.facts_of(self._default, provider)
 
-    @property
-    def back(self) -> str:
-        """The model that answered before one that has not answered yet; empty where none did."""
+    def failed(self) -> str:
+        """Go back, when asked to, to the model that answered before one that now failed.
+
+        Returns:
+            That model; empty where the one that failed has answered before.
+        """
         if self._before is None:
             return ""
+        self._previous = self._before
         return self._before.model or self._own.model or self._own.name
 
     def _key(self, choice: ModelChoice) -> tuple[str, str]:
@@ -225,28 +231,39 @@ class Models:
         Returns:
             What is chosen now; None, which was said, where there is no such model.
         """
-        before = self._before or self._route.choice
+        left = self._route.choice
         async with self._route.switching:
             found, doubt = await self._find(provider, model)
             if found is None:
                 (refused or self._refuse)(doubt)
                 return None
             self._take(replace(found, effort=self._route.choice.effort))
-        # Of several switches without an answer in between, the first is gone back on.
-        self._before = before if self._key(before) != self._key(found) else None
+        self._switched(left, found)
         self._sender.store.save_metadata()
         self.tell(chosen=kept, doubt=doubt)
         return self._route.choice
 
+    def _switched(self, left: ModelChoice, found: ModelChoice) -> None:
+        if self._key(left) != self._key(found):
+            self._previous = left
+        # Where one fails after several switches, the first of them is gone back on.
+        before = self._before or left
+        self._before = before if self._key(before) != self._key(found) else None
+
     def switch_back(self) -> ModelChoice | None:
-        """Have the model answer again that did before the last switch; None where it has."""
-        if self._before is None:
+        """Have the model of before the last switch answer again, and the next time that one.
+
+        Returns:
+            What is chosen now; None, which was said, where nothing else was.
+        """
+        if self._previous is None:
             self._sender.notice("info", "There is no model to go back to")
             return None
-        before, self._before = self._before, None
-        self._take(before)
+        left, found = self._route.choice, self._previous
+        self._take(replace(found, effort=left.effort))
+        self._switched(left, found)
         self.tell(chosen=True)
-        return before
+        return self._route.choice
 
     def set_effort(self, effort: str) -> ModelChoice:
         """Have it think harder, or less hard; empty for what the provider does by itself."""

@@ -285,7 +285,7 @@ class LiveSession:
             missing=self._parts.facts.missing(),
             refused=key_variables(written, getattr(error, "provider", None) or "", os.environ),
         )
-        return replace(failed, back=self.models.back)
+        return replace(failed, back=self.models.failed())
 
     async def _turn_over(self, number: int, outcome: Outcome) -> None:
         self._normalizer.turn_over(outcome.status)

@@ -50,7 +50,7 @@ HELP: dict[str, str] = {
     "mode.choose": "What goes through without a question: plan, ask, edits or auto.",
     "model.choose": "Any of the providers' models, from the next request on.",
     "model.effort": "How hard the model thinks, from the next request on.",
-    "model.back": "When the model switched to fails: the one before, and try again.",
+    "model.back": "That of before the last switch; what failed with the other is tried again.",
     "limit.set": "Asks before the session passes it: 5 for dollars, 200k for tokens, off for none.",
     "setup.key": "Tried with one small request, then kept in keys.env, readable by you alone.",
     "setup.local": "Ollama, LM Studio, vLLM or llama.cpp, on the port it usually has.",

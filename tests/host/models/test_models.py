@@ -344,12 +344,37 @@ def test_a_model_that_fails_leaves_the_way_back_and_loses_nothing(
     driver.wait(TurnEnded)
     assert driver.answers() == ["one", "two"]
     assert asked(server, 2)[1] == SONNET
-    nowhere = "There is no model to go back to"
+
+
+def test_the_way_back_leads_to_the_model_of_before_the_last_switch_and_back_again(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    driver.open(both(project, server))
     driver.client.switch_model_back()
-    assert driver.wait(Notice).text == nowhere
-    # To itself is no switch, and to another and to itself again is none either.
-    for model in (SONNET, HAIKU, SONNET):
+    assert driver.wait(Notice).text == "There is no model to go back to"
+    # To itself is no switch.
+    for model in (HAIKU, SONNET, ASTRA, HAIKU, SONNET, SONNET):
         driver.client.switch_model(model)
         driver.wait(ModelChanged, lambda e, model=model: e.model == model)
+    driver.client.set_effort("low")
+    driver.wait(ModelChanged, lambda e: e.effort == "low")
+    for model in (HAIKU, SONNET, HAIKU):
+        driver.client.switch_model_back()
+        changed = driver.wait(ModelChanged)
+        assert (changed.model, changed.effort) == (model, "low")
+
+
+def test_of_several_switches_to_one_that_fails_the_first_is_gone_back_on(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add("one", Failure("unknown_model"))
+    driver.open(both(project, server))
+    driver.turn("first")
+    for model in (HAIKU, "claude-nowhere"):
+        driver.client.switch_model(model, "anthropic")
+        driver.wait(ModelChanged, lambda e, model=model: e.model == model)
+    driver.client.submit("second")
+    assert driver.wait(Failed).back == SONNET
+    driver.wait(TurnEnded)
     driver.client.switch_model_back()
-    assert driver.wait(Notice).text == nowhere
+    assert driver.wait(ModelChanged, lambda e: e.chosen == "effort").model == SONNET

@@ -47,7 +47,7 @@ def remember(app: SessionApp, bundle: str, event: ModelChanged) -> None:
 
 @in_open_session
 def back(app: SessionApp, client: SessionClient, state: SessionState) -> None:
-    """Go back to the model that answered before the one that failed, and try again."""
+    """Go back to the model of before the last switch; what failed is tried again."""
     client.switch_model_back()
     if state.conversation.failures.newest is not None:
         retry_last(app)
