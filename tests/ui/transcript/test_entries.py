@@ -104,6 +104,17 @@ def test_a_request_that_is_sent_again_counts_down(now: float, shown: str) -> Non
     assert line.rstrip().endswith("esc stops")
 
 
+def test_all_of_the_reason_of_a_retry_can_be_read_where_it_is_narrow() -> None:
+    problem = "Error code: 529: the service is overloaded, and your organization may ask for more"
+    event = ProviderRetrying(
+        session_id="s", provider="anthropic", problem=problem, delay=12.0, attempt=2, most=5
+    )
+    for width in (99, 60):
+        rows = drawn(RetryEntry(key="r", event=event), width=width)[1:]
+        assert "trying again" in rows[0] and rows[0].rstrip().endswith("esc stops")
+        assert " ".join(row.strip() for row in rows[1:]) == f"anthropic: {problem}"
+
+
 def test_what_runs_shows_its_last_rows_and_what_is_done_shows_none() -> None:
     output = "".join(f"row {number}\n" for number in range(20))
     running = drawn(tool(tool="bash", arguments={"command": "seq"}, output=output, state="running"))

@@ -228,18 +228,26 @@ def plan_lines(entry: PlanEntry, scene: Scene) -> list[StyledLine]:
 
 
 def retry_lines(entry: RetryEntry, scene: Scene) -> list[StyledLine]:
-    """Return the one line of a request that is sent again: why, and when."""
-    event = entry.event
+    """Return the line of a request that is sent again: when and why, which may need a few more."""
+    event, column = entry.event, scene.column
     left = max(0.0, event.at + event.delay - scene.now) if scene.now else event.delay
-    why = one_line(event.problem, 200) or (f"HTTP {event.status}" if event.status else "no answer")
-    who = f"{one_line(event.provider, 40)}: " if event.provider else ""
-    words = [
-        Span(f"{scene.spinner or '◐'} ", "warning"),
-        Span(f"{retry_words(event, left)}", "warning"),
-        Span(f" · {who}{why}", "muted"),
-    ]
+    why = one_line(event.problem, 1_000) or (
+        f"HTTP {event.status}" if event.status else "no answer"
+    )
+    said = f"{one_line(event.provider, 40)}: {why}" if event.provider else why
     key = scene.keys("turn.back")
-    return [data_row(words, Span(f"{key} stops" if key else "", "muted"), scene, expandable=False)]
+
+    def row(left: float, *more: Span) -> StyledLine:
+        when = Span(f"{scene.spinner or '◐'} {retry_words(event, left)}", "warning")
+        ways = Span(f"{key} stops" if key else "", "muted")
+        return data_row([when, *more], ways, scene, expandable=False)
+
+    behind = Span(f" · {said}", "muted")
+    # Whether there is room does not change while it counts down.
+    if said in row(event.delay, behind).text:
+        return [row(left, behind)]
+    below = text_lines(said, "muted", max(1, column.measure - column.body))
+    return [row(left), *margined(below, column, column.body)]
 
 
 def limit_lines(entry: LimitEntry, scene: Scene) -> list[StyledLine]:
