@@ -26,6 +26,7 @@ _PATIENCE: Final = 3.0
 """Seconds a request waits for the prices of its model."""
 _LOOKING_AHEAD: Final = 20.0
 """The same, while nothing is held up."""
+_IN_TOKENS: Final = "One in tokens does: /limit 200k"
 _MILLION: Final = 1_000_000
 
 
@@ -69,6 +70,8 @@ class SpendGuard:
     def set(self, limit: SpendLimit) -> None:
         """Take another limit; what waits is looked at again."""
         self.begin(limit)
+        # Whoever sets a limit is told anew what it is worth.
+        self._told.clear()
         self._sender.store.save_metadata()
         self.tell()
         last = self._usage.last.get(MAIN_LANE)
@@ -108,9 +111,9 @@ class SpendGuard:
             self._told.add(model)
             text = (
                 f"No price of {model} is known: unless its answers tell one, a limit in dollars "
-                "does not hold. One in tokens does: /limit 200k"
+                f"does not hold. {_IN_TOKENS}"
             )
-            self._sender.notice("warning", text, "limit")
+            self._sender.notice("warning", text, "limit", until="limit")
 
     def tell(self) -> None:
         """Say what the limit is."""
@@ -241,8 +244,10 @@ class SpendGuard:
         """Say, once, that what a model's answers cost is not known."""
         if model not in self._told:
             self._told.add(model)
-            text = f"A limit in dollars does not hold {model}, whose price is not known"
-            self._sender.notice("warning", text, "limit")
+            text = (
+                f"A limit in dollars does not hold {model}, whose price is not known. {_IN_TOKENS}"
+            )
+            self._sender.notice("warning", text, "limit", until="limit")
 
     async def _listed(self, model: str, provider: Any, size: int, answer: int) -> Decimal | None:
         info = info_of(provider)

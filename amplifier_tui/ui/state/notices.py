@@ -86,6 +86,10 @@ class Notices(Section):
         self._ends("compacted")
         self._answered(event)
 
+    @on(events.LimitChanged, live=True)
+    def _limited(self, event: events.LimitChanged) -> None:
+        self._ends("limit")
+
     @on(events.ProviderRetrying, live=True)
     def _retrying(self, event: events.ProviderRetrying) -> None:
         self.retrying = (event, self._clock())

@@ -208,7 +208,10 @@ def test_another_model_is_counted_with_its_own_price_and_not_with_that_of_the_on
     assert [event.source for event in driver.of(Notice)].count("limit") == 1, "its price is known"
 
 
-UNKNOWN = "A limit in dollars does not hold small, whose price is not known"
+UNKNOWN = (
+    "A limit in dollars does not hold small, whose price is not known. "
+    "One in tokens does: /limit 200k"
+)
 
 
 def test_a_price_nobody_knows_is_said_where_a_limit_needs_it(
@@ -238,6 +241,7 @@ def test_a_price_nobody_knows_is_said_when_the_limit_is_set(
     driver.client.set_limit(SpendLimit(cost="5"))
     said = driver.wait(Notice, lambda notice: notice.source == "limit")
     assert said.text == UNKNOWN
+    assert said.until == "limit"
     # Of tokens there was nothing to say.
     assert [event.source for event in driver.of(Notice)].count("limit") == 1
 
@@ -257,9 +261,11 @@ def test_before_the_first_answer_a_limit_in_dollars_says_that_no_price_is_known(
         said = driver.wait(Notice, lambda notice: notice.source == "limit", timeout=30)
         assert said.text.startswith("No price of small is known") and "/limit" in said.text
     driver.turn("a")
+    assert [event.source for event in driver.of(Notice)].count("limit") == told, "once"
     driver.client.set_limit(SpendLimit(cost="600"))
     driver.turn("b")
-    assert [event.source for event in driver.of(Notice)].count("limit") == told, "once"
+    said = "once for each limit that is set"
+    assert [event.source for event in driver.of(Notice)].count("limit") == 2 * told, said
 
 
 @pytest.mark.parametrize(
@@ -277,7 +283,7 @@ def test_a_limit_that_is_passed_already_is_said_to_be(spent: dict[str, Any], sai
 
 async def test_of_an_unknown_price_the_sessions_model_is_blamed_and_not_that_of_its_title() -> None:
     said: list[str] = []
-    sender = SimpleNamespace(notice=lambda level, text, source: said.append(text))
+    sender = SimpleNamespace(notice=lambda level, text, source, until: said.append(text))
     used = Used(input_tokens=10, output_tokens=5)
     usage = SimpleNamespace(
         last={MAIN_LANE: used},
@@ -294,7 +300,7 @@ async def test_of_an_unknown_price_the_sessions_model_is_blamed_and_not_that_of_
     assert not said
     async with guard.spending(ChatRequest(messages=[], model="opus"), None, MAIN_LANE):
         pass
-    assert said == ["A limit in dollars does not hold opus, whose price is not known"]
+    assert said == [UNKNOWN.replace("small", "opus")]
 
 
 @pytest.mark.parametrize("answered", [False, True])
@@ -307,7 +313,9 @@ async def test_no_list_of_prices_stops_what_its_provider_gives_no_price(
     monkeypatch.setattr("amplifier_tui.host.models.limits.list_prices", listed)
     sent: list[Any] = []
     sender = SimpleNamespace(
-        send=sent.append, notice=lambda *_: None, stamp=lambda _: {"session_id": "s", "at": 0.0}
+        send=sent.append,
+        notice=lambda *_, **__: None,
+        stamp=lambda _: {"session_id": "s", "at": 0.0},
     )
     model = ModelInfo(
         id="opus",

@@ -7,6 +7,7 @@ from amplifier_tui.host.events import (
     Compacted,
     Failed,
     LaneClosed,
+    LimitChanged,
     Notice,
     ProviderRetrying,
     SessionOpened,
@@ -186,6 +187,7 @@ def test_a_notice_that_comes_while_a_retry_is_waited_for_is_read_and_then_gives_
         ("answer", make(BlockStarted, block_id="b", kind="text")),
         ("answer", make(Failed, kind="overloaded", message="no", remedy="wait")),
         ("compacted", make(Compacted, before_tokens=2, after_tokens=1)),
+        ("limit", make(LimitChanged, tokens=200_000)),
     ],
 )
 def test_a_notice_goes_with_what_it_is_about(until: str, end: Any) -> None:
