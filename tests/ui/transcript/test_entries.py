@@ -104,6 +104,15 @@ def test_a_request_that_is_sent_again_counts_down(now: float, shown: str) -> Non
     assert line.rstrip().endswith("esc stops")
 
 
+def test_an_error_that_is_all_there_is_is_not_shown_again_below_its_command() -> None:
+    error = "`command` is missing: give a command line."
+    for state in ("failed", "interrupted"):
+        call = tool(tool="bash", arguments={}, state=state, error=error, output=error)
+        assert [error in row for row in drawn(call, width=100)] == [False, True]
+        # Where it is cut off, all of it stands below.
+        assert [error in row for row in drawn(call, width=56)] == [False, False, True]
+
+
 def test_all_of_the_reason_of_a_retry_can_be_read_where_it_is_narrow() -> None:
     problem = "Error code: 529: the service is overloaded, and your organization may ask for more"
     event = ProviderRetrying(

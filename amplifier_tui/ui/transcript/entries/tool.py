@@ -83,13 +83,19 @@ def tool_lines(entry: ToolEntry, scene: Scene) -> list[StyledLine]:
     width = max(1, column.measure - column.body)
     if scene.expanded and has_more(entry):
         lines += margined(_body(entry, width, lines[0].text, scene), column, column.body)
-    elif rows := peek_rows(entry):
+    elif (rows := peek_rows(entry)) and not _says_all(lines[0].text, entry):
         lines += margined(_peek(entry, rows, width, scene), column, column.body)
     elif said := answers(entry):
         wrapped = [row for line in said for row in text_lines(line, "text", width)]
         lines += margined(wrapped, column, column.body)
     images = image_lines(entry.images, entry.agent, scene, width)
     return [*lines, *margined(images, column, column.body)]
+
+
+def _says_all(line: str, entry: ToolEntry) -> bool:
+    """Whether the line of a call says all of what its output says: why there is no more."""
+    error = one_line(entry.error)
+    return bool(error) and error in line and one_line(entry.output) == error
 
 
 def peek_rows(entry: ToolEntry) -> int:
