@@ -74,12 +74,17 @@ class BlockEnded(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStarted(HostEvent):
-    """A tool call was accepted by the orchestrator (`tool:pre`)."""
+    """A tool call was accepted by the orchestrator (`tool:pre`).
+
+    Attributes:
+        changed_by: The module whose hook made another call of it; empty for none.
+    """
 
     call_id: str
     tool: str
     arguments: dict[str, Any] = field(default_factory=dict)
     module_id: str = ""
+    changed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +104,7 @@ class ToolEnded(HostEvent):
         output: What the model was given, as text, cut at 64 KiB (`output_size` is the full size).
         error: One line when not ok.
         denied: The call was refused by a hook or the user; `error` holds the reason.
+        denied_by: The module whose hook refused it; empty where that was none.
         diff: Unified diff of the file the tool changed, else empty.
         summary: A few words for the tool line, such as `64 lines` or `3 hits`.
     """
@@ -110,6 +116,7 @@ class ToolEnded(HostEvent):
     output_size: int = 0
     error: str = ""
     denied: bool = False
+    denied_by: str = ""
     interrupted: bool = False
     duration_ms: float = 0.0
     diff: str = ""

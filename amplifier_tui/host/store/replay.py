@@ -219,9 +219,13 @@ class Replay:
         above = index if self._place.row is None else self._place.row
         for call in calls:
             yield from self._decided(index, call)
-            arguments = self._outcomes.arguments(self._place.lane, call, above)
+            arguments, by = self._outcomes.ran_with(self._place.lane, call, above)
             yield ToolStarted(
-                **self._stamp(at), call_id=call.call_id, tool=call.name, arguments=arguments
+                **self._stamp(at),
+                call_id=call.call_id,
+                tool=call.name,
+                arguments=arguments,
+                changed_by=by,
             )
             result = results.get(call.call_id)
             yield from self._task(index, call, result, at)

@@ -48,6 +48,8 @@ Data = Mapping[str, Any]
 
 _WORDS: Final = ("llm:stream_", "content_block:", "thinking:")
 """Beginnings of the events that carry what a model says."""
+_CALL: Final = ("tool_name", "tool_input")
+"""What makes a call another one when a hook changes it."""
 _COMPACTED: Final = (
     "messages_removed",
     "messages_truncated",
@@ -120,9 +122,8 @@ class Normalizer:
                 route = None
             if route is not None:
                 route(lane, _data_after(trace))
-            if trace.event == "tool:pre" and trace.result.action == "deny":
-                # Not every orchestrator says so; the row of the result then ends the call.
-                self.tools.refused(lane, trace.data, trace.result.reason or "")
+            if trace.event == "tool:pre":
+                self._tool_pre(lane, trace)
         except Exception as error:
             logger.exception("The event %s could not be shown", trace.event)
             if trace.event not in self._broken:
@@ -187,7 +188,6 @@ class Normalizer:
             "thinking:delta": blocks.content_delta,
             "content_block:end": self._content_end,
             "provider:retry": self._retrying,
-            "tool:pre": tools.pre,
             "tool:post": self._tool_post,
             "tool:error": tools.error,
             "tool:progress": tools.progress,
@@ -289,6 +289,15 @@ class Normalizer:
             )
         )
 
+    def _tool_pre(self, lane: str, trace: HookTrace) -> None:
+        data = _data_after(trace)
+        changed = any(data.get(name) != trace.data.get(name) for name in _CALL)
+        self.tools.pre(lane, data, _by(trace, "modify") if changed else "")
+        if trace.result.action == "deny":
+            # Not every orchestrator says so; the row of the result then ends the call.
+            reason = trace.result.reason or ""
+            self.tools.refused(lane, trace.data, reason, _by(trace, "deny"))
+
     def _tool_post(self, lane: str, data: Data) -> None:
         self.tools.post(lane, data)
         if lane == MAIN_LANE and is_todo_tool(str(data.get("tool_name") or "")):
@@ -336,6 +345,12 @@ class Normalizer:
                 str(data.get("instance_id") or ""),
                 str(data.get("error") or ""),
             )
+
+
+def _by(trace: HookTrace, verdict: str) -> str:
+    """Return the last module whose hook gave a verdict; the program's own hooks are of none."""
+    modules = [each.module for each in trace.handlers if each.verdict == verdict]
+    return next(filter(None, reversed(modules)), "")
 
 
 def _data_after(trace: HookTrace) -> Data:

@@ -41,6 +41,7 @@ class _Call:
     """Whether its own event gave its id."""
     before: dict[Path, tuple[str, Snapshot]] = field(default_factory=dict)
     denied: str = ""
+    denied_by: str = ""
 
 
 class Tools:
@@ -71,13 +72,13 @@ class Tools:
         self._last: dict[tuple[str, str], Key] = {}
         """By lane and tool, the last call that began without an id."""
 
-    def pre(self, lane: str, data: Mapping[str, Any]) -> None:
-        """`tool:pre`."""
+    def pre(self, lane: str, data: Mapping[str, Any], changed_by: str = "") -> None:
+        """`tool:pre`, and the module whose hook changed the call."""
         key = self._given(lane, data) or self._same(lane, data) or self._new_key(lane, data)
         call = self._open.get(key)
         if call is None or call.arguments != as_arguments(data.get("tool_input")):
             # The user may have changed what it is to do.
-            self._begin(key, data)
+            self._begin(key, data, changed_by)
 
     def post(self, lane: str, data: Mapping[str, Any]) -> None:
         """`tool:post`; `data` as the handlers left it."""
@@ -129,11 +130,15 @@ class Tools:
                 text = self._redactor.text(text)
                 self._sender.send(ToolProgress(**stamp, call_id=key[1], text=text))
 
-    def refused(self, lane: str, data: Mapping[str, Any], reason: str) -> None:
-        """A call was refused, `data` as in `tool:pre`; its end comes with its error or its row."""
+    def refused(self, lane: str, data: Mapping[str, Any], reason: str, by: str = "") -> None:
+        """A call was refused, `data` as in `tool:pre`; its end comes with its error or its row.
+
+        Args:
+            by: The module whose hook did it.
+        """
         call = self._begun(lane, data)
         if call is not None:
-            call.denied = reason or "refused"
+            call.denied, call.denied_by = reason or "refused", by
 
     def granted(self, lane: str, data: Mapping[str, Any]) -> None:
         """A call may run now: its time begins, and the file may have changed meanwhile."""
@@ -255,7 +260,7 @@ class Tools:
     def _has_begun(self, key: Key) -> bool:
         return key in self._open or key in self._ended
 
-    def _begin(self, key: Key, data: Mapping[str, Any]) -> _Call:
+    def _begin(self, key: Key, data: Mapping[str, Any], changed_by: str = "") -> _Call:
         tool = str(data.get("tool_name") or "")
         arguments = as_arguments(data.get("tool_input"))
         call = _Call(tool, arguments, monotonic(), has_id=self._given(key[0], data) is not None)
@@ -270,9 +275,10 @@ class Tools:
             tool=tool,
             arguments=self._redactor.fields(arguments),
             module_id=self._module_of(tool),
+            changed_by=changed_by,
         )
         self._sender.send(event)
-        if changed:
+        if changed or changed_by:
             # The row has what the model asked for.
             self._sender.store.add_outcome(self._sender.store.rows, event)
         return call
@@ -308,6 +314,7 @@ class Tools:
                 output_size=len(text),
                 error=self._redactor.text(error),
                 denied=denied,
+                denied_by=call.denied_by if denied else "",
                 interrupted=interrupted and not denied,
                 # A call that was refused has not run: what passed is the time of the answer.
                 duration_ms=0.0 if denied else (monotonic() - call.began) * 1000,

@@ -104,6 +104,15 @@ def test_a_request_that_is_sent_again_counts_down(now: float, shown: str) -> Non
     assert line.rstrip().endswith("esc stops")
 
 
+def test_a_call_says_which_hook_changed_or_refused_it() -> None:
+    assert "ls · changed by hook hooks-house" in row(tool(state="ok", changed_by="hooks-house"))
+    denied = tool(state="denied", denied_by="hooks-guard", error="bash is forbidden here")
+    assert "ls · denied by hook hooks-guard · bash is forbidden" in row(denied)
+    # One that asks a person by itself.
+    by_user = tool(state="denied", denied_by="hooks-approval", error="User denied: not now")
+    assert "by hook" not in row(by_user)
+
+
 def test_an_error_that_is_all_there_is_is_not_shown_again_below_its_command() -> None:
     error = "`command` is missing: give a command line."
     for state in ("failed", "interrupted"):

@@ -90,15 +90,18 @@ class Outcomes:
         thinking = [(rows, event) for rows, events in self.thinking.items() for event in events]
         return [*decisions, *tools, *changed, *thinking, *self.lanes, *self.others]
 
-    def arguments(self, lane: str, call: RecordedCall, row: int) -> dict[str, Any]:
-        """Return what a call in a row ran with. Its id may be used again in later rows."""
+    def ran_with(self, lane: str, call: RecordedCall, row: int) -> tuple[dict[str, Any], str]:
+        """Return what a call in a row ran with, and the module whose hook changed that.
+
+        Its id may be used again in later rows.
+        """
         key = (lane, call.call_id)
         end = next((rows for rows, _ in self.tools.get(key, ()) if rows > row), None)
-        found = call.arguments
+        found, by = call.arguments, ""
         for rows, event in self.changed.get(key, ()):
             if rows > row and (end is None or rows <= end):
-                found = event.arguments
-        return found
+                found, by = event.arguments, event.changed_by or by
+        return found, by
 
 
 def read_outcomes(path: Path) -> Outcomes:

@@ -94,6 +94,7 @@ class ToolEntry(ConversationEntry):
     is the JSON so far. `started` is in Unix seconds, 0 when it is not known. `output` is the newest
     part while the tool runs, afterwards what the model got. `allowed_by` is the rule or the mode
     that let it through unasked; `timed_out` says that nobody answered, which is why it was refused.
+    `changed_by` and `denied_by` are modules whose hooks did that.
     """
 
     tool: str
@@ -112,6 +113,8 @@ class ToolEntry(ConversationEntry):
     images: tuple[ImageCard, ...] = ()
     expanded: bool = False
     allowed_by: str = ""
+    changed_by: str = ""
+    denied_by: str = ""
     timed_out: bool = False
 
 

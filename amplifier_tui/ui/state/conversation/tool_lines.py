@@ -92,6 +92,7 @@ class ToolLines(Handlers):
             call.entry,
             tool=event.tool or call.entry.tool,
             arguments=event.arguments or call.entry.arguments,
+            changed_by=event.changed_by or call.entry.changed_by,
             started=event.at,
         )
 
@@ -118,7 +119,7 @@ class ToolLines(Handlers):
             output=output,
             output_size=(event.output_size if output == event.output else 0) or len(output),
             expanded=bool(event.diff) and event.diff.count("\n") <= SMALL_DIFF,
-            **told(event, "error", "diff", "summary", "duration_ms"),
+            **told(event, "error", "denied_by", "diff", "summary", "duration_ms"),
         )
 
     @on(events.ImagesAdded)

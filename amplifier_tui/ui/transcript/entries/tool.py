@@ -144,6 +144,8 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
         changed = counts(_parsed(entry.diff))
         if changed:
             yield from (Span("  "), *changed)
+    for words in _hooked(entry):
+        yield Span(f" · {words}", "muted")
     if (why := _why(entry)) and why != _came_to(entry):
         yield Span(f" · {why}", "error" if entry.state == "failed" else "muted")
     elif entry.summary and not entry.images and not _is_counted(entry):
@@ -152,6 +154,19 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
         yield Span(f" · {where}", "muted")
     if entry.allowed_by:
         yield Span(f" · {one_line(entry.allowed_by)}", "muted")
+
+
+def _hooked(entry: ToolEntry) -> Iterator[str]:
+    """Say what hooks of modules did with the call."""
+    if entry.changed_by:
+        yield f"changed by hook {one_line(entry.changed_by)}"
+    # One that asks a person by itself denies in that person's name.
+    if (
+        entry.denied_by
+        and not entry.timed_out
+        and not entry.error.startswith(_BY_USER.rstrip(": "))
+    ):
+        yield f"denied by hook {one_line(entry.denied_by)}"
 
 
 def _is_counted(entry: ToolEntry) -> bool:
@@ -204,6 +219,9 @@ def _body(entry: ToolEntry, width: int, said: str, scene: Scene) -> list[StyledL
     diff = _parsed(entry.diff)
     if entry.allowed_by and one_line(entry.allowed_by) not in said:
         lines += text_lines(f"let through by {entry.allowed_by}", "muted", width)
+    for words in _hooked(entry):
+        if words not in said:
+            lines += text_lines(words, "muted", width)
     error = entry.error.strip()
     if error and entry.state != "ok" and error not in said and error not in entry.output:
         lines += text_lines(entry.error, "error" if entry.state == "failed" else "muted", width)
