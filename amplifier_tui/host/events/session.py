@@ -198,8 +198,8 @@ class Notice(HostEvent):
 
     Attributes:
         until: What makes it untrue before its time in the status bar is over: the session is
-            `opened`, an `answer` comes, the conversation is `compacted`, or there is another
-            `limit`.
+            `opened`, an `answer` comes, the conversation is `compacted`, there is another
+            `limit`, or the user is `asked` something.
     """
 
     level: Level

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from amplifier_tui.host.client import OpenRequest, SessionClient
-    from amplifier_tui.host.events import Level
+    from amplifier_tui.host.events import Level, NoticeEnd
     from amplifier_tui.ui.app.themes import Roles
     from amplifier_tui.ui.keys.keymap import Keymap
     from amplifier_tui.ui.session.link import SessionLink
@@ -114,9 +114,9 @@ class SessionApp(App[Farewell]):
             for view in filter(None, (self.link.tab.view, self.main.conversation)):
                 view.use_images(fetch)
 
-    def say(self, text: str, level: Level = "info") -> None:
-        """Show a line in the status bar and keep it in the notice history."""
-        self.main.say(text, level)
+    def say(self, text: str, level: Level = "info", until: NoticeEnd = "") -> None:
+        """Show a line in the status bar and keep it in the notice history; see `Notice`."""
+        self.main.say(text, level, until)
 
     @contextmanager
     def suspend(self) -> Iterator[None]:

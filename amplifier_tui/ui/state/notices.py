@@ -86,6 +86,11 @@ class Notices(Section):
         self._ends("compacted")
         self._answered(event)
 
+    @on(events.ApprovalRequested, events.QuestionsAsked, live=True)
+    @on(events.TrustAsked, events.LimitAsked, live=True)
+    def _asked(self, event: events.HostEvent) -> None:
+        self._ends("asked")
+
     @on(events.LimitChanged, live=True)
     def _limited(self, event: events.LimitChanged) -> None:
         self._ends("limit")

@@ -7,6 +7,7 @@ from amplifier_tui.host.events import (
     Compacted,
     Failed,
     LaneClosed,
+    LimitAsked,
     LimitChanged,
     Notice,
     ProviderRetrying,
@@ -17,6 +18,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.ui.state.notices import LIFETIME
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.state.status_line import notice_segment
+from tests.ui.requests import ask
 from tests.ui.state.make import make
 
 
@@ -188,6 +190,8 @@ def test_a_notice_that_comes_while_a_retry_is_waited_for_is_read_and_then_gives_
         ("answer", make(Failed, kind="overloaded", message="no", remedy="wait")),
         ("compacted", make(Compacted, before_tokens=2, after_tokens=1)),
         ("limit", make(LimitChanged, tokens=200_000)),
+        ("asked", ask()),
+        ("asked", make(LimitAsked, request_id="l")),
     ],
 )
 def test_a_notice_goes_with_what_it_is_about(until: str, end: Any) -> None:

@@ -175,7 +175,7 @@ def send_queued(app: SessionApp, client: SessionClient, state: SessionState) -> 
 def approvals(app: SessionApp) -> None:
     """Show what waits for the user: the question of trust, the oldest request, or a card."""
     if app.tabs is None or not app.tabs.show_what_waits():
-        app.say("Nothing waits for you.")
+        app.say("Nothing waits for you.", until="asked")
 
 
 @in_session

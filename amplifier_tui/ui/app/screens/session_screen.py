@@ -23,7 +23,7 @@ from amplifier_tui.ui.prompt.prompt import (
 )
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.events import Level
+    from amplifier_tui.host.events import Level, NoticeEnd
     from amplifier_tui.ui.panes.agents import AgentStrip
     from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
@@ -180,12 +180,13 @@ class SessionScreen(ConversationScreen):
             self.agent_view.remove()
             self.agent_view = None
 
-    def say(self, text: str, level: Level = "info") -> None:
+    def say(self, text: str, level: Level = "info", until: NoticeEnd = "") -> None:
         """Show a line in the status bar and keep it in the notice history."""
         if self._state is not None:
             from amplifier_tui.host.events import Notice
 
-            self.show(self._state.apply([Notice(session_id="", level=level, text=text)]))
+            notice = Notice(session_id="", level=level, text=text, until=until)
+            self.show(self._state.apply([notice]))
 
     def unsay(self, text: str) -> None:
         """Take a line off the status bar that is true no more."""
