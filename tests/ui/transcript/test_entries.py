@@ -104,35 +104,6 @@ def test_a_request_that_is_sent_again_counts_down(now: float, shown: str) -> Non
     assert line.rstrip().endswith("esc stops")
 
 
-def test_a_call_says_which_hook_changed_or_refused_it() -> None:
-    assert "ls · changed by hook hooks-house" in row(tool(state="ok", changed_by="hooks-house"))
-    denied = tool(state="denied", denied_by="hooks-guard", error="bash is forbidden here")
-    assert "ls · denied by hook hooks-guard · bash is forbidden" in row(denied)
-    # One that asks a person by itself.
-    by_user = tool(state="denied", denied_by="hooks-approval", error="User denied: not now")
-    assert "by hook" not in row(by_user)
-
-
-def test_an_error_that_is_all_there_is_is_not_shown_again_below_its_command() -> None:
-    error = "`command` is missing: give a command line."
-    for state in ("failed", "interrupted"):
-        call = tool(tool="bash", arguments={}, state=state, error=error, output=error)
-        assert [error in row for row in drawn(call, width=100)] == [False, True]
-        # Where it is cut off, all of it stands below.
-        assert [error in row for row in drawn(call, width=56)] == [False, False, True]
-
-
-def test_all_of_the_reason_of_a_retry_can_be_read_where_it_is_narrow() -> None:
-    problem = "Error code: 529: the service is overloaded, and your organization may ask for more"
-    event = ProviderRetrying(
-        session_id="s", provider="anthropic", problem=problem, delay=12.0, attempt=2, most=5
-    )
-    for width in (99, 60):
-        rows = drawn(RetryEntry(key="r", event=event), width=width)[1:]
-        assert "trying again" in rows[0] and rows[0].rstrip().endswith("esc stops")
-        assert " ".join(row.strip() for row in rows[1:]) == f"anthropic: {problem}"
-
-
 def test_what_runs_shows_its_last_rows_and_what_is_done_shows_none() -> None:
     output = "".join(f"row {number}\n" for number in range(20))
     running = drawn(tool(tool="bash", arguments={"command": "seq"}, output=output, state="running"))
