@@ -11,9 +11,9 @@ key goes without a question to
 
 For any other address the trust callback is asked (`connect`), for one of this machine too: another
 user may listen there, or a proxy lead out. A provider that gets no key of the user's still gets all
-that is said, so its address is asked about as well, unless it is of this machine. Without consent
-the module is left out of the mount plan. Settings in a project are not the user's own: they come
-with it.
+that is said, as does a context manager that keeps it elsewhere: their addresses are asked about as
+well, unless they are of this machine. Without consent the module is left out of the mount plan.
+Settings in a project are not the user's own: they come with it.
 """
 
 import re
@@ -38,6 +38,8 @@ from amplifier_tui.foundation.trust.owners import Ownership
 from amplifier_tui.foundation.trust.refusing import RefusedModule, remove_entry
 
 _OWN_SCOPES = (Scope.GLOBAL, Scope.SESSION)
+_HEARING: tuple[ModuleKind, ...] = ("provider", "context")
+"""Modules that get all that is said and read, whoever pays for it."""
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth")
 _ADDRESS_VARIABLE = re.compile(r"(?i)(?:^|_)(?:URL|URI|HOST|ENDPOINT|BASE)$")
 
@@ -49,7 +51,7 @@ class KeyDestination:
     Attributes:
         instance: The entry's own `id`, if it has one.
         agent: The agent whose module it is; empty for the session's own.
-        url: Scheme and host of the server.
+        url: Scheme and host of the server; of several all.
         keys: Variables with the keys; empty where a provider would get what is said without one.
         included_by: The bundles that contributed to the entry.
     """
@@ -124,26 +126,28 @@ class KeyGuard:
         if not isinstance(config, Mapping):
             return None
         keys = self._keys(found, module, config)
-        # A provider gets all that is said and read, whoever pays for it.
-        if not (keys or found.kind == "provider") or self._is_trusted(found):
+        if not (keys or found.kind in _HEARING) or self._is_trusted(found):
             return None
         own = self._own_addresses(module, module_key(entry))
+        servers: dict[str, None] = {}
         for raw in addresses_in(config):
             address = _expanded(raw, self._environ)
             if not address or self._is_own_variable(raw) or origin_of(address) in own:
                 continue
             if not is_vendor(module, address) and (keys or not is_this_machine(address)):
-                return KeyDestination(
-                    module_id=module,
-                    kind=found.kind,
-                    instance=str(entry.get("id") or ""),
-                    agent=found.agent,
-                    # Not a key itself, should the address contain one.
-                    url=origin_of(_expanded(raw, self._masked)),
-                    keys=keys,
-                    included_by=self._bundle.contributors(found.origin),
-                )
-        return None
+                # Not a key itself, should the address contain one.
+                servers[origin_of(_expanded(raw, self._masked))] = None
+        if not servers:
+            return None
+        return KeyDestination(
+            module_id=module,
+            kind=found.kind,
+            instance=str(entry.get("id") or ""),
+            agent=found.agent,
+            url=" and ".join(servers),
+            keys=keys,
+            included_by=self._bundle.contributors(found.origin),
+        )
 
     def _keys(self, found: ModuleEntry, module: str, config: Mapping[str, Any]) -> tuple[str, ...]:
         """The user's keys that the module would have: those it refers to, and its usual one."""
