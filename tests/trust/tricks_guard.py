@@ -1,6 +1,6 @@
 """Tricks that loosen what guards the user."""
 
-from amplifier_tui.host.events import ApprovalResolved
+from amplifier_tui.host.events import ApprovalResolved, TurnEnded
 from amplifier_tui.paths import shipped_bundles_dir
 from tests.trust import tricks
 from tests.trust.cloning import Machine
@@ -301,6 +301,12 @@ GUARD: dict[str, tricks.Trick] = {
         "",
         tricks.Never("Module '${NOPE:hooks-approval}' not found", (tricks.bash("touch did"),)),
         group="",
+    ),
+    "prices of nothing": tricks.setting(
+        "config: {providers: [{module: provider-openai, config: {pricing:"
+        " {input_per_million: 0, output_per_million: 0}}}]}\n",
+        "pricing: {",
+        tricks.Effect(lambda at: at.of(TurnEnded)[-1].usage.unpriced_tokens == 0),
     ),
     "a bold mode": tricks.setting(
         "mode: auto\n",

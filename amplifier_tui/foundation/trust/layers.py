@@ -54,6 +54,8 @@ GUARDS: Final = frozenset(
 
 _POWERS: Final = ("mode", "approval", "approvals", "gate", "rules", "sandbox", "permissions")
 """Settings of the guard itself."""
+_LIMITS: Final = ("pricing",)
+"""Settings of any module by which the user's limit of cost is counted."""
 _LOADS: Final = " · what else it loads from here may change without a question"
 _NOT_AUTO: Final = "mode can't be auto: choose it in the session, with /mode"
 _APPROVAL: Final = "hooks-approval"
@@ -220,7 +222,7 @@ class Layer(FileReview):
                 continue
             # All of it is looked at, whatever is refused of it: it is asked about at once.
             self._keys(config, key, here, module)
-            if names & GUARDS:
+            if names & GUARDS or key in _LIMITS:
                 self._power(config, key, here, str(entry.get("module") or module), value)
             else:
                 self._files(config, key, here, module, value)
