@@ -9,10 +9,12 @@ import pytest
 from amplifier_tui.base.files import FileTooLargeError, NotRegularFileError, read_regular
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.modules.project import read_project
 from amplifier_tui.foundation.settings.keys import set_key
 from amplifier_tui.foundation.settings.settings import SettingsProblem
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.trust.answers import TrustFile
+from amplifier_tui.kernel.mounting.packages.finding import declared_modules
 
 pytestmark = pytest.mark.timeout(20)
 
@@ -103,6 +105,20 @@ def test_a_bundle_that_is_no_file_is_an_error_and_no_wait(tmp_path: Path, kind: 
     with pytest.raises(BundleError) as caught:
         read_bundle_file(path)
     assert str(path) in str(caught.value)
+
+
+@every_kind
+@pytest.mark.parametrize("name", ["pyproject.toml", "amplifier.toml"])
+def test_a_package_that_is_no_file_is_no_wait(tmp_path: Path, name: str, kind: str) -> None:
+    made(tmp_path / name, kind)
+    project = read_project(tmp_path)
+    assert bool(project.problem) is (name == "pyproject.toml")
+    assert declared_modules(tmp_path) == {} and project.transport == "python"
+
+
+def test_a_package_that_is_nested_too_deeply_is_a_problem_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"x = {'[' * 100_000}{']' * 100_000}")
+    assert read_project(tmp_path).problem
 
 
 def test_only_a_file_is_read_and_only_so_much_of_it(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from dataclasses import field
 from pathlib import Path
 from time import monotonic
 
-from amplifier_tui.base.files import FileLock, FileLockedError
+from amplifier_tui.base.files import FileLock, FileLockedError, read_regular
 from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.modules import installer
@@ -215,7 +215,7 @@ def _required(own: Path) -> tuple[tuple[str, ...], str]:
 
 
 def _requirement_lines(folder: Path) -> tuple[str, ...]:
-    text = (folder / "requirements.txt").read_text(encoding="utf-8", errors="replace")
+    text = read_regular(folder / "requirements.txt").decode("utf-8", "replace")
     lines = (line.partition(" #")[0].strip() for line in text.splitlines())
     return tuple(line for line in lines if line and not line.startswith("#"))
 

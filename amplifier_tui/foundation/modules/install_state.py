@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.jsonl import read_object, write_object
 
 _log = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ class InstallStateManager:
 def project_hash(path: Path) -> str:
     """Return the hash of a folder's `pyproject.toml`, or `none`."""
     try:
-        return "sha256:" + hashlib.sha256((path / "pyproject.toml").read_bytes()).hexdigest()
+        return "sha256:" + hashlib.sha256(read_regular(path / "pyproject.toml")).hexdigest()
     except OSError:
         return "none"
 

@@ -46,13 +46,12 @@ class Project:
 
 def read_project(path: Path) -> Project:
     """Read what a module folder says about itself."""
+    from amplifier_tui.kernel.mounting.packages.finding import parsed_toml
+
     transport = _transport(path / "amplifier.toml")
     requirements = (path / "requirements.txt").is_file()
     try:
-        text = (path / "pyproject.toml").read_text(encoding="utf-8")
-        import tomllib  # Most sessions read none.
-
-        data = tomllib.loads(text)
+        data = parsed_toml(path / "pyproject.toml")
     except FileNotFoundError:
         return Project(path, requirements=requirements, transport=transport)
     except (OSError, ValueError) as error:
@@ -81,13 +80,9 @@ class SourceCommit:
 
 
 def _transport(file: Path) -> str:
-    try:
-        text = file.read_text(encoding="utf-8")
-        import tomllib
+    from amplifier_tui.kernel.mounting.packages.finding import read_toml
 
-        data = tomllib.loads(text)
-    except (OSError, ValueError):
-        return "python"
+    data = read_toml(file)
     for table in (data.get("module"), data):
         if isinstance(table, dict) and isinstance(table.get("transport"), str):
             return str(table["transport"]).lower()

@@ -120,9 +120,6 @@ def _table(data: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
 
 
 def _facts_of(folder: Path) -> dict[str, Any]:
-    import tomllib
+    from amplifier_tui.kernel.mounting.packages.finding import read_toml
 
-    try:
-        return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    return read_toml(folder / "pyproject.toml")

@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
+from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.mounting.packages.finding import (
     ENTRY_POINT_GROUP,
@@ -139,7 +140,7 @@ def _source_file(name: str) -> Path | None:
 def declared_type(file: Path | None) -> str | None:
     """Return the ``__amplifier_module_type__`` a source file sets, without executing it."""
     try:
-        text = file.read_text(encoding="utf-8") if file is not None else ""
+        text = read_regular(file).decode() if file is not None else ""
     except (OSError, ValueError):
         return None
     declared = _DECLARED_TYPE.search(text)

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.files import read_regular
 from amplifier_tui.kernel.mounting.errors import ModuleValidationError
 
 TYPE_TO_MOUNT_POINT: Final = {
@@ -17,6 +18,8 @@ TYPE_TO_MOUNT_POINT: Final = {
 
 ENTRY_POINT_GROUP: Final = "amplifier.modules"
 """Entry points of this group are modules."""
+_MOST_BYTES: Final = 1_000_000
+"""Most that is read of a project's own file."""
 
 # What a module's name says about its kind; the first that fits.
 _NAMED: Final = (
@@ -88,20 +91,31 @@ def declared_modules(path: Path) -> dict[str, str]:
 def read_toml(path: Path) -> dict[str, Any]:
     """Return what a TOML file says; nothing if it can't be read."""
     try:
-        text = path.read_text(encoding="utf-8")
-        import tomllib  # Most sessions read none.
-
-        return tomllib.loads(text)
+        return parsed_toml(path)
     except (OSError, ValueError):
         return {}
 
 
-def toml_problem(path: Path) -> str:
-    """Return why a TOML file that is there can't be read, with the line; empty where it can."""
-    import tomllib
+def parsed_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says.
+
+    Raises:
+        OSError: It can't be read, is no file, or is larger than such files are.
+        ValueError: It is no TOML.
+    """
+    text = read_regular(path, _MOST_BYTES).decode()
+    import tomllib  # Most sessions read none.
 
     try:
-        tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def toml_problem(path: Path) -> str:
+    """Return why a TOML file that is there can't be read, with the line; empty where it can."""
+    try:
+        parsed_toml(path)
     except FileNotFoundError:
         return ""
     except (OSError, ValueError) as error:
