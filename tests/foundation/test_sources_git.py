@@ -31,6 +31,20 @@ def resolver(tmp_path: Path, **context: Any) -> SimpleSourceResolver:
     return SimpleSourceResolver(tmp_path / "cache", context=FetchContext(**options))
 
 
+async def test_what_the_repository_one_works_in_configures_does_not_count(
+    tmp_path: Path, repo: GitRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = GitRepo.create(tmp_path / "project", {"a": "b"})
+    url = f"file://{repo.path}"
+    project.git("config", f"remote.{url}.url", url)
+    project.git("config", f"remote.{url}.uploadpack", f"touch {tmp_path}/RAN; git-upload-pack")
+    project.git("config", f"url.file://{tmp_path}/elsewhere.insteadOf", url)
+    monkeypatch.chdir(project.path)
+    assert (await resolver(tmp_path).get_status(repo.uri())).remote_commit
+    await resolver(tmp_path).resolve(repo.uri())
+    assert not (tmp_path / "RAN").exists()
+
+
 async def test_a_branch_is_cloned_once_and_used_without_the_repository(
     tmp_path: Path, repo: GitRepo
 ) -> None:

@@ -184,8 +184,10 @@ async def _run(
         "LC_ALL": "C",
     }
     env.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o ControlMaster=no")
+    # Not in the project: its own configuration may name another server, and programs to run.
+    folder = cwd or Path(Path.home().anchor)
     return await run_process(
-        ["git", *options, *args], timeout=timeout, cwd=cwd, env=env, on_line=on_line
+        ["git", *options, *args], timeout=timeout, cwd=folder, env=env, on_line=on_line
     )
 
 
