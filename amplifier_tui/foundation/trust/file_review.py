@@ -2,13 +2,14 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.secrets import replace_secrets
+from amplifier_tui.base.secrets import find_secrets, replace_secrets
 from amplifier_tui.base.text import shortened
 from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.mentions.secrets import NO_MODEL, holds_users_secrets
@@ -25,8 +26,11 @@ _SCRIPTS: Final = frozenset(
     (".py", ".pyz", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".pl", ".php", ".lua")
 )
 """Endings of files that something else runs."""
-_SHOWN: Final = 1_000
-"""Characters of a setting that are shown; an answer is for all of them."""
+_SHOWN: Final = 10_000
+"""Most characters of what can be asked about: all of it is shown."""
+_TOO_LONG: Final = "it is too long to be shown when it is asked about"
+_HIDDEN: Final = "a part of it looks like a key, which is not shown, and may be more than that"
+_IS_ONE_WORD: Final = re.compile(r"[^\s\\\"'`$;&|<>(){}]+")
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,15 @@ class FileReview:
             content: What the answer is good for.
             detail: What is shown of it.
         """
+        text = f"{title}\n{detail}"
+        hidden = (text[start:end] for start, end, _ in find_secrets(text))
+        # Nobody can say yes to what they do not see.
+        why = _TOO_LONG if len(text) > _SHOWN else ""
+        if not all(map(_IS_ONE_WORD.fullmatch, hidden)):
+            why = _HIDDEN
+        if why:
+            self.leave_out(group, shortened(title, _LONGEST_PATH), keys, why)
+            return False
         return self.review.allows(
             make_item(
                 group,
@@ -167,7 +180,7 @@ class FileReview:
                 subject=(str(self.path), *_identity(keys), title if group == "power" else ""),
                 content=content,
                 owner=publisher(self.uri) if self.uri else str(self.root),
-                detail=shortened(replace_secrets(detail, lambda secret, kind: "…"), _SHOWN),
+                detail=replace_secrets(detail, lambda secret, kind: "…"),
                 where=self.where(keys),
             )
         )
