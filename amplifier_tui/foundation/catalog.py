@@ -1,5 +1,6 @@
 """Which bundles there are, and which one is meant."""
 
+import os
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -127,12 +128,18 @@ class BundleCatalog:
         )
 
     def _chosen_by(self, entry: BundleEntry, path: str, value: str) -> Owner:
-        """Return who has the last word on a setting, if that is what the choice rests on."""
+        """Return who has the last word on a setting, if that is what the choice rests on.
+
+        Of a name that was added, it is also whoever says what it means.
+        """
         scopes = self.settings.by_scope.items()
-        known = {scope for scope, data in scopes if value in _said(data, path)}
+        rests_on = [{scope for scope, data in scopes if value in _said(data, path)}]
         if entry.origin == "added":
-            known |= {s for s, data in scopes if entry.name in _said(data, "bundle.added")}
-        return Owner.PROJECT if known and known <= PROJECT_SCOPES else Owner.USER
+            meant = self.settings.added_bundles.get(entry.name)
+            added = ((scope, _said(data, "bundle.added")) for scope, data in scopes)
+            rests_on.append({s for s, said in added if _meaning(said, entry.name) == meant})
+        ours = any(known and known <= PROJECT_SCOPES for known in rests_on)
+        return Owner.PROJECT if ours else Owner.USER
 
     def _text(self, name: str) -> BundleEntry | None:
         """Return a text among the bundles: who asks for it by name is told what it lacks."""
@@ -184,6 +191,11 @@ class BundleCatalog:
 def _said(data: dict[str, Any], path: str) -> Any:
     found = get_nested(data, path)
     return found if isinstance(found, dict) else (found,)
+
+
+def _meaning(added: Any, name: str) -> str | None:
+    found = added.get(name) if isinstance(added, dict) else None
+    return None if found is None else os.path.expanduser(str(found))
 
 
 def named_bundles(folders: Iterable[Path]) -> dict[str, Path]:
