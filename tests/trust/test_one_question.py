@@ -151,6 +151,8 @@ async def test_code_that_a_link_leads_to_is_asked_about_again_when_it_changes(
     write(project / "m" / "README", "m")
     (project / "m" / real.name).symlink_to(real)
     (real / "words.py").symlink_to(words)
+    hidden = write(project / "m" / ".git" / "hidden.py", "h = 1\n")
+    (project / "m" / "inner").symlink_to(hidden.parent)
     (real / "round").symlink_to(project / "m")
     (real / "loop").symlink_to(real / "loop")
     team(project, "tools: [{module: tool-m, source: ../../m}]\n")
@@ -158,8 +160,8 @@ async def test_code_that_a_link_leads_to_is_asked_about_again_when_it_changes(
     quiet = Person(use_none)
     await opened(project, quiet)
     assert quiet.questions == []
-    for file, text in ((words, "x = 2\n"), (real / "more.py", "y = 1\n")):
-        write(file, text)
+    for file in (words, real / "more.py", hidden):
+        write(file, "z = 1\n")
         later = Person()
         await opened(project, later)
         assert later.titles == [["tool-m"]]

@@ -135,21 +135,26 @@ def _counted(folder: Path) -> list[tuple[Path, os.stat_result]]:
         ValueError: It is too large.
     """
     found: list[tuple[Path, os.stat_result]] = []
-    size, waiting = 0, [folder]
-    looked = {_end_of(folder)}
-    while waiting:
-        for file in _files(waiting.pop()):
+    size, files, folders = 0, set[Path](), [_end_of(folder)]
+    # It grows meanwhile, by what links lead to.
+    for place in folders:
+        for file in _files(folder if place == folders[0] else place):
             found.append((file, file.lstat()))
-            if stat.S_ISLNK(found[-1][1].st_mode) and (real := _end_of(file)) not in looked:
-                looked.add(real)
-                if real.is_dir():
-                    waiting.append(real)
-                elif real.is_file():
+            if stat.S_ISLNK(found[-1][1].st_mode):
+                real = _end_of(file)
+                if real.is_dir() and not any(_covers(each, real) for each in folders):
+                    folders.append(real)
+                elif real.is_file() and real not in files:
+                    files.add(real)
                     found.append((real, real.stat()))
             size += found[-1][1].st_size
             if len(found) > _MOST_FILES or size > _MOST_BYTES:
                 raise ValueError(f"{folder} is too large to be looked at")
     return found
+
+
+def _covers(folder: Path, inner: Path) -> bool:
+    return inner.is_relative_to(folder) and ".git" not in inner.relative_to(folder).parts
 
 
 def _end_of(path: Path) -> Path:
