@@ -91,7 +91,27 @@ MAX_DEPTH = 100
 MAX_EXPANDED_NODES = 200_000
 """Most nodes a document may have once its aliases are written out (billion laughs)."""
 
-_Loader: Any = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
+LONGEST_NUMBER = 1_000
+"""Characters of a number; one that is far longer can't be written out again."""
+
+_Safe: Any = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
+
+
+class _Loader(_Safe):  # type: ignore[misc]
+    """Loads plain data alone: who judges a text passes over bytes, sets and pairs, but modules
+    take them for texts and lists.
+    """
+
+    def construct_yaml_int(self, node: Any) -> int:
+        if len(node.value) > LONGEST_NUMBER:
+            raise ValueError("the number is too long")
+        number: int = super().construct_yaml_int(node)
+        return number
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+for _kind in ("binary", "set", "omap", "pairs"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_undefined)
 _DEEP_INDENT = re.compile(rf"^[ \t\-?:]{{{MAX_DEPTH // 2},}}", re.MULTILINE)
 
 
