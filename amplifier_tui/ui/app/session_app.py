@@ -24,11 +24,10 @@ from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.terminal.leave import Farewell
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from amplifier_tui.host.client import OpenRequest, SessionClient
     from amplifier_tui.host.events import Level, NoticeEnd
     from amplifier_tui.ui.app.themes import Roles
+    from amplifier_tui.ui.dialogs.parts.sheet import Sheet
     from amplifier_tui.ui.keys.keymap import Keymap
     from amplifier_tui.ui.session.link import SessionLink
     from amplifier_tui.ui.session.tabs.tabs import SessionTabs
@@ -133,10 +132,15 @@ class SessionApp(App[Farewell]):
         if failed is not None:
             raise failed
 
-    def ask(self, dialog: Screen[T], then: Callable[[T], Any]) -> None:
+    def ask(
+        self, dialog: Sheet[T], then: Callable[[T], Any], about: SessionState | None = None
+    ) -> None:
         """Open a dialog; `then` gets its answer, and nothing where it was closed without one.
 
         A key that was pressed twice opens it once.
+
+        Args:
+            about: The session that is decided about: another one in its place gets no answer.
         """
         if type(self.screen) is type(dialog):
             return
@@ -144,6 +148,8 @@ class SessionApp(App[Farewell]):
         def answered(answer: T | None) -> Any:
             return then(answer) if answer is not None else None
 
+        if about is not None:
+            dialog.be_about(about)
         self.push_screen(dialog, answered)
 
     def write(

@@ -38,7 +38,9 @@ class GoingBack:
             if turn is not None:
                 self.begin(int(turn))
 
-        self._screen.app.push_screen(RewindPicker(self._client.rewind_points), chosen)
+        picker = RewindPicker(self._client.rewind_points)
+        picker.be_about(self._state)
+        self._screen.app.push_screen(picker, chosen)
 
     def begin_at(self, entry: ConversationEntry) -> None:
         """Go back before the turn that an entry is of."""
@@ -124,6 +126,7 @@ class GoingBack:
             lambda path: self._show_diff_soon(turn, path),
             self._screen.keymap,
         )
+        sheet.be_about(self._state)
         self._screen.app.push_screen(sheet, chosen)
 
     def _show_diff_soon(self, turn: int, path: str) -> None:

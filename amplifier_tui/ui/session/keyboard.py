@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual import events
 from textual.widgets import Input
@@ -26,6 +26,7 @@ _ELSEWHERE = (
     *("permissions.show", "agents.show", "app.palette", "app.help"),
 )
 """What is looked at before a question is answered."""
+STALE: Final = "Another session is open: that dialog was about the one before"
 
 
 class Keyboard:
@@ -57,6 +58,12 @@ class Keyboard:
         sheet = self._screen.app.screen
         if sheet is self._screen:
             return self._letters.hear(event)
+        if isinstance(sheet, Sheet) and sheet.is_stale:
+            self._screen.say(STALE, "warning")
+            # What is typed on is no prompt.
+            if isinstance(event, events.Key) and not event.is_printable:
+                self._close_stale()
+            return True
         if isinstance(sheet, QuestionSheet):
             if self._leaves(sheet, event):
                 return True
@@ -68,6 +75,11 @@ class Keyboard:
         if heard is Heard.BACK:
             self._give_back(sheet, event)
         return heard is not Heard.ACTS
+
+    def _close_stale(self) -> None:
+        opened = [each for each in self._screen.app.screen_stack if isinstance(each, Sheet)]
+        for sheet in [each for each in reversed(opened) if each.is_stale]:
+            sheet.finish()
 
     def _leaves(self, question: QuestionSheet[object], event: events.Key | events.Paste) -> bool:
         """Leave a question that is open for a chord, or for what is looked at before it."""

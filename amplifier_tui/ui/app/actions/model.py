@@ -32,7 +32,7 @@ def choose(app: SessionApp, client: SessionClient, state: SessionState, name: st
         client.switch_model(card.model, card.provider)
 
     picker = ModelPicker(client.models, app.preferences.favourites, favour)
-    app.ask(picker, chosen)
+    app.ask(picker, chosen, state)
 
 
 _FIELDS = ("provider", "model", "context_window", "max_output_tokens", "effort")
@@ -66,7 +66,7 @@ def effort(app: SessionApp, client: SessionClient, state: SessionState, level: s
     if not levels:
         app.say(f"{state.facts.model or 'The model'} has no levels of effort.")
     elif not level:
-        app.ask(EffortPicker(levels, state.facts.effort), chosen)
+        app.ask(EffortPicker(levels, state.facts.effort), chosen, state)
     elif level in (*levels, DEFAULT_EFFORT):
         chosen(level)
     else:

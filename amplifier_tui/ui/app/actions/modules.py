@@ -25,7 +25,7 @@ def mount(app: SessionApp, client: SessionClient, state: SessionState, wanted: s
         return
     from amplifier_tui.ui.dialogs.questions import AskLine
 
-    app.ask(AskLine("Mount (an id or a folder)", limit=4_096), client.mount)
+    app.ask(AskLine("Mount (an id or a folder)", limit=4_096), client.mount, state)
 
 
 @in_open_session
@@ -64,14 +64,14 @@ def configure(app: SessionApp, client: SessionClient, state: SessionState, line:
         return
 
     def chosen(found: str) -> None:
-        worker = _choose_setting(app, client, found, setting)
+        worker = _choose_setting(app, client, state, found, setting)
         app.run_worker(worker, group="module-details", exclusive=True)
 
     _with_module(app, state, key, "Configure", chosen)
 
 
 async def _choose_setting(
-    app: SessionApp, client: SessionClient, key: str, setting: str = ""
+    app: SessionApp, client: SessionClient, state: SessionState, key: str, setting: str = ""
 ) -> None:
     """Ask which setting gets which value."""
     details = await _details(app, client, key)
@@ -95,7 +95,7 @@ async def _choose_setting(
             app.run_worker(taken(name, wanted), group="module-details", exclusive=True)
 
         label = f"{one_line(name)} of {one_line(key)}"
-        app.ask(AskLine(label, value, limit=4_096, about=about), given)
+        app.ask(AskLine(label, value, limit=4_096, about=about), given, state)
 
     async def taken(name: str, wanted: str) -> None:
         try:
@@ -111,7 +111,7 @@ async def _choose_setting(
     if setting in editable:
         named(setting)
     else:
-        app.ask(SettingPicker(tuple(editable.values())), named)
+        app.ask(SettingPicker(tuple(editable.values())), named, state)
 
 
 @in_open_session
@@ -152,7 +152,7 @@ def _with_module(
         return
     from amplifier_tui.ui.dialogs.modules.pickers import ModulePicker
 
-    app.ask(ModulePicker(state.modules.ordered(), what), then)
+    app.ask(ModulePicker(state.modules.ordered(), what), then, state)
 
 
 @in_open_session
@@ -167,4 +167,4 @@ def mcp_servers(app: SessionApp, client: SessionClient, state: SessionState) -> 
         for item in state.modules.report
         if item.kind == "refused" and item.what.startswith(title)
     ]
-    app.ask(ServerList(client, app.keymap, refused), lambda _: None)
+    app.ask(ServerList(client, app.keymap, refused), lambda _: None, state)

@@ -28,7 +28,7 @@ def show(app: SessionApp, client: SessionClient, state: SessionState) -> None:
         else:
             explain(app, listed=True)
 
-    app.ask(RuleList(client, app.keymap), chosen)
+    app.ask(RuleList(client, app.keymap), chosen, state)
 
 
 @in_open_session

@@ -72,7 +72,7 @@ def rename(app: SessionApp, client: SessionClient, state: SessionState, title: s
         return
     from amplifier_tui.ui.dialogs.questions import AskLine
 
-    app.ask(AskLine("Title of this session", state.facts.title), named)
+    app.ask(AskLine("Title of this session", state.facts.title), named, state)
 
 
 @in_open_session
@@ -199,9 +199,11 @@ def compact(
     """Show what compacting would do, and do it when the user says so."""
     from amplifier_tui.ui.dialogs.compaction import CompactionSheet
 
+    link = app.link
+
     def chosen(choice: CompactChoice) -> None:
-        if app.link is not None:
-            app.link.compact(choice.instructions)
+        if link is not None:
+            link.compact(choice.instructions)
 
     sheet = CompactionSheet(
         client.compaction,
@@ -210,7 +212,7 @@ def compact(
         instructions=instructions,
         instruct=instruct or bool(instructions),
     )
-    app.ask(sheet, chosen)
+    app.ask(sheet, chosen, state)
 
 
 @in_open_session
@@ -229,7 +231,7 @@ def remember(app: SessionApp, client: SessionClient, state: SessionState, text: 
     from amplifier_tui.ui.dialogs.questions import AskLine
 
     label = "Remember everywhere" if everywhere else "Remember for this project"
-    app.ask(AskLine(label, limit=_MEMORY_SIZE), written)
+    app.ask(AskLine(label, limit=_MEMORY_SIZE), written, state)
 
 
 @in_open_session
@@ -247,7 +249,7 @@ def memories(app: SessionApp, client: SessionClient, state: SessionState) -> Non
     from amplifier_tui.ui.dialogs.pickers import MemoryList
 
     memories = MemoryList(client.memories, client.forget)
-    app.ask(memories, lambda memory_id: app.copy(memories.text_of(memory_id), "memory"))
+    app.ask(memories, lambda memory_id: app.copy(memories.text_of(memory_id), "memory"), state)
 
 
 @in_open_session

@@ -206,14 +206,14 @@ def mode(app: SessionApp, client: SessionClient, state: SessionState, name: str 
     def chosen(found: str) -> None:
         if found == "auto":
             question = auto_words(state.facts.sandbox)
-            app.ask(Confirm(question, "Go to auto"), confirmed)
+            app.ask(Confirm(question, "Go to auto"), confirmed, state)
         else:
             client.set_mode(next(each for each in CYCLE if each == found))
 
     if name:
         chosen(name)
     else:
-        app.ask(ModePicker(state.facts.mode, state.facts.sandbox), chosen)
+        app.ask(ModePicker(state.facts.mode, state.facts.sandbox), chosen, state)
 
 
 @in_open_session

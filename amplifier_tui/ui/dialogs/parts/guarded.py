@@ -101,7 +101,9 @@ class GuardedSheet(Sheet[T]):
             self.set_timer(wait, self._settle)
             return
         self._answer_keys.came_early = False
-        self._run_soon(self._answer_keys.settle(now))
+        action = self._answer_keys.settle(now)
+        if not self.is_stale:
+            self._run_soon(action)
         if self._answer_keys.came_early:
             self._say_early()
 

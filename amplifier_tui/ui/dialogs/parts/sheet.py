@@ -26,6 +26,8 @@ from amplifier_tui.ui.widgets.messages import CopyRequested
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.screens.main_screen import MainScreen
+    from amplifier_tui.ui.state.facts import Facts
+    from amplifier_tui.ui.state.session import SessionState
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -218,6 +220,8 @@ class Sheet(Overlay[T]):
     """When what was begun last in order is done."""
     _ended: tuple[T | None] | None = None
     """The result with which it closes when it is the topmost again."""
+    _subject: tuple["Facts", str] | None = None
+    """The session that it is about: what holds of it, and its id."""
 
     def compose(self) -> ComposeResult:
         """Put the content into the sheet."""
@@ -239,6 +243,18 @@ class Sheet(Overlay[T]):
     def sheet(self) -> Widget:
         """The container."""
         return self.query_one("#sheet")
+
+    def be_about(self, state: "SessionState") -> None:
+        """Decide about a session; where another one takes its place, it does nothing but close."""
+        self._subject = state.facts, state.facts.session_id
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the session is left that it is about, or a dialog from which it was opened."""
+        stack = self.app.screen_stack
+        below = stack[: stack.index(self) + 1] if self in stack else [self]
+        subjects = (sheet._subject for sheet in below if isinstance(sheet, Sheet))
+        return any(facts.session_id != known for facts, known in filter(None, subjects) if known)
 
     def room(self) -> int:
         """Return how many rows the sheet may take."""
@@ -338,7 +354,10 @@ class Sheet(Overlay[T]):
     @on(KeyRow.Clicked)
     async def _choice_clicked(self, event: KeyRow.Clicked) -> None:
         event.stop()
-        await self._choose(event.action)
+        if self.is_stale:
+            self.finish()
+        else:
+            await self._choose(event.action)
 
     async def _choose(self, action: str) -> None:
         """Do what a click on a choice asks for."""
@@ -350,10 +369,12 @@ class Sheet(Overlay[T]):
     def finish(self, result: T | None = None) -> None:
         """Close with a result, below another dialog once that has closed.
 
-        Does nothing when the dialog is closing already; of two results the first one counts.
+        Does nothing when the dialog is closing already; of two results the first one counts. Of one
+        about a session that was left none does.
         """
         if self not in self.app.screen_stack:
             return
+        result = None if self.is_stale else result
         if not self.is_active:
             self._ended = self._ended or (result,)
         elif self.is_mounted:

@@ -159,7 +159,7 @@ def _ask_to_remove(app: SessionApp, client: SessionClient, card: WorktreeCard) -
         if yes:
             app.run_worker(_answered(app, client.remove_worktree(), removed))
 
-    app.ask(Confirm(f"{question}.", "Remove it"), answered)
+    app.ask(Confirm(f"{question}.", "Remove it"), answered, link.tab.state)
 
 
 def _named(card: WorktreeCard) -> str:
