@@ -133,3 +133,13 @@ async def test_a_word_that_looks_like_a_command_makes_no_worktree() -> None:
         told = "There is no /worktree list, only diff, merge, leave and remove."
         assert told in said(drive)
         assert not drive.client.named("make_worktree")
+
+
+@pytest.mark.parametrize("command", ["/worktree fix", "/worktree leave", "/worktree diff"])
+async def test_what_the_disk_refuses_is_said(command: str) -> None:
+    refused = OSError(36, "File name too long")
+    client = FakeClient(made=refused, worked=refused)
+    async with running(client) as drive:
+        await say(drive, command)
+        await drive.until(lambda: "File name too long" in said(drive))
+        assert drive.app.is_running

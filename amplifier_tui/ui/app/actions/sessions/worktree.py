@@ -63,8 +63,10 @@ def worktree(app: SessionApp, client: SessionClient, state: SessionState, words:
 async def _answered(app: SessionApp, asked: Future[T], then: Callable[[T], None]) -> None:
     try:
         card = await asyncio.wrap_future(asked)
-    except RuntimeError as error:
-        app.say(f"{one_line(str(error), 500)}.", "warning")
+    except Exception as error:
+        # What git says, or the disk.
+        reason = getattr(error, "strerror", None) or error
+        app.say(f"{one_line(str(reason), 500)}.", "warning")
     else:
         then(card)
 
