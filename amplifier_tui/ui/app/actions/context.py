@@ -30,11 +30,15 @@ _USAGE: Final = "/context pin, drop, shorten or show, and which item: its number
 @in_open_session
 def items(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """List the items of the next request in the context pane."""
-    _list(app, client, lambda: app.main.show_pane("context"))
+    _list(app, client, state, lambda: app.main.show_pane("context"))
 
 
-def _list(app: SessionApp, client: SessionClient, pane_of: Callable[[], Widget]) -> None:
+def _list(
+    app: SessionApp, client: SessionClient, state: SessionState, pane_of: Callable[[], Widget]
+) -> None:
     from amplifier_tui.ui.panes.context.pane import ContextPane
+
+    session = state.facts.session_id
 
     async def load() -> None:
         try:
@@ -43,6 +47,8 @@ def _list(app: SessionApp, client: SessionClient, pane_of: Callable[[], Widget])
         except Exception as error:
             # Whatever the session could not do is said in place of the items.
             found, problem = (), str(error) or type(error).__name__
+        if app.state is not state or state.facts.session_id != session:
+            return
         pane = pane_of()
         if isinstance(pane, ContextPane):
             pane.show_items(found, problem)
@@ -62,7 +68,7 @@ def item(app: SessionApp, client: SessionClient, state: SessionState, words: str
         items(app)
     elif verb == "reload":
         # It is on screen; the keys stay where they are heard.
-        _list(app, client, lambda: app.main.pane("context"))
+        _list(app, client, state, lambda: app.main.pane("context"))
     elif (verb in _VERBS or verb == "show") and which:
         app.run_worker(_with_item(app, client, state, verb, which.strip()), group="item")
     else:

@@ -76,6 +76,8 @@ class ContextPane(LineView[_ContextLine]):
         self._versions: tuple[object, ...] | None = None
         self._listing = False
         self._items: tuple[ItemCard, ...] | None = None
+        self._session = ""
+        """Whose the items are."""
         self._problem = ""
 
     def update_from(self, state: SessionState) -> None:
@@ -86,6 +88,8 @@ class ContextPane(LineView[_ContextLine]):
         if versions == self._versions:
             return
         self._versions = versions
+        if state.facts.session_id != self._session:
+            self._session, self._items, self._problem = state.facts.session_id, None, ""
         self._budget, self._moment, self._used = budget, state.moment, used
         self._model = state.facts.model
         if self._listing:
