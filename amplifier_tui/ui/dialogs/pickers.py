@@ -243,6 +243,7 @@ class MemoryList(LetterPicker[MemoryCard]):
     ROWS = (4, 16)
     BELOW = 4
     DECIDES = frozenset(("forget",))
+    ON_ROW = frozenset({"choose", "forget"})
     BINDINGS: ClassVar[list[BindingType]] = [Binding("d,delete", "forget", show=False)]
     DEFAULT_CSS = """
     MemoryList #memory-text {

@@ -136,6 +136,9 @@ class QueueSheet(GuardedSheet[None]):
     def _chosen(self) -> str:
         return self.query_one(PickList).row_id
 
+    def _row_of(self, action: str) -> str:
+        return self._chosen
+
     def action_move(self, by: int) -> None:
         """Move the cursor."""
         self.query_one(PickList).action_move(by)

@@ -72,6 +72,11 @@ class CursorView(DocumentView, can_focus=True):
         item = self._cursor.item
         return item.entry if item is not None else None
 
+    @property
+    def about(self) -> str | None:
+        """The key of the entry under the cursor; None where there is none."""
+        return self.cursor.key if self.cursor is not None else None
+
     def action_move(self, step: int) -> None:
         """Point at the next or previous entry."""
         before = self._cursor.item

@@ -137,6 +137,12 @@ class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
         """Return what a row is about, by which the cursor finds it again in other rows."""
         return None
 
+    @property
+    def about(self) -> Hashable:
+        """What the row under the cursor is about; None where there is no such row."""
+        row = self.cursor_row
+        return self._identity(self.rows[row]) if 0 <= row < len(self.rows) else None
+
     def content_width(self) -> int:
         """Return the cells that a row's words have."""
         return self.scrollable_content_region.width - MARGIN

@@ -12,6 +12,8 @@ from amplifier_tui.ui.transcript.cursor_view import CursorView
 from amplifier_tui.ui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from textual.widget import Widget
 
     from amplifier_tui.ui.app.screens.main_screen import MainScreen
@@ -30,6 +32,8 @@ class Letters:
         self._keys = AnswerKeys(float("-inf"), 0.0, self.alone)
         self._of: Widget | None = None
         """What had the keys when the last one came."""
+        self._about: Hashable = None
+        """What the row is about on which a letter waits."""
 
     def hear(self, event: events.Key | events.Paste) -> bool:
         """Take a key or a paste; False when it is for the widget that has the focus."""
@@ -56,6 +60,7 @@ class Letters:
         if heard is Heard.BACK:
             self._write()
         elif heard is Heard.KEPT:
+            self._about = widget.about
             self._settle(self._keys)
         return heard is not Heard.ACTS
 
@@ -76,8 +81,14 @@ class Letters:
             self._run(keys.settle(now))
 
     def _run(self, action: str) -> None:
-        if action and self._of is not None and self._of is self._screen.focused:
-            self._screen.app.call_next(self._screen.app.run_action, action, self._of)
+        widget = self._of
+        if not action or widget is not self._screen.focused:
+            return
+        if isinstance(widget, CursorView | LineView) and widget.about == self._about:
+            self._screen.app.call_next(self._screen.app.run_action, action, widget)
+        else:
+            # The row that it was pressed on is gone.
+            self._screen.app.bell()
 
     def _write(self, *, pasted: bool = False) -> None:
         """Give what was typed to the prompt, and the keys that follow."""

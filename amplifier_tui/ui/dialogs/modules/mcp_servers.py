@@ -52,6 +52,7 @@ class ServerList(LetterPicker[ServerStatus]):
     BELOW = 3
     SCOPE = "servers"
     DECIDES = frozenset(("restart",))
+    ON_ROW = frozenset({"choose", "restart"})
     BINDINGS: ClassVar[list[BindingType]] = bindings("servers")
     DEFAULT_CSS = """
     ServerList #server-about { height: 2; margin-top: 1; color: $text-muted; }

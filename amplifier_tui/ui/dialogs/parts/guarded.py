@@ -26,6 +26,8 @@ class GuardedSheet(Sheet[T]):
     """Whether its letters are commands: it stays open when something is typed, which is lost."""
     asked_for = False
     """Whether the user came to a question, instead of typing on while it opened by itself."""
+    _pressed_on = ""
+    """The row of the key that waits to stay alone."""
     grace: ClassVar[float] = GRACE
     alone: ClassVar[float] = ALONE
 
@@ -58,13 +60,14 @@ class GuardedSheet(Sheet[T]):
         text = event.character if event.is_printable and event.character else ""
         if self.IS_LIST and not text and event.key != "escape":
             # Whoever goes on in the list has not begun a word.
-            self._run_soon(self._answer_keys.take_held())
+            self._decide(self._answer_keys.take_held())
         role = self._role(action, text)
         own = not self.IS_LIST and (
             role in ("acts", "picks") or (role == "moves" and self._moves(event.key))
         )
         heard = self._answer_keys.press(event.time, role, text, action, own=own)
         if heard is Heard.KEPT:
+            self._pressed_on = self._row_of(action)
             self.call_next(self._settle)
         elif heard is Heard.ACTS and action and text and not self.IS_LIST:
             self._run_soon(action)
@@ -101,11 +104,20 @@ class GuardedSheet(Sheet[T]):
             self.set_timer(wait, self._settle)
             return
         self._answer_keys.came_early = False
-        action = self._answer_keys.settle(now)
-        if not self.is_stale:
-            self._run_soon(action)
+        self._decide(self._answer_keys.settle(now))
         if self._answer_keys.came_early:
             self._say_early()
+
+    def _decide(self, action: str) -> None:
+        """Do what a key has stayed alone for, unless that is about another row by now."""
+        if action and (self.is_stale or self._row_of(action) != self._pressed_on):
+            self.app.bell()
+        else:
+            self._run_soon(action)
+
+    def _row_of(self, action: str) -> str:
+        """Return the id of the row that an action is about; empty for one that is about none."""
+        return ""
 
     def _say_early(self) -> None:
         """Say that a key decided nothing, since the sheet had just opened."""

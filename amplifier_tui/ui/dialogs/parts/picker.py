@@ -277,6 +277,9 @@ class LetterPicker(AskingPicker[Card], GuardedSheet[str]):
         Binding("k", "move(-1)", show=False),
     ]
 
+    def _row_of(self, action: str) -> str:
+        return self.rows.row_id if action in self.ON_ROW else ""
+
     def action_filter(self) -> None:
         """Go to the filter."""
         self.query_one("#filter", Input).focus()

@@ -74,6 +74,7 @@ class RuleList(LetterPicker[RuleCard]):
     BELOW = 3
     SCOPE = "rule"
     DECIDES = frozenset(("revoke_rule", "undo_revoke"))
+    ON_ROW = frozenset({"choose", "edit_rule", "revoke_rule"})
     BINDINGS: ClassVar[list[BindingType]] = bindings("rules")
     DEFAULT_CSS = """
     RuleList #rule-about { height: 2; margin: 1 1 0 1; color: $text-muted; }
