@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         CompactRequested,
         CopyRequested,
         DetailsRequested,
+        DraftSetAside,
         EventsRequested,
         ExportRequested,
         ForkRequested,
@@ -242,7 +243,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         event.stop()
         text = event.text
         if event.store:
-            self.write("The prompt history is not kept", self.history.store, text, str(self.cwd))
+            self.store_prompt(text)
         await turn.send(self, text, queue=event.queue)
         self.newline_hint.sent(text)
 
@@ -336,6 +337,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def _on_terminal_needed(self, event: TerminalNeeded) -> None:
         shell.give_terminal(self, event.event)
+
+    def _on_draft_set_aside(self, event: DraftSetAside) -> None:
+        self.store_prompt(event.text)
 
     def _on_model_chosen(self, event: ModelChosen) -> None:
         model.remember(self, event.bundle, event.event)

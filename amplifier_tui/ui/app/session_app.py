@@ -158,6 +158,10 @@ class SessionApp(App[Farewell]):
         """Have one thread write, in order; the app ends after the last. `failed` heads an error."""
         self.run_worker(self.written(self.writer.submit(call, *args, **kwargs), failed))
 
+    def store_prompt(self, text: str) -> None:
+        """Keep a prompt, or a draft, in the history on disk."""
+        self.write("The prompt history is not kept", self.history.store, text, str(self.cwd))
+
     async def written(self, writing: Future[Any], failed: str) -> bool:
         """Wait until `writer` has written; returns whether it could, and says why not."""
         try:

@@ -21,7 +21,7 @@ from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.prompt.shell import HINT, QUIET_HINT, shell_draft
-from amplifier_tui.ui.widgets.messages import ActionWanted
+from amplifier_tui.ui.widgets.messages import ActionWanted, DraftSetAside
 from amplifier_tui.ui.widgets.styled import fit
 
 if TYPE_CHECKING:
@@ -220,6 +220,8 @@ class PromptArea(Horizontal):
         """Go on with a draft of an earlier time; beside another one it is next in the history."""
         if self.input.text.strip():
             self.input.past.add(draft)
+            # The session keeps the other one from now on.
+            self.post_message(DraftSetAside(draft))
         else:
             self.input.set_draft(draft)
 

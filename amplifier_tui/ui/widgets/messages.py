@@ -124,6 +124,13 @@ class PromptOffered(Message):
 
 
 @dataclass
+class DraftSetAside(Message):
+    """A draft that no session keeps is in the prompt history now, and is to be on disk there."""
+
+    text: str
+
+
+@dataclass
 class ModelChosen(Message):
     """The user chose a model for a bundle."""
 

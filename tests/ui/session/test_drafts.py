@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import TurnEnded, TurnStarted
 from amplifier_tui.paths import user_state_dir
 from amplifier_tui.ui.session.tabs import tabs
@@ -137,3 +138,38 @@ async def test_a_draft_that_was_not_shown_yet_is_stored_again_when_a_turn_begins
         client.push(*said, opened(client.session, resumed=True, draft="half a thought"), begun)
         link._feed.flush()
         assert client.named("keep_draft") == [("half a thought",)]
+
+
+def stored() -> list[str]:
+    file = user_state_dir() / "history.jsonl"
+    rows = file.read_text().splitlines() if file.exists() else []
+    return [json.loads(row)["text"] for row in rows]
+
+
+async def test_the_draft_of_an_empty_session_that_is_closed_outlives_the_program() -> None:
+    async with running(FakeClient()) as drive:
+        assert drive.app.tabs is not None
+        drive.app.tabs.open_beside(OpenRequest(cwd=drive.app.cwd))
+        await drive.until(lambda: drive.app.client is not drive.client)
+        await drive.write("half a thought")
+        await drive.app.run_by_id("session.close")
+        await drive.until(lambda: drive.app.client is drive.client)
+        await drive.until(lambda: "its draft is in the history" in drive.text())
+        assert drive.draft == ""
+        drive.app.quitting.quit_by_signal("SIGHUP")
+        await drive.until(lambda: drive.client.named("close"))
+    assert stored() == ["half a thought"]
+
+
+async def test_a_stored_draft_for_which_another_is_stored_outlives_the_program() -> None:
+    client = FakeClient()
+    async with running(client) as drive:
+        await drive.push(*SAID)
+        await drive.write("mine")
+        said = (replace(each, session_id="s2") for each in SAID)
+        await drive.push(*said, opened("s2", resumed=True, draft="of another day"))
+        assert drive.draft == "mine"
+        drive.app.quitting.quit_by_signal("SIGHUP")
+        await drive.until(lambda: client.named("close"))
+    assert client.named("keep_draft")[-1] == ("mine",)
+    assert stored() == ["of another day"]

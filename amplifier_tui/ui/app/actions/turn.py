@@ -154,6 +154,7 @@ def queue(app: SessionApp, client: SessionClient, state: SessionState) -> None:
         kept = bool(draft.text)
         if kept:
             draft.past.add(text)
+            app.store_prompt(text)
         else:
             draft.set_draft(text)
         where = "the history of the prompt" if kept else "the draft"

@@ -16,6 +16,7 @@ from amplifier_tui.ui.state.open_sessions import name_of
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.terminal import guard
 from amplifier_tui.ui.terminal.leave import Farewell
+from amplifier_tui.ui.widgets.messages import DraftSetAside
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -157,6 +158,7 @@ class SessionTabs:
             words = f"Closed; its draft {'stays with it' if stays else 'is in the history'}."
             if not stays:
                 self._screen.prompt.input.past.add(draft)
+                self._screen.post_message(DraftSetAside(draft))
         if link is self._shown:
             self.show(self.links[min(at, len(self.links) - 1)])
         if link.tab.view is not None:
