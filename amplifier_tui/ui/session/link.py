@@ -118,6 +118,8 @@ class SessionLink:
         """Whether the draft that is stored was not shown yet."""
         self._kept = ""
         """The draft that is stored."""
+        self._taken_back = ("", "")
+        """The queued prompt that was taken back last: its id and its words."""
         self._settled = asyncio.Event()
         self._early = early
         self._changes: list[EntryChange] = []
@@ -200,7 +202,7 @@ class SessionLink:
             case Compacted() | TurnStarted():
                 self._compacting = False
                 if isinstance(event, TurnStarted) and event.agent == MAIN_LANE:
-                    self._turn_started()
+                    self._turn_started(event)
             case TurnEnded() if event.agent == MAIN_LANE:
                 self.tab.turn_ended()
                 if call := self.after_turn:
@@ -228,11 +230,27 @@ class SessionLink:
         elif not first:
             self._app.set_timer(0.5, pace.session_changed)
 
-    def _turn_started(self) -> None:
+    def take_back(self, prompt_id: str, text: str) -> None:
+        """Take a queued prompt back into the draft, which is empty."""
+        self._taken_back = prompt_id, text
+        self._client.unqueue(prompt_id)
+        self._screen.prompt.restore(text)
+
+    def _leave_sent(self, text: str) -> None:
+        """Take what could not be taken back any more out of the draft, unless it was changed."""
+        draft = self._screen.prompt.input
+        if draft.draft == text:
+            draft.clear_draft()
+            self.tab.say("It was sent already: it could not be taken back.", "warning")
+
+    def _turn_started(self, event: TurnStarted) -> None:
         """Store the draft anew: what was stored is gone with the turn that began.
 
         It need not be what the turn began with: that may have waited in the queue.
         """
+        prompt_id, text = self._taken_back
+        if prompt_id and event.prompt_id == prompt_id:
+            self.tab.when_shown(partial(self._leave_sent, text))
         stored, self._kept = self._kept, ""
         self.keep_draft(stored if self._draft_waits else self.tab.written)
 

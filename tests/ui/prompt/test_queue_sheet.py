@@ -149,3 +149,19 @@ async def test_of_what_waits_for_a_question_of_trust_it_is_said_that_it_goes_by_
         await drive.push(asked(source()), queue("first"))
         await drive.press("backspace")
         assert "+1 queued  first   goes when the question is answered" in drive.text()
+
+
+@pytest.mark.parametrize("changed", [False, True])
+async def test_a_prompt_that_was_sent_before_it_is_taken_back_is_not_in_the_draft_as_well(
+    changed: bool,
+) -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(TURN, queue("first", "second"))
+        await drive.press("up")
+        assert drive.client.named("unqueue") == [("id-second",)] and drive.draft == "second"
+        if changed:
+            await drive.write(" thoughts")
+        sent = TurnStarted(session_id=SESSION, turn=2, prompt="second", prompt_id="id-second")
+        await drive.push(END, queue("first"), sent)
+        assert drive.draft == ("second thoughts" if changed else "")
+        assert ("It was sent already" in drive.text()) is not changed

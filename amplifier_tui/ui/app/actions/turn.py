@@ -138,9 +138,8 @@ def unqueue(app: SessionApp, client: SessionClient, state: SessionState) -> None
         app.say("Nothing is queued.")
     elif app.main.prompt.input.text:
         app.say("Send or clear the draft first.")
-    else:
-        client.unqueue(queue.ids[-1])
-        app.main.prompt.restore(queue.items[-1])
+    elif app.link is not None:
+        app.link.take_back(queue.ids[-1], queue.items[-1])
 
 
 @in_session
