@@ -112,9 +112,9 @@ class StoredCommands(SessionOpener):
                 await self.open(OpenRequest(cwd=viewed.request.cwd, resume=copied.name))
             elif live is None:
                 self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.")
-            elif live.turns.running:
+            elif work := live.work:
                 remedy = "Stop it, or wait for its end, then fork."
-                self._refuse("busy", "A turn is running", remedy)
+                self._refuse("busy", f"{work} is running", remedy)
             else:
                 carried = await live.forked(before_turn)
                 mode = live.gating.gate.mode

@@ -16,6 +16,8 @@ from amplifier_tui.host.events import (
     LaneOpened,
     SessionClosed,
     SessionOpened,
+    ShellEnded,
+    ShellStarted,
     TurnEnded,
     TurnStarted,
     UsageChanged,
@@ -251,6 +253,22 @@ def test_a_running_turn_is_not_forked_away(
     gate.open()
     ended = driver.wait(TurnEnded)
     assert (ended.session_id, ended.status) == (opened.session_id, "success")
+
+
+def test_a_fork_beside_a_command_of_the_user_is_refused_as_a_failure(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    """So that what waits for the fork takes no other session for it."""
+    opened = driver.open(bundle(project, server))
+    talk(driver, server, turns=1)
+    driver.client.shell("sleep 61")
+    driver.wait(ShellStarted)
+    driver.client.fork()
+    failed = driver.wait(Failed)
+    assert (failed.kind, failed.message) == ("busy", "A command of yours is running")
+    driver.client.stop_shell()
+    ended = driver.wait(ShellEnded)
+    assert ended.session_id == opened.session_id
 
 
 def test_a_fork_before_the_first_turn_is_an_empty_session(
