@@ -1,5 +1,6 @@
 """A session in a git worktree of its own: opened beside, kept, and removed when nothing is lost."""
 
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from amplifier_tui.host.client import WorktreeCard, WorktreeMerge
 from amplifier_tui.host.events import TurnStarted
 from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
+from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
 from amplifier_tui.ui.dialogs.questions import AskLine, Confirm
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import FakeClient, opened
@@ -143,3 +145,36 @@ async def test_what_the_disk_refuses_is_said(command: str) -> None:
         await say(drive, command)
         await drive.until(lambda: "File name too long" in said(drive))
         assert drive.app.is_running
+
+
+@pytest.mark.parametrize("meanwhile", ["writes", "reads", "elsewhere"])
+async def test_a_worktree_that_takes_its_time_takes_no_key_from_what_is_done_meanwhile(
+    meanwhile: str,
+) -> None:
+    class Slow(FakeClient):
+        def make_worktree(self, name: str) -> Future[WorktreeCard]:
+            self.making: Future[WorktreeCard] = Future()
+            return self.making
+
+    client = Slow()
+    async with running(client) as drive:
+        await say(drive, "/worktree fix")
+        if meanwhile == "writes":
+            await drive.write("rename the")
+        elif meanwhile == "reads":
+            await drive.press("ctrl+p")
+            await drive.dialog(CommandPalette)
+        else:
+            await drive.press("ctrl+x", "plus")
+            await drive.until(lambda: drive.app.client is not client)
+        tabs, on_screen = drive.app.tabs, drive.app.client
+        assert tabs is not None
+        many = len(tabs.links)
+        client.making.set_result(CARD)
+        await drive.until(lambda: len(tabs.links) > many)
+        made = tabs.links[-1].tab.client
+        assert isinstance(made, FakeClient) and made.named("open")[0][0].cwd == Path(CARD.cwd)
+        assert drive.app.client is on_screen and f"It is session {many + 1} here." in said(drive)
+        if meanwhile == "writes":
+            await drive.write(" module")
+            assert drive.draft == "rename the module"

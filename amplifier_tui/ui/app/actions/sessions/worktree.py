@@ -110,10 +110,13 @@ def _open(app: SessionApp, state: SessionState, card: WorktreeCard) -> None:
         return
     models, bundle = app.preferences.models, state.facts.bundle
     request = OpenRequest(cwd=Path(card.cwd), bundle=bundle, models=models)
-    if app.tabs.open_beside(request):
+    # Git may have taken its time: what is done by now goes on where it was begun.
+    show = app.state is state and app.screen is app.main and not app.main.prompt.input.text
+    if app.tabs.open_beside(request, show=show):
+        where = "" if show else f" It is session {len(app.tabs.links)} here."
         app.say(
             f"{_named(card)}: /worktree diff, /worktree merge. What is not committed stayed in "
-            f"{one_line(card.original, 200)}."
+            f"{one_line(card.original, 200)}.{where}"
         )
 
 
