@@ -32,6 +32,11 @@ class ApprovalDialog(ApprovalSheet):
     _chosen: Scope | None = None
     """How long a grant was to hold before what is typed."""
 
+    @property
+    def written(self) -> str:
+        """Why the user denies it, while that is written."""
+        return self.query_one("#reason", Input).value if self._writing and self.is_active else ""
+
     def withdraw(self) -> None:
         """Close without an answer: the request was resolved elsewhere."""
         self._withdrawn = True

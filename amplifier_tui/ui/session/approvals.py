@@ -96,10 +96,13 @@ class ApprovalDialogs:
         if dialog is not None and dialog.request.request_id == request_id:
             from amplifier_tui.ui.dialogs.approval_words import outcome_words
 
+            written = dialog.written
             dialog.withdraw()
             answers = self._asking.state.approvals.recent if self._asking is not None else ()
             answer = next((a for a in reversed(answers) if a.request_id == request_id), None)
             self._screen.say(*outcome_words(dialog.request, answer))
+            if self._asking is not None:
+                self._keyboard.cut_off(self._asking, written)
             if answer is not None and answer.outcome == "changed":
                 # What was edited here is asked about anew: the next key is meant for that.
                 self._keyboard.expect_question()

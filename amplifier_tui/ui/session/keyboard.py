@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from textual import events
@@ -14,18 +15,22 @@ from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.keys.action import LEADER
 from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.panes.table import PANES
-from amplifier_tui.ui.state.answer_keys import LOOK_AGAIN, Heard, OpeningRule
+from amplifier_tui.ui.state.answer_keys import LOOK_AGAIN, QUIET, Heard, OpeningRule
 from amplifier_tui.ui.terminal.input import key_time
 from amplifier_tui.ui.widgets.messages import ActionWanted
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.screens.main_screen import MainScreen
+    from amplifier_tui.ui.session.tabs.tab import SessionTab
 
 _ELSEWHERE = (
     *(f"pane.{pane.name}" for pane in PANES),
     *("permissions.show", "agents.show", "app.palette", "app.help"),
 )
 """What is looked at before a question is answered."""
+CUT_OFF: Final = (
+    "Nobody waits for that answer any more: your words are in the draft, or the history"
+)
 STALE: Final = "Another session is open: that dialog was about the one before"
 
 
@@ -37,6 +42,9 @@ class Keyboard:
         self._rule = OpeningRule()
         self._letters = Letters(screen)
         self._refocused = False
+        self._pressed = float("-inf")
+        self._cut_off = False
+        """Whether what is typed goes on with an answer for which nobody waits any more."""
 
     def question_wait(self) -> float:
         """Return the seconds after which to ask again, 0 when a question may open now."""
@@ -51,10 +59,23 @@ class Keyboard:
         """Let the question that comes open at once, unless another key is pressed before."""
         self._rule.expects()
 
+    def cut_off(self, tab: SessionTab, written: str) -> None:
+        """Keep what was written in a question that is withdrawn; typed on, it is no prompt."""
+        if written.strip():
+            self._cut_off = True
+            tab.when_shown(partial(self._screen.prompt.give_back, written))
+            tab.say(CUT_OFF, "warning")
+
     def take(self, event: events.Key | events.Paste) -> bool:
         """Hear a key or a paste before any widget does; True when that was all."""
         self._rule.pressed(event.time)
         self.user_is_here()
+        pause, self._pressed = event.time - self._pressed, event.time
+        types = isinstance(event, events.Paste) or event.is_printable or event.key == "enter"
+        self._cut_off = self._cut_off and types and pause < QUIET
+        if self._cut_off:
+            self._screen.app.bell()
+            return True
         sheet = self._screen.app.screen
         if sheet is self._screen:
             return self._letters.hear(event)

@@ -45,6 +45,7 @@ class WaitingDialog(ABC, Generic[AskedT]):
         self._asked, self._waits, self._later = asked, asked is not None, False
         self._forget()
         if self._dialog is not None:
+            self._keyboard.cut_off(self._tab, self._dialog.written)
             self._dialog.finish()
             self._dialog = None
         self._consider()

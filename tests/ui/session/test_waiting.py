@@ -9,6 +9,8 @@ from tests.ui.requests import ask
 
 
 class Dialog:
+    written = ""
+
     def finish(self) -> None:
         pass
 
@@ -23,7 +25,7 @@ class Waiting(WaitingDialog[str]):
         self.answered: list[tuple[str, Any]] = []
         app = SimpleNamespace(push_screen=self._push)
         screen = SimpleNamespace(strip=None, app=app)
-        keyboard = SimpleNamespace(question_wait=lambda: 0)
+        keyboard = SimpleNamespace(question_wait=lambda: 0, cut_off=lambda tab, written: None)
         self.tab = SimpleNamespace(screen=screen, client=None, shown=True)
         super().__init__(cast("Any", self.tab), cast("Any", keyboard))
 

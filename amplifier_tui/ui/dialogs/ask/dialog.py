@@ -93,6 +93,11 @@ class AskDialog(QuestionSheet[QuestionsReply | Literal["later"]]):
         return super().writes and not self._is_empty
 
     @property
+    def written(self) -> str:
+        """The words for the question that is shown, while they are written."""
+        return self.form.words[self.form.at] if self.writing else ""
+
+    @property
     def _is_empty(self) -> bool:
         """Whether nothing is written yet where only words can be the answer."""
         return self.form.is_open and not self.form.words[self.form.at]

@@ -51,6 +51,11 @@ class QuestionSheet(GuardedSheet[T]):
         """Whether the user writes in it: what leaves it gives that up first."""
         return isinstance(self.focused, Input | TextArea)
 
+    @property
+    def written(self) -> str:
+        """What the user has written in it so far, for the agent."""
+        return ""
+
     def hear(self, event: events.Key | events.Paste) -> Heard:
         """Take a key or a paste; what `ACTS` is for the widget that has the focus."""
         self._run_soon(self._answer_keys.take_field(event.time))
