@@ -66,7 +66,7 @@ def test_the_start_does_not_wait_and_says_which_file_and_what_to_do(
 
 
 def _helps(problem: SettingsProblem) -> bool:
-    return any(word in problem.message for word in ("remove it", "ignored", "Put ", "Expected"))
+    return any(word in str(problem) for word in ("remove it", "ignored", "Put ", "Expected"))
 
 
 @every_kind

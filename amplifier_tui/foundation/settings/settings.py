@@ -126,15 +126,20 @@ def merge_entries(low: list[Any], high: list[Any]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class SettingsProblem:
-    """Something in a scope's settings file (lines counted from 1) that does not count."""
+    """Something in a scope's settings file (lines counted from 1) that does not count.
+
+    With `whole` nothing of the file does.
+    """
 
     path: Path
     message: str
     line: int | None = None
     scope: Scope | None = None
+    whole: bool = False
 
     def __str__(self) -> str:
-        return located(self.message, self.path, self.line)
+        end = "; the file is ignored" if self.whole else ""
+        return located(f"{self.message}{end}", self.path, self.line)
 
 
 @dataclass
@@ -252,18 +257,18 @@ def read_settings_file(
     What does not count is added to `problems`; a missing file is no problem.
     """
 
-    def problem(message: str, line: int | None = None) -> None:
-        problems.append(SettingsProblem(path, message, line, scope))
+    def problem(message: str, line: int | None = None, *, whole: bool = False) -> None:
+        problems.append(SettingsProblem(path, message, line, scope, whole))
 
     try:
         document = load_settings_file(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        problem(unreadable(error))
+        problem(unreadable(error), whole=True)
         return None
     except SettingsFileError as error:
-        problem(f"{error.message}; the file is ignored", error.line)
+        problem(error.message, error.line, whole=True)
         return None
     for entry in misspelled(document.data or {}):
         problem(entry.message, document.line_of(entry.keys))

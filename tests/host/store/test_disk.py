@@ -4,7 +4,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from amplifier_tui.host.events import LaneClosed, LaneOpened, ModuleMounted, Notice, TurnStarted
+import pytest
+
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.events import (
+    Failed,
+    LaneClosed,
+    LaneOpened,
+    ModuleMounted,
+    Notice,
+    SessionOpened,
+    TurnStarted,
+)
 from tests.host.driving import MODULES, Driver, Project, calling, saying
 
 FULL = """
@@ -81,13 +92,21 @@ def test_a_sub_agent_is_a_lane_of_its_own(project: Project, driver: Driver) -> N
     assert len(rows) == 4, "the child's rows are not the parent's"
 
 
-def test_settings_that_are_broken_are_told_and_do_not_count(
-    project: Project, driver: Driver, own_home: Path
+@pytest.mark.parametrize("text", ["bundle: [oops\n", "- a list\n", "\xff"])
+def test_with_settings_that_cannot_be_read_no_session_opens_until_they_are_corrected(
+    project: Project, driver: Driver, own_home: Path, text: str
 ) -> None:
+    """They may say which server gets the conversation and the key."""
     (own_home / ".amplifier").mkdir()
-    (own_home / ".amplifier" / "settings.yaml").write_text("bundle: [oops\n")
-    driver.open(project.bundle())
-    assert any(e.source == "settings" and "settings.yaml" in e.text for e in driver.of(Notice))
+    path = own_home / ".amplifier" / "settings.yaml"
+    path.write_text(text, encoding="latin-1")
+    name = project.bundle()
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
+    failed = driver.wait(Failed)
+    assert str(path) in failed.message and "Correct the file" in failed.remedy
+    path.write_text("")
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
+    driver.wait(SessionOpened)
 
 
 def test_the_configured_bundle_is_opened_and_a_vanished_one_is_told(

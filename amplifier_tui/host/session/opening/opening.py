@@ -12,6 +12,7 @@ from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.catalog import Choice
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.registry.project_bundles import Trust
+from amplifier_tui.foundation.settings.settings import SettingsFileError
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.foundation.trust.servers.reviewing import add_servers
@@ -155,6 +156,11 @@ class Opening:
         workspace = await asyncio.to_thread(
             lambda: Workspace.open(cwd, shipped=(shipped_bundles_dir(),), session_dir=folder)
         )
+        lost = next((problem for problem in workspace.problems if problem.whole), None)
+        if lost is not None and not request.demo and request.playback is None:
+            # It may say which server gets the conversation and the key.
+            remedy = "Correct the file: without it a session has not the servers and modes you set."
+            raise SettingsFileError(lost.message, path=lost.path, line=lost.line, remedy=remedy)
         # The keys are in the environment now.
         self._notices.redactor = Redactor()
         say = self._notices.say
