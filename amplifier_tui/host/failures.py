@@ -8,6 +8,7 @@ from typing import Final
 
 from amplifier_tui.base.text import shortened
 from amplifier_tui.foundation.exceptions import BundleError, TrustCancelledError
+from amplifier_tui.foundation.settings.settings import SettingsFileError
 from amplifier_tui.host.events import Failed
 from amplifier_tui.host.gate.calls.guarded import module_of_code
 from amplifier_tui.host.redaction import Redactor
@@ -90,6 +91,7 @@ _TURN: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
 )
 _OPENING: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
     (TrustCancelledError, "cancelled", "Opened again it asks once more."),
+    (SettingsFileError, "settings", "Correct the file, then try again."),
     (BundleError, "bundle", "Correct the bundle, or choose another one."),
     (SessionBusyError, "busy", "Close it in the other window, or start a new session."),
     (SessionExistsError, "session_exists", "Resume it, or take another id."),

@@ -103,7 +103,11 @@ def test_with_settings_that_cannot_be_read_no_session_opens_until_they_are_corre
     name = project.bundle()
     driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
     failed = driver.wait(Failed)
-    assert str(path) in failed.message and "Correct the file" in failed.remedy
+    assert (
+        failed.kind == "settings"
+        and str(path) in failed.message
+        and "Correct the file" in failed.remedy
+    )
     path.write_text("")
     driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
     driver.wait(SessionOpened)

@@ -35,6 +35,8 @@ CANCELLED = "cancelled"
 """The kind of failure of an opening that the user put off."""
 BUNDLE = "bundle"
 """The kind of failure that another bundle helps against."""
+SETTINGS = "settings"
+"""The kind of failure of an opening that lasts until a file is corrected."""
 
 LaneState = Literal["running", "waiting", "success", "incomplete", "error", "cancelled"]
 ToolState = Literal["running", "waiting", "ok", "failed", "denied", "interrupted"]

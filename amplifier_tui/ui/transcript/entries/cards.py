@@ -11,6 +11,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     NO_MODEL,
     NO_PROVIDER,
     REFUSED,
+    SETTINGS,
     TOO_LONG,
     ErrorEntry,
     LimitEntry,
@@ -203,7 +204,7 @@ def _ways(entry: ErrorEntry, scene: Scene) -> list[Way]:
     if entry.missing:
         words = "paste another key" if entry.kind == REFUSED else "paste a key"
         ways.append(_way(scene, "setup.key", words))
-    if entry.kind == CANCELLED:
+    if entry.kind in (CANCELLED, SETTINGS):
         ways.append(_way(scene, "session.new", "open again"))
     if entry.kind == NO_PROVIDER:
         ways.append(_way(scene, "session.demo", "try the offline demo"))
