@@ -98,7 +98,8 @@ _OPENING: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
     (
         SessionNotFoundError,
         "no_session",
-        "/sessions lists what is stored; in a shell, amplifier-tui sessions list does.",
+        "/new begins one. /sessions lists what is stored; in a shell, amplifier-tui sessions list "
+        "does.",
     ),
     (asyncio.CancelledError, "cancelled", "Open it again when you are ready."),
     (ValueError, "bundle", "Correct the bundle's configuration, or choose another one."),

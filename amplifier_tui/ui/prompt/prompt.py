@@ -38,6 +38,7 @@ RUNNING = "enter steers   tab queues   esc stops"
 TELLING = "enter tells {name}   esc goes back"
 ENDED = "{name} has ended   esc goes back"
 READ_ONLY = "Read-only: open elsewhere   / command   ? keys"
+ABSENT = "No session is open   /new begins one   /sessions what is stored"
 COMMAND = "esc stops your command"
 STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
@@ -143,16 +144,23 @@ class PromptArea(Horizontal):
         self._look()
 
     def set_turn(
-        self, running: bool, stop: str = "", *, command: bool = False, read_only: bool = False
+        self,
+        running: bool,
+        stop: str = "",
+        *,
+        command: bool = False,
+        read_only: bool = False,
+        absent: bool = False,
     ) -> None:
         """Follow the turn: what enter and tab do, and what the placeholder says.
 
         Args:
             command: A command of the user's runs.
             read_only: Another window has the session, and no prompt is taken here.
+            absent: There is no session that could take one.
         """
         self.input.running, self.input.busy = running, running or command
-        words = COMMAND if command else READ_ONLY if read_only else IDLE
+        words = COMMAND if command else READ_ONLY if read_only else ABSENT if absent else IDLE
         if running:
             words = RUNNING if not stop else STOPPING_NOW if "now" in stop else STOPPING
         self._say(words)

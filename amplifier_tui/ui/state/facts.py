@@ -7,7 +7,8 @@ from amplifier_tui.ui.state.section import FieldSection, assign, on, told
 class Facts(FieldSection):
     """What the status bar and the terminal title say about the session.
 
-    It is ready for a prompt once it is `opened`. `earlier` counts the stored rows that were not
+    It is ready for a prompt once it is `opened`; `absent` says that there was none to open.
+    `earlier` counts the stored rows that were not
     replayed. `mode` is the one the gate applies; `sandbox` says why commands can't run in one.
     `efforts` are the levels of effort the model has, and `effort` the one it is told.
     `resume_command` is known when it is closed. `held` says that another window has it open, or
@@ -20,6 +21,7 @@ class Facts(FieldSection):
         self.session_id = ""
         self.opened = False
         self.closed = False
+        self.absent = False
         self.title = ""
         self.first_prompt = ""
         self.bundle = ""
@@ -42,7 +44,7 @@ class Facts(FieldSection):
     def begin(self, session_id: str) -> None:
         """Follow another session from here on; what was known stays until it is open."""
         self.session_id = session_id
-        self.opened = self.closed = False
+        self.opened = self.closed = self.absent = False
         self.saved, self.unsaved = True, ""
         self.resume_command = self.last_answer = ""
         self.touch()
@@ -54,10 +56,14 @@ class Facts(FieldSection):
     @on(events.SessionOpened)
     def _opened(self, event: events.SessionOpened) -> None:
         self.session_id = event.session_id
-        self.opened, self.closed = True, False
+        self.opened, self.closed, self.absent = True, False, False
         self.held = None
         names = ("title", "first_prompt", "bundle", "model", "cwd", "directory", "branch")
         assign(self, **told(event, *names, "earlier"))
+
+    @on(events.Failed, live=True)
+    def _failed(self, event: events.Failed) -> None:
+        self.absent = event.kind == "no_session" and not self.opened
 
     @on(events.SessionHeld)
     def _held(self, event: events.SessionHeld) -> None:

@@ -115,6 +115,7 @@ class SessionScreen(ConversationScreen):
             activity.stop,
             command=bool(activity.commands),
             read_only=held is not None and not held.free,
+            absent=state.facts.absent,
         )
         self.prompt.input.queued = len(state.queue.items)
         left = ""
