@@ -1,6 +1,5 @@
 """Which bundles there are, and which one is meant."""
 
-import os
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths import (
     BUNDLE_FILES,
     bundle_file_in,
+    home_expanded,
     is_there,
     normalize_path,
     redact_uri,
@@ -195,7 +195,7 @@ def _said(data: dict[str, Any], path: str) -> Any:
 
 def _meaning(added: Any, name: str) -> str | None:
     found = added.get(name) if isinstance(added, dict) else None
-    return None if found is None else os.path.expanduser(str(found))
+    return None if found is None else home_expanded(str(found))
 
 
 def named_bundles(folders: Iterable[Path]) -> dict[str, Path]:

@@ -151,6 +151,14 @@ def normalize_path(path: str | Path, relative_to: Path | None = None) -> Path:
         raise BundleNotFoundError(f"Not a path: {str(path)!r:.80}: {error}") from error
 
 
+def home_expanded(path: str) -> str:
+    """Return a path with the home in place of its `~`; as it is where no home can be meant."""
+    try:
+        return os.path.expanduser(path)
+    except ValueError:
+        return path
+
+
 def strip_uri_drive_prefix(path: str) -> str:
     """Return `C:/x` for the `/C:/x` of an RFC 8089 file URI; other paths as they are."""
     match = _URI_DRIVE.match(path)

@@ -15,7 +15,7 @@ from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.dicts import get_nested, module_key, texts_listed, united
 from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import YamlDocument, unreadable, yaml_problem
-from amplifier_tui.foundation.paths import get_amplifier_home, without_fragment
+from amplifier_tui.foundation.paths import get_amplifier_home, home_expanded, without_fragment
 from amplifier_tui.foundation.registry.includes import namespace_of
 from amplifier_tui.foundation.settings.schema import misspelled, without_wrong
 
@@ -178,7 +178,7 @@ class Settings:
     def added_bundles(self) -> dict[str, str]:
         """`bundle.added`: URIs by name; of a path in a home, the path itself."""
         added = _texts(self.get("bundle.added"))
-        return {name: os.path.expanduser(uri) for name, uri in added.items()}
+        return {name: home_expanded(uri) for name, uri in added.items()}
 
     @property
     def added_by_user(self) -> dict[str, str]:
@@ -187,7 +187,7 @@ class Settings:
         for scope, data in self.by_scope.items():
             if scope not in PROJECT_SCOPES:
                 added |= get_nested(data, "bundle.added", None) or {}
-        return {name: os.path.expanduser(uri) for name, uri in _texts(added).items()}
+        return {name: home_expanded(uri) for name, uri in _texts(added).items()}
 
     @property
     def providers(self) -> list[dict[str, Any]]:

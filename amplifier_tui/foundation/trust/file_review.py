@@ -13,7 +13,12 @@ from amplifier_tui.base.secrets import find_secrets, replace_secrets
 from amplifier_tui.base.text import shortened
 from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.mentions.secrets import NO_MODEL, holds_users_secrets
-from amplifier_tui.foundation.paths import enclosing_bundle_folder, is_there, is_within
+from amplifier_tui.foundation.paths import (
+    enclosing_bundle_folder,
+    home_expanded,
+    is_there,
+    is_within,
+)
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.settings.expand import expand_variables
 from amplifier_tui.foundation.trust.code import publisher
@@ -91,7 +96,7 @@ class FileReview:
 
     def leads_to_secrets(self, text: str) -> bool:
         """Whether a text is a path to the user's keys or the program's own state."""
-        expanded = os.path.expanduser(str(expand_variables(text, self.review.environ)))
+        expanded = home_expanded(str(expand_variables(text, self.review.environ)))
         return any(map(holds_users_secrets, self._places(expanded)))
 
     def programs(self, words: Sequence[str], folder: str) -> str:
@@ -106,7 +111,7 @@ class FileReview:
         found: dict[str, str] = {}
         for at, word in enumerate(words):
             written = word.rpartition("=")[2] if word.startswith("-") else word
-            for place in self._places(os.path.join(folder, os.path.expanduser(written))):
+            for place in self._places(os.path.join(folder, home_expanded(written))):
                 runs = at == 0 or place.suffix in _SCRIPTS or os.access(place, os.X_OK)
                 if runs and self.is_own(place) and is_there(place) and not place.is_dir():
                     found[str(place)] = f" · {written} is {_digest(place)}"
@@ -121,7 +126,7 @@ class FileReview:
         found: dict[str, None] = {}
         for text in texts:
             written = text.rpartition("=")[2] if text.startswith("-") else text
-            path = os.path.expanduser(str(expand_variables(written, self.review.environ)))
+            path = home_expanded(str(expand_variables(written, self.review.environ)))
             if not self._may_be_path(path):
                 continue
             for place in self._places(folder):
@@ -131,14 +136,16 @@ class FileReview:
         return "".join(found)
 
     def _may_be_path(self, text: str) -> bool:
-        if len(text) > _LONGEST_PATH or "\0" in text:
+        if len(text) > _LONGEST_PATH or not _is_encodable(text):
             return False
         # An address or prose; but a folder of the owner's can be called like the begin of one.
         other = "://" in text or text.startswith("//") or "\n" in text
-        return not other or any(map(is_there, self._places(os.path.expanduser(text))))
+        return not other or any(map(is_there, self._places(home_expanded(text))))
 
     def _places(self, path: str) -> list[Path]:
         """Where a path may lead, taken from this file and from the project."""
+        if not _is_encodable(path):
+            return []
         return [base / path for base in (self.path.parent, self.review.places.project)]
 
     def is_own(self, path: Path) -> bool:
@@ -225,6 +232,14 @@ def may_read_links(review: TrustReview, path: Path, file: Path) -> bool:
     asked = FileReview(review, Owner.PROJECT, path, lambda keys: None)
     found = asked.file_allowed(path, "a bundle of the project that is a link")
     return found is not None and is_within(file, found)
+
+
+def _is_encodable(path: str) -> bool:
+    """Whether there can be a path of these characters."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def _digest(path: Path) -> str:

@@ -5,7 +5,6 @@ is.
 """
 
 import json
-import os
 import unicodedata
 from collections.abc import Mapping
 from functools import partial
@@ -26,7 +25,7 @@ from amplifier_tui.foundation.bundle.model import SECTIONS
 from amplifier_tui.foundation.bundle.parsing import absolute_source
 from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.mentions.secrets import NO_MODEL
-from amplifier_tui.foundation.paths import is_there
+from amplifier_tui.foundation.paths import home_expanded, is_there
 from amplifier_tui.foundation.registry.includes import is_path
 from amplifier_tui.foundation.settings.expand import expand_variables, variables
 from amplifier_tui.foundation.settings.settings import (
@@ -163,7 +162,7 @@ class Layer(FileReview):
         shown = text + self.ends([text])
         allowed = self.allowed("files", shown, (*keys, text), shown, "a bundle for your sessions")
         # What includes it by that name means the same file.
-        place = self.path.parent / os.path.expanduser(text)
+        place = self.path.parent / home_expanded(text)
         if is_there(place):
             self.review.named[place.resolve()] = allowed
         return allowed

@@ -78,8 +78,8 @@ class _Asking:
         else:
             try:
                 given = Path(text).expanduser()
-            except RuntimeError:
-                return [text]  # the home of nobody
+            except (RuntimeError, ValueError):
+                return [text]  # the home of nobody, or no path
             place = self._project / given
             if not given.is_absolute() and not self._is_own and not is_within(place, self._project):
                 self._leave_out(place, f"{text} leads out of the project")
