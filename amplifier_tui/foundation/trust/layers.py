@@ -259,7 +259,7 @@ class Layer(FileReview):
             self.leave_out("power", f"{of} · {key}", (*keys, key), _NOT_AUTO)
             del holder[key]
             return
-        shown = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+        shown = _written(value)
         shown += runs + self.ends(_texts(value))
         if not self.allowed("power", f"{of} · {key}", (*keys, key), shown, f"{key}: {shown}"):
             del holder[key]
@@ -311,6 +311,14 @@ class Layer(FileReview):
         found = self._announce(str(module), source, (*keys, key))
         if found is not None and not self.review.allows_source(str(source), {}):
             del holder[key]
+
+
+def _written(value: Any) -> str:
+    """Return all of a setting, mappings with their keys in one order where they have one."""
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    except TypeError:
+        return repr(value)
 
 
 def _mapping(value: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A text of a clone that no path can be costs what it stands in, and not the opening."""
+"""Odd texts and keys of a clone cost what they stand in, and not the opening."""
 
 import json
 from pathlib import Path
@@ -34,3 +34,13 @@ async def test_settings_with_it_open(project: Path, text: str) -> None:
     }
     write(project / ".amplifier" / "settings.yaml", json.dumps(settings))
     assert (await opened(project, Person(), "coding")).mount_plan["tools"]
+
+
+@pytest.mark.parametrize("key", ["1", "null", "true", "2020-01-01", "1.5"])
+async def test_a_setting_with_a_key_that_is_no_text_is_shown(project: Path, key: str) -> None:
+    text = f"overrides: {{tool-bash: {{config: {{env: {{{key}: one, b: two}}}}}}}}\n"
+    write(project / ".amplifier" / "settings.yaml", text)
+    person = Person()
+    await opened(project, person, "coding")
+    ((item,),) = person.questions
+    assert "one" in item.detail and "two" in item.detail
