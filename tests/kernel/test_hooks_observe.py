@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.kernel.hooks import HookRegistry, HookResult, HookTrace, registry
+from amplifier_tui.kernel.hooks import (
+    HandlerHold,
+    HookRegistry,
+    HookResult,
+    HookTrace,
+    handler_run,
+    registry,
+)
 from amplifier_tui.kernel.hooks import trace as trace_module
 from amplifier_tui.kernel.hooks.results import WANTED
 
@@ -211,3 +218,56 @@ async def test_an_observer_hears_which_handler_a_cancelled_emit_was_waiting_for(
     ]
     assert trace.handlers[1].error == "ended by CancelledError"
     assert trace.data["a"] == 1
+
+
+async def test_a_handler_that_takes_long_is_told_of_while_it_runs_and_when_it_ends(
+    hooks: HookRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handler_run, "HELD_AFTER", 0)
+    holds: list[HandlerHold] = []
+    told = asyncio.Event()
+
+    def observe(hold: HandlerHold) -> None:
+        holds.append(hold)
+        told.set()
+
+    async def slow(event: str, data: dict[str, Any]) -> None:
+        await told.wait()
+
+    stop = hooks.observe_holds(observe)
+    hooks.register("x", slow, name="slow")
+    hooks.register("x", lambda event, data: None, name="quick")
+    await hooks.emit("x", {"given": 1})
+    assert [(hold.event, hold.name, hold.over) for hold in holds] == [
+        ("x", "slow", False),
+        ("x", "slow", True),
+    ]
+    assert holds[0].data["given"] == 1
+    stop()
+    await hooks.emit("x", {})
+    assert len(holds) == 2
+
+
+async def test_a_handler_that_is_stopped_holds_nothing_up_any_more(
+    hooks: HookRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handler_run, "HELD_AFTER", 0)
+    told, never = asyncio.Event(), asyncio.Event()
+    over: list[bool] = []
+
+    def observe(hold: HandlerHold) -> None:
+        over.append(hold.over)
+        told.set()
+        raise RuntimeError("an observer's own fault")
+
+    async def hangs(event: str, data: dict[str, Any]) -> None:
+        await never.wait()
+
+    hooks.observe_holds(observe)
+    hooks.register("x", hangs)
+    task = asyncio.create_task(hooks.emit("x", {}))
+    await told.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert over == [False, True]

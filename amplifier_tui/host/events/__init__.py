@@ -15,6 +15,7 @@ from amplifier_tui.foundation.trust.items import TrustItem as TrustItem
 from amplifier_tui.host.events.base import HostEvent as HostEvent
 from amplifier_tui.host.events.instruments import BudgetChanged as BudgetChanged
 from amplifier_tui.host.events.instruments import Compacted as Compacted
+from amplifier_tui.host.events.instruments import HandlerHolds as HandlerHolds
 from amplifier_tui.host.events.instruments import HookTraced as HookTraced
 from amplifier_tui.host.events.instruments import ItemChosen as ItemChosen
 from amplifier_tui.host.events.instruments import LaneClosed as LaneClosed

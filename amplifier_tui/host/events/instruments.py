@@ -45,6 +45,26 @@ class HookTraced(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerHolds(HostEvent):
+    """A hook handler takes long, and what is emitted to it waits.
+
+    Attributes:
+        event: Event name.
+        handler: The handler's name.
+        module: Key of the module it is of; empty where it is of none.
+        tool: The tool whose call waits; empty where none does. `call_id` is that call's.
+        over: It has ended.
+    """
+
+    event: str
+    handler: str
+    module: str = ""
+    tool: str = ""
+    call_id: str = ""
+    over: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetChanged(HostEvent):
     """The context budget by source.
 

@@ -13,6 +13,7 @@ from amplifier_tui.base.jsonl import Row
 from amplifier_tui.host.events import (
     MAIN_LANE,
     Compacted,
+    HandlerHolds,
     ProviderRetrying,
     SteerApplied,
     TodoChanged,
@@ -40,7 +41,7 @@ from amplifier_tui.host.stream.traces import Traces
 from amplifier_tui.host.stream.usage import UsageMeter
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.correlation import is_aside
-from amplifier_tui.kernel.hooks import HookRegistry, HookTrace
+from amplifier_tui.kernel.hooks import HandlerHold, HookRegistry, HookTrace
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +111,27 @@ class Normalizer:
         def observer(trace: HookTrace) -> None:
             self._take(trace, lane)
 
-        return hooks.observe(observer)
+        stops = (hooks.observe(observer), hooks.observe_holds(partial(self._held, lane)))
+
+        def stop() -> None:
+            for each in stops:
+                each()
+
+        return stop
+
+    def _held(self, lane: str, hold: HandlerHold) -> None:
+        tool = str(hold.data.get("tool_name") or "")
+        self._sender.send(
+            HandlerHolds(
+                **self._sender.stamp(lane),
+                event=hold.event,
+                handler=hold.name,
+                module=hold.module,
+                tool=tool if hold.event == "tool:pre" else "",
+                call_id=self.tools.id_of(lane, hold.data) if hold.event == "tool:pre" else "",
+                over=hold.over,
+            )
+        )
 
     def _take(self, trace: HookTrace, lane: str) -> None:
         try:

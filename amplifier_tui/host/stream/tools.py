@@ -74,11 +74,15 @@ class Tools:
 
     def pre(self, lane: str, data: Mapping[str, Any], changed_by: str = "") -> None:
         """`tool:pre`, and the module whose hook changed the call."""
-        key = self._given(lane, data) or self._same(lane, data) or self._new_key(lane, data)
+        key = self._key_of_pre(lane, data)
         call = self._open.get(key)
         if call is None or call.arguments != as_arguments(data.get("tool_input")):
             # The user may have changed what it is to do.
             self._begin(key, data, changed_by)
+
+    def id_of(self, lane: str, data: Mapping[str, Any]) -> str:
+        """Return the id of the call that a `tool:pre` is about, which may not have begun."""
+        return self._key_of_pre(lane, data)[1]
 
     def post(self, lane: str, data: Mapping[str, Any]) -> None:
         """`tool:post`; `data` as the handlers left it."""
@@ -219,6 +223,9 @@ class Tools:
         tool = str(data.get("tool_name") or "tool")
         known = self._last.get((lane, tool), (lane, tool))
         return next((key for key, _ in self._without_id(lane, tool)), known)
+
+    def _key_of_pre(self, lane: str, data: Mapping[str, Any]) -> Key:
+        return self._given(lane, data) or self._same(lane, data) or self._new_key(lane, data)
 
     def _begun(self, lane: str, data: Mapping[str, Any]) -> _Call | None:
         key = self._given(lane, data) or self._same(lane, data)

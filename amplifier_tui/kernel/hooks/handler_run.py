@@ -14,6 +14,8 @@ from contextvars import Context, copy_context
 from types import CoroutineType, GeneratorType
 from typing import Any, Final, NamedTuple, Protocol
 
+HELD_AFTER: Final = 1.0
+"""Seconds after which it is told that a handler holds up what waits for it."""
 SLOW_AFTER: Final = 30.0
 """Seconds after which a handler that still waits is named in the log."""
 
@@ -114,9 +116,11 @@ class Unfinished:
     Awaiting it gives the handler's answer. It raises :class:`HandlerCancelledError` if the handler
     was cancelled by itself, ``asyncio.CancelledError`` if the emitting task was cancelled,
     whatever the handler made of that, and else what the handler raised.
+
+    ``held`` is told of one that takes long: with True while it runs, with False when it has ended.
     """
 
-    __slots__ = ("_answer", "_before", "_context", "_failure", "_own", "_task", "_waiting")
+    __slots__ = ("_answer", "_before", "_context", "_failure", "_own", "_task", "_waiting", "held")
 
     def __init__(
         self,
@@ -135,6 +139,7 @@ class Unfinished:
         self._waiting = waiting
         self._answer = answer
         self._failure = failure
+        self.held: Callable[[bool], None] | None = None
 
     def __await__(self) -> Generator[Any, Any, Any]:
         if self._waiting is not None:
@@ -155,7 +160,7 @@ class Unfinished:
 
     def _drive(self, waiting: _Waiting) -> Generator[Any, Any, Any]:
         steps, awaited = waiting
-        watch = _watch(steps)
+        watch = _Watch(steps, self.held)
         try:
             while True:
                 step: Callable[[Any], Any] = steps.send
@@ -172,8 +177,7 @@ class Unfinished:
                 finally:
                     self._own += max(0, self._task.cancelling() - asked)
         finally:
-            if watch is not None:
-                watch.cancel()
+            watch.stop()
 
     def _take_back(self) -> Generator[None, None, None]:
         for _ in range(min(self._own, self._task.cancelling() - self._before)):
@@ -185,17 +189,45 @@ class Unfinished:
             logger.debug("A hook handler cancelled the task it ran in; taken back")
 
 
-def _watch(steps: Coroutine[Any, Any, Any]) -> asyncio.TimerHandle | None:
+class _Watch:
+    """Tells of a handler that takes long: whoever is shown it soon, the log later."""
+
+    __slots__ = ("_held", "_steps", "_timer", "_told")
+
+    def __init__(
+        self, steps: Coroutine[Any, Any, Any], held: Callable[[bool], None] | None
+    ) -> None:
+        self._steps = steps
+        self._held = held
+        self._told = False
+        self._timer = _later(
+            *((SLOW_AFTER, self._warn) if held is None else (HELD_AFTER, self._tell))
+        )
+
+    def stop(self) -> None:
+        """The handler has ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._told and self._held is not None:
+            self._held(False)
+
+    def _tell(self) -> None:
+        self._timer = _later(SLOW_AFTER - HELD_AFTER, self._warn)
+        self._told = True
+        if self._held is not None:
+            self._held(True)
+
+    def _warn(self) -> None:
+        logger.warning(
+            "Hook handler %s has been busy for %d s and the turn waits for it; "
+            "stop the turn if it hangs",
+            getattr(self._steps, "__qualname__", self._steps),
+            SLOW_AFTER,
+        )
+
+
+def _later(seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle | None:
     try:
-        return asyncio.get_running_loop().call_later(SLOW_AFTER, _warn, steps)
+        return asyncio.get_running_loop().call_later(seconds, call)
     except RuntimeError:
         return None
-
-
-def _warn(steps: Coroutine[Any, Any, Any]) -> None:
-    logger.warning(
-        "Hook handler %s has been busy for %d s and the turn waits for it; "
-        "stop the turn if it hangs",
-        getattr(steps, "__qualname__", steps),
-        SLOW_AFTER,
-    )

@@ -35,6 +35,8 @@ from amplifier_tui.kernel.hooks.results import (
 from amplifier_tui.kernel.hooks.trace import (
     Conclude,
     EmitReport,
+    HandlerHold,
+    HoldObserver,
     HookAnswers,
     HookMessage,
     Observer,
@@ -67,6 +69,7 @@ class HookRegistry(Registrations):
         super().__init__()
         self._defaults: dict[str, Any] = {}
         self._observers: list[Observer] = []
+        self._hold_observers: list[HoldObserver] = []
         self._concluding: dict[str, tuple[str, Conclude]] = {}
         self._show: ShowMessage | None = None
         self._announced: set[str] = set()
@@ -90,6 +93,17 @@ class HookRegistry(Registrations):
         observer = partial(callback)
         add_shared(self._observers, observer)
         return partial(drop_shared, self._observers, observer)
+
+    def observe_holds(self, callback: HoldObserver) -> Callable[[], None]:
+        """Call ``callback`` with a :class:`HandlerHold` when a handler waits for over a second.
+
+        And once more when that one has ended. A handler that blocks its thread is not seen.
+
+        Returns:
+            A function that stops the observation.
+        """
+        add_shared(self._hold_observers, callback)
+        return partial(drop_shared, self._hold_observers, callback)
 
     def conclude(self, event: str, conclude: Conclude, name: str) -> None:
         """Have the host settle what the handlers of ``event`` answered, unless one denied.
@@ -156,6 +170,14 @@ class HookRegistry(Registrations):
             return self._repeat(event, data)
         return self._emit(event, data)
 
+    def _held(self, event: str, data: dict[str, Any], entry: Registration, held: bool) -> None:
+        hold = HandlerHold(event, data, entry.name, entry.module, over=not held)
+        for observer in tuple(self._hold_observers):
+            try:
+                observer(hold)
+            except Exception:
+                logger.exception("It could not be told that '%s' takes long", entry.name)
+
     async def _repeat(self, event: str, given: Any) -> HookResult:
         self._announced.discard(event)
         return continue_with(None if given is None else as_dict(given))
@@ -191,6 +213,8 @@ class HookRegistry(Registrations):
             try:
                 reply = start_handler(entry.handler, event, current.lend(), task)
                 if type(reply) is Unfinished:
+                    if self._hold_observers:
+                        reply.held = partial(self._held, event, emitted, entry)
                     reply = await reply
                 answer = read_result(reply)
             except InvalidHookResponseError as error:

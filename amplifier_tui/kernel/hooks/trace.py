@@ -54,6 +54,26 @@ Observer = Callable[[HookTrace], object]
 
 
 @dataclass(frozen=True, slots=True)
+class HandlerHold:
+    """A handler that takes long, and holds up what waits for the emit.
+
+    Attributes:
+        data: The event's data as the first handler got it; not to be changed.
+        module: Key of the module it is of; empty where it is of none.
+        over: It has ended.
+    """
+
+    event: str
+    data: dict[str, Any]
+    name: str
+    module: str
+    over: bool
+
+
+HoldObserver = Callable[[HandlerHold], object]
+
+
+@dataclass(frozen=True, slots=True)
 class HookMessage:
     """What a handler wants the user to read (its ``user_message``).
 

@@ -215,7 +215,7 @@ def module_row(module: ModuleStatus, width: int) -> Row:
     """Return the line of one module."""
     glyph, role = _GLYPHS[module.state]
     amiss = module.in_place_of or module.kept or module.problems or module.failed_parts
-    if module.state == "ready" and (amiss or module.trouble):
+    if module.state == "ready" and (amiss or module.trouble or module.holds):
         role = "warning"
     name = one_line(module.module_id)
     if module.instance:
@@ -239,7 +239,9 @@ def _data(module: ModuleStatus, room: int) -> Row:
     if module.state in ("loading", "off"):
         return [(_IDLE[module.state], "muted")] if room >= 7 else []
     wanted: list[Row] = []
-    if module.kept:
+    if module.holds:
+        wanted = [[(_holds(module), "warning")], [("busy", "warning")]]
+    elif module.kept:
         wanted = [[("reload failed", "warning")], [("failed", "warning")]]
     elif module.trouble:
         wanted = [[(_trouble_word(module), "warning")], [("failed", "warning")]]
@@ -277,6 +279,7 @@ def _wide_data(module: ModuleStatus, width: int) -> Row:
         return [(fit(failure_word(module), room), "muted"), (f"  {module.kind:<12}", "muted")]
     return [
         (f"{_IDLE[module.state]}  " if module.state in _IDLE else "", "muted"),
+        (f"{_holds(module)}  " if module.holds else "", "warning"),
         ("reload failed  " if module.kept else "", "warning"),
         (f"{short_model(one_line(module.model))}  " if module.model else "", "muted"),
         (f"{_trouble_word(module)}  " if module.trouble else "", "warning"),
@@ -296,6 +299,11 @@ def _failed_parts(module: ModuleStatus) -> str:
 def _trouble_word(module: ModuleStatus) -> str:
     """Return what failed of a module that goes on."""
     return "handler failed" if module.kind == "hook" else "failed"
+
+
+def _holds(module: ModuleStatus) -> str:
+    """Return what waits for a handler that takes long."""
+    return f"holds {one_line(module.holds[-1], 40)}"
 
 
 def _times(calls: int) -> str:
@@ -337,6 +345,7 @@ def module_details(module: ModuleStatus, width: int, share: float = 0.0) -> list
     # What is wrong comes first: the block may be longer than the pane.
     lines: list[tuple[str, str, Role]] = [
         ("waits", module.waits, "warning"),
+        ("holds", f"{', '.join(module.holds)}: esc stops" if module.holds else "", "warning"),
         ("error", module.error, "error" if module.state == "failed" or module.kept else "text"),
         ("so", "what was there before goes on; r tries again" if module.kept else "", "text"),
         ("so", "the session cannot run without it" if module.fatal else "", "error"),

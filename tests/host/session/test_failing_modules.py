@@ -1,13 +1,15 @@
-"""What is said of hook handlers, and of a context, that fail."""
+"""What is said of hook handlers that fail or take long, and of a context that fails."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.events import Failed, ModuleFailed, Notice
+from amplifier_tui.host.events import Failed, HandlerHolds, ModuleFailed, Notice, TurnEnded
+from amplifier_tui.kernel.hooks import handler_run
 from amplifier_tui.kernel.hooks.results import WANTED
-from tests.host.driving import Driver, Project
+from tests.host.driving import Driver, Project, calling
 
 FAILS = {"action": "maybe"}
 PLACE = r"\(/\S*hooks_answer/__init__\.py:\d+\)"
@@ -65,3 +67,18 @@ def test_a_context_whose_code_fails_while_the_session_opens_is_named_with_its_li
     (row,) = driver.of(ModuleFailed)
     assert (row.module_id, row.fatal) == ("context-slots", True)
     assert (row.error, row.remedy) == (failed.message, failed.remedy)
+
+
+def test_a_hook_that_holds_a_call_up_is_named_until_it_is_stopped(
+    project: Project, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handler_run, "HELD_AFTER", 0)
+    hook = ("hooks-test", {"hang_at": "tool:pre", "hang_at_prompt": str(tmp_path / "hangs")})
+    driver.open(project.bundle(script=calling({"echo": {"text": "x"}}), hooks=(hook,)))
+    driver.client.submit("go")
+    held = driver.wait(HandlerHolds)
+    assert (held.event, held.module, held.tool) == ("tool:pre", "hooks-test", "echo")
+    assert held.call_id and not held.over
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+    assert [each.over for each in driver.of(HandlerHolds)] == [False, True]

@@ -489,3 +489,10 @@ def test_a_list_leaves_out_how_long_a_call_took_that_took_less_than_a_millisecon
     assert "5×" in row and " ms" not in row
     module.last_ms = 12.0
     assert "12 ms" in "".join(piece for piece, _ in module_row(module, 90))
+
+
+def test_a_hook_that_takes_long_says_what_waits_for_it() -> None:
+    module = ModuleStatus("hooks-slow", "hook", state="ready", calls=3, holds=("tool:pre",))
+    for width, said in ((34, "holds tool:pre"), (20, "busy"), (100, "holds tool:pre")):
+        row = module_row(module, width)
+        assert row[0] == ("● ", "warning") and said in "".join(piece for piece, _ in row)

@@ -220,6 +220,14 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
     },
     host.ShellWaiting: {"command_ids": st.lists(_IDS, max_size=2).map(tuple)},
     host.TerminalWanted: {"command": _TEXT},
+    host.HandlerHolds: {
+        "event": _EVENT_NAME,
+        "handler": _NAMES,
+        "module": _NAMES,
+        "tool": _NAMES,
+        "call_id": _IDS,
+        "over": st.booleans(),
+    },
     host.HookTraced: {
         "seq": st.integers(0, 50),
         "event": _EVENT_NAME,

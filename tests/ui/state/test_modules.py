@@ -4,6 +4,7 @@ import pytest
 
 from amplifier_tui.host.events import (
     Failed,
+    HandlerHolds,
     HostEvent,
     ModuleFailed,
     ModuleLoading,
@@ -193,3 +194,13 @@ def test_runs_of_a_handler_count_for_its_module_whatever_the_handler_is_called()
         traced(1, handlers=(handler("handler", module="hooks-b"),)),
     )
     assert (info(state, "hooks-a").calls, info(state, "hooks-b").calls) == (0, 1)
+
+
+def test_a_hook_that_takes_long_holds_what_waits_for_it() -> None:
+    hold = {"event": "tool:pre", "handler": "judge", "module": "hooks-a"}
+    state = new_state(mounted("hooks-a", "hook"), make(HandlerHolds, **hold))
+    assert info(state, "hooks-a").holds == ("tool:pre",)
+    state.apply([make(HandlerHolds, **hold), make(HandlerHolds, **hold, over=True)])
+    assert info(state, "hooks-a").holds == ("tool:pre",)
+    state.apply([make(HandlerHolds, **hold, over=True)])
+    assert info(state, "hooks-a").holds == ()

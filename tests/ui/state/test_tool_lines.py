@@ -4,6 +4,7 @@ from amplifier_tui.host.events import (
     ApprovalOutcome,
     ApprovalRequested,
     ApprovalResolved,
+    HandlerHolds,
     ToolProgress,
 )
 from amplifier_tui.ui.state.conversation.entries import ToolEntry, ToolState
@@ -273,3 +274,11 @@ def test_a_call_that_was_changed_is_not_denied_and_may_be_asked_about_again() ->
     assert (only(state).state, only(state).allowed_by) == ("running", "rule bash(ls)")
     state.apply([ask("r2", "c")])
     assert only(state).state == "waiting"
+
+
+def test_a_call_that_a_hook_holds_up_names_it_before_it_begins_and_until_it_has_answered() -> None:
+    hold = {"event": "tool:pre", "handler": "judge", "tool": "bash", "call_id": "c"}
+    state = new_state(turn(), make(HandlerHolds, **hold, module="hooks-slow"))
+    assert (only(state).held_by, only(state).state) == ("hooks-slow", "running")
+    state.apply([make(HandlerHolds, **hold, module="hooks-slow", over=True), tool("c")])
+    assert only(state).held_by == ""

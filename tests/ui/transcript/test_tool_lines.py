@@ -4,6 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.ui.state.conversation.entries import ToolEntry
+from amplifier_tui.ui.transcript.entries.scene import Column, Scene
+from amplifier_tui.ui.transcript.entries.tool import tool_lines
 from amplifier_tui.ui.transcript.entries.tool_words import describe, partial_arguments
 
 
@@ -98,3 +101,9 @@ def test_arguments_show_while_they_are_written() -> None:
     assert partial_arguments('{"file_path": "src/a.p') == {"file_path": "src/a.p"}
     assert partial_arguments('{"command": "echo \\"hi\\"", "n": 1') == {"command": 'echo "hi"'}
     assert partial_arguments('{"fi') == {}
+
+
+def test_a_call_that_a_hook_holds_up_names_it_at_its_end() -> None:
+    entry = ToolEntry(key="c", tool="bash", held_by="hooks-slow", started=1.0)
+    rows = [line.text for line in tool_lines(entry, Scene(Column.fit(78), now=9.0))]
+    assert rows[0].rstrip().endswith("waiting for hook hooks-slow")

@@ -97,6 +97,7 @@ class ToolEntry(ConversationEntry):
     part while the tool runs, afterwards what the model got. `allowed_by` is the rule or the mode
     that let it through unasked; `timed_out` says that nobody answered, which is why it was refused.
     `changed_by` and `denied_by` are modules whose hooks did that.
+    `held_by` is the hook that takes long to judge it.
     """
 
     tool: str
@@ -118,6 +119,7 @@ class ToolEntry(ConversationEntry):
     changed_by: str = ""
     denied_by: str = ""
     timed_out: bool = False
+    held_by: str = ""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -96,6 +96,16 @@ class ToolLines(Handlers):
             started=event.at,
         )
 
+    @on(events.HandlerHolds, live=True)
+    def _held(self, event: events.HandlerHolds) -> None:
+        # The call begins when its hooks have answered.
+        key = (event.agent, event.call_id)
+        call = self._calls.get(key)
+        if event.tool and event.call_id and call is None and not event.over:
+            call = self._open(key, event.tool, {}, started=event.at)
+        if call is not None and not call.ended:
+            self._tell(call.entry, held_by="" if event.over else event.module or event.handler)
+
     @on(events.ToolProgress)
     def _progressed(self, event: events.ToolProgress) -> None:
         call = self._calls.get((event.agent, event.call_id))

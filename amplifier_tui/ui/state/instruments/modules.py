@@ -42,7 +42,8 @@ class ModuleStatus:
     what is wrong with its tools, `failed_parts` which of its `parts` have failed, each with why;
     `in_place_of` is the source in whose place it is used; `where` is the file and line that ask for
     it; `since` is Unix time; `change` is what becomes of it at the next step
-    of the turn, or (`at_rest`) when that has ended.
+    of the turn, or (`at_rest`) when that has ended; `holds` are the events whose emit waits for a
+    handler of it that takes long.
     """
 
     module_id: str
@@ -79,6 +80,7 @@ class ModuleStatus:
     details: ModuleDetails | None = None
     change: str = ""
     at_rest: bool = False
+    holds: tuple[str, ...] = ()
 
     @property
     def waits(self) -> str:
@@ -306,6 +308,19 @@ class Modules(Section):
             info.total_ms += handler.ms
             if handler.error:
                 info.trouble = handler.problem
+            self.touch()
+
+    @on(events.HandlerHolds, live=True)
+    def _holds_up(self, event: events.HandlerHolds) -> None:
+        info = self._module_of_handler(event.module or event.handler)
+        if info is None:
+            return
+        holds = [*info.holds]
+        if not event.over:
+            holds.append(event.event)
+        elif event.event in holds:
+            holds.remove(event.event)
+        if assign(info, holds=tuple(holds)):
             self.touch()
 
     def _module_of_handler(self, name: str) -> ModuleStatus | None:

@@ -59,6 +59,8 @@ _ENDED: tuple[ToolState, ...] = ("failed", "interrupted")
 _PEEK_SIZE = 8_000
 _SHORT = 20
 """Characters of a reason that stands at the end of the line, as `exit code 127` does."""
+_HOOK = 30
+"""Characters of the name of a hook that a call waits for."""
 _ARGUMENT_LINES = 20
 _ARGUMENT_SIZE = 4000
 
@@ -193,6 +195,8 @@ def _data(entry: ToolEntry, scene: Scene) -> Span:
         return word._replace(text="timed out")
     if word is not None:
         return word
+    if entry.state == "running" and entry.held_by:
+        return Span(f"waiting for hook {one_line(entry.held_by, _HOOK)}", "warning")
     if entry.state == "running":
         seconds = scene.now - entry.started if entry.started else 0.0
         return Span(elapsed(seconds) if seconds >= 1 else "", "muted")

@@ -67,7 +67,7 @@ async def mount(coordinator, config=None):
         await asyncio.Event().wait()
 
     if config.get("hang_at_prompt"):
-        hooks.register("prompt:submit", hang, name=name)
+        hooks.register(config.get("hang_at", "prompt:submit"), hang, name=name)
     if config.get("ask"):
         hooks.register("tool:pre", ask, name=name)
     if config.get("ask_provider"):
