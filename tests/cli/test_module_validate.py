@@ -240,6 +240,7 @@ def test_the_last_line_says_that_models_refuse_a_tool_that_loads(
     assert last.startswith("PASSED: ")
     assert last.endswith("(0 errors, 1 warnings); but models refuse such a tool")
     assert "models refuse" in report(capsys, str(project))[1]["summary"]
+    assert run(["module", "validate", str(project), "--strict"]) == 1
 
 
 def test_a_tool_of_a_name_that_the_program_knows_is_to_be_looked_at(
@@ -478,7 +479,8 @@ def test_a_module_that_takes_its_time_is_said_to_be_waited_for(
     status, said = logged(capsys, str(source.parent.parent))
     assert (status, said) == (
         0,
-        "Waiting for the module: its mount has 120 s. ctrl+c ends the check.\n",
+        "Waiting for the module: its mount has 120 s, or one of its handlers is slow. "
+        "ctrl+c ends the check.\n",
     )
 
 

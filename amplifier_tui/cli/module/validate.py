@@ -22,15 +22,17 @@ LONGEST = 2_000
 @click.option("--type", "kind", type=click.Choice(KINDS), help="Check it as this kind of module.")
 @click.option("--config", metavar="JSON", default="{}", help="Mount it with this configuration.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object.")
+@click.option("--strict", is_flag=True, help="Warnings fail, too.")
 @click.pass_context
 def validate(
-    context: click.Context, path: str, kind: str | None, config: str, as_json: bool
+    context: click.Context, path: str, kind: str | None, config: str, as_json: bool, strict: bool
 ) -> None:
     """Check the module in folder PATH, or the installed module of that id.
 
     Its package is imported and its mount function runs once, on a mock coordinator. An
     orchestrator is run, and handlers of prompts and tool calls are called, with the data of a
-    trial. The exit status is 0 if it passes, 1 if it fails and 2 if there is nothing to check.
+    trial. The exit status is 0 if it passes (with --strict
+    without warnings), 1 if it fails and 2 if there is nothing to check.
     """
     import sys
 
@@ -57,7 +59,8 @@ def validate(
     else:
         for line in _report(checked):
             click.echo(line)
-    context.exit(0 if checked.result.passed else 1)
+    result = checked.result
+    context.exit(0 if result.passed and not (strict and result.warnings) else 1)
 
 
 @contextlib.contextmanager
@@ -67,7 +70,10 @@ def _told_of_a_wait() -> Iterator[None]:
 
     from amplifier_tui.kernel.mounting.mount import MOUNT_SECONDS
 
-    words = f"Waiting for the module: its mount has {MOUNT_SECONDS:g} s. ctrl+c ends the check."
+    words = (
+        f"Waiting for the module: its mount has {MOUNT_SECONDS:g} s, or one of its handlers is "
+        "slow. ctrl+c ends the check."
+    )
     waiting = threading.Timer(PATIENCE, lambda: click.echo(words, err=True))
     waiting.daemon = True
     waiting.start()

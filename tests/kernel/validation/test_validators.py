@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.kernel.mounting import mount
+from amplifier_tui.kernel.mounting.packages.importing import advice
 from amplifier_tui.kernel.validation import (
     VALIDATORS,
     ContextValidator,
@@ -304,6 +305,11 @@ async def test_a_module_that_does_not_import_says_why(
     how = "Failed to import" if is_import else "Error loading"
     assert check.message.startswith(f"{how} module: ")
     assert message in check.message
+
+
+def test_a_file_that_a_module_itself_lacks_is_not_to_be_installed() -> None:
+    error = ModuleNotFoundError("no", name="amplifier_module_tool_x.helpers")
+    assert advice(error).endswith("has no 'helpers': add that file, or correct the import.")
 
 
 async def test_a_path_without_a_package_can_not_be_imported(tmp_path: Path) -> None:

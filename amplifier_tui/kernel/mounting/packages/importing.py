@@ -126,6 +126,9 @@ def code_set_aside(package: str) -> Iterator[None]:
 def advice(error: BaseException) -> str:
     """Return what to do about a failed import, to be put behind its message; mostly nothing."""
     if isinstance(error, ModuleNotFoundError) and error.name:
+        package, _, own = error.name.partition(".")
+        if own and package.startswith("amplifier_module_"):
+            return f". '{package}' has no '{own}': add that file, or correct the import."
         return f". Install what provides '{error.name.partition('.')[0]}'."
     return ""
 
