@@ -82,3 +82,14 @@ def test_a_hook_that_holds_a_call_up_is_named_until_it_is_stopped(
     driver.client.interrupt(immediate=True)
     driver.wait(TurnEnded)
     assert [each.over for each in driver.of(HandlerHolds)] == [False, True]
+
+
+def test_without_a_provider_because_it_failed_that_one_is_to_be_corrected(
+    project: Project, driver: Driver
+) -> None:
+    broken = {"module": "hooks-test", "config": {"raise_in_mount": "bad day"}}
+    driver.open(project.bundle(providers=[broken]))
+    (row,) = driver.of(ModuleFailed)
+    failed = driver.wait(Failed)
+    assert failed.message.endswith(": hooks-test failed")
+    assert failed.remedy == (row.remedy or "Correct hooks-test, or open the demo bundle.")

@@ -131,6 +131,11 @@ def say_no_provider(parts: SessionParts, prepared: PreparedBundle) -> None:
     refused = next((each for each in providers if not each.agent), None)
     remedy = refused.remedy if refused is not None else no_provider_remedy(missing)
     reason = f": {refused.reason}" if refused is not None else ""
+    failed = [each for each in parts.facts.failed if each.kind == "provider" and each.error]
+    if refused is None and not missing and failed:
+        # It has one, of which was said what is wrong with it.
+        reason = f": {failed[0].module_id} failed"
+        remedy = failed[0].remedy or f"Correct {failed[0].module_id}, or open the demo bundle."
     parts.sender.send(
         Failed(
             **parts.sender.stamp(),
