@@ -282,17 +282,10 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """Let a question that is open hear keys first, in the order in which they arrive.
 
-        What comes before a dialog is there, as on a slow line, waits for it; what comes before the
-        prompt is there, for that.
+        What comes before a dialog is there, as on a slow line, waits for it.
         """
-        if self.typed is not None:
-            if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
-                self.typed.append(event)
-                return
-            if isinstance(event, events.Ready):
-                typed, self.typed = self.typed, None
-                for each in typed:
-                    await self.on_event(each)
+        if self.key_order.waits(event):
+            return
         if isinstance(event, (events.InputEvent, events.Paste)):
             # Also one that no widget wanted: the dialog may have opened while they were asked.
             while isinstance(self.screen, Overlay) and await self.screen.comes():
@@ -304,7 +297,12 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
             and self.link.keyboard.take(event)
         ):
             return
+        first = self.key_order.begins(event)
         await super().on_event(event)
+        if first is not None and event.is_forwarded:
+            self.key_order.went(event, first)
+        else:
+            await self.key_order.heard(event)
 
     # Messages are found by name, so that the widgets need not be imported before the first frame.
 

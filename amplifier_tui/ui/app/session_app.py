@@ -11,11 +11,11 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
-from textual import events
 from textual.app import App
 
 from amplifier_tui.base.text import encodable, one_line
 from amplifier_tui.paths import user_state_dir
+from amplifier_tui.ui.app.key_order import KeyOrder
 from amplifier_tui.ui.app.mode_steps import ModeSteps
 from amplifier_tui.ui.app.preferences import Preferences
 from amplifier_tui.ui.app.screens.main_screen import MainScreen
@@ -69,8 +69,7 @@ class SessionApp(App[Farewell]):
         """All sessions of the window: client, state and link are of the one that is shown."""
         self.early: list[tuple[str, bool]] = []
         """What was sent before a session is open, each with whether it is to be queued."""
-        self.typed: list[events.Key | events.Paste] | None = []
-        """What was typed before the first frame, when nothing has the focus; None from then on."""
+        self.key_order = KeyOrder(self, self.on_event)
         self.page: BrowserPage | None = None
         """What shows the program in place of a terminal."""
         self.mode_steps = ModeSteps(self.set_timer, self.say, lambda text: self.main.unsay(text))

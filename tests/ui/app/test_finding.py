@@ -61,6 +61,17 @@ async def test_words_are_found_while_they_are_typed_also_in_folded_parts(
         assert drive.app.focused is drive.app.main.prompt.input
 
 
+async def test_words_that_come_in_one_piece_with_the_key_are_what_is_looked_for() -> None:
+    async with running() as drive:
+        await conversation(drive)
+        await drive.press_at_once("ctrl+f", *"needle", "enter")
+        await drive.until(lambda: said(drive).strip().startswith("2 of 2"))
+        await drive.press("escape")
+        await drive.press_at_once("ctrl+p", *"switch bun")
+        assert "Switch bundle" in drive.text()
+        assert not drive.draft and not drive.client.named("submit")
+
+
 @pytest.mark.parametrize(
     ("size", "keys"), [((80, 24), ("f3",)), ((120, 36), ("f3", "ctrl+x", "z"))]
 )
