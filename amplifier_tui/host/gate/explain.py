@@ -4,6 +4,8 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from amplifier_tui.base.tool_names import (
@@ -115,12 +117,19 @@ def explain(
     """
     tool = _KINDS.get(tool, tool)
     # As the program's own does, the tool leaves out what rules deny.
-    decision = gate.decide(tool, arguments, confines=confines(tool), leaves_out=tool == "grep")
+    decide = partial(
+        gate.decide, tool, arguments, confines=confines(tool), leaves_out=tool == "grep"
+    )
+    decision = decide()
+    asked = RuleBook(gate.asked_by_hook).match(decision.description.parts)
+    if asked is not None and (hooked := decide(hooked=True)).verdict == "ask":
+        decision = replace(hooked, reason=f"the rule {asked.rule} asks", rule=asked.rule)
     if decision.verdict != "deny":
         decision = unless_refused(decision, tool, arguments)
     judgement = decision.description.judgement
     is_decided = decision.verdict == "allow" or bool(decision.rule) or decision.by_person
-    origins = (rule.origin for rule in gate.book.rules if str(rule) == decision.rule)
+    rules = (*gate.book.rules, *gate.asked_by_hook)
+    origins = (rule.origin for rule in rules if str(rule) == decision.rule)
     return CallExplanation(
         tool=tool,
         arguments=arguments,

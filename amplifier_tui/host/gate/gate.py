@@ -93,6 +93,7 @@ class Gate:
         seen: What the agent has read and written.
         unread: Why rules of the user may be missing; empty where all could be read. Then neither a
             mode nor a rule lets more than reading through, but for what was answered since.
+        asked_by_hook: Rules of the bundle by which its hook asks; known with the other rules.
     """
 
     workspace: Path
@@ -103,6 +104,7 @@ class Gate:
     timeout: float | None = None
     unread: str = ""
     seen: SeenFiles = field(default_factory=SeenFiles)
+    asked_by_hook: tuple[Rule, ...] = ()
     _book: RuleBook | None = None
     _loading: Lock = field(default_factory=Lock)
 

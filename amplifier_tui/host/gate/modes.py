@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, get_args
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.tool_names import in_brackets
 from amplifier_tui.host.events import Mode
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -134,8 +133,7 @@ class PlannedPolicy:
         mode: The mode to begin with.
         by: Who says so; empty for the default.
         careful: Ask about commands that only read, too.
-        rules: Its rules as they are written, each behind what it does. Of those that ask only the
-            ones about files, servers and arguments: the module asks about commands itself.
+        rules: Its rules as they are written, each behind what it does.
         timeout: Seconds the user has; None for as long as it takes.
         problems: What could not be read, in sentences; then it is careful.
     """
@@ -164,11 +162,7 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
         given = config.get("timeout", 300.0)
         timeout = float(given) if isinstance(given, int | float) and given > 0 else 300.0
         for verdict in VERDICTS:
-            rules += (
-                (verdict, text)
-                for text in _listed(config.get(verdict))
-                if verdict != "ask" or in_brackets(text)
-            )
+            rules += ((verdict, text) for text in _listed(config.get(verdict)))
     if mode is None:
         mode, by = "ask", ""
     return PlannedPolicy(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.commands.sandbox import sandbox_problem
+from amplifier_tui.base.tool_names import in_brackets
 from amplifier_tui.foundation.settings.settings import Scope as SettingsScope
 from amplifier_tui.foundation.settings.settings import SettingsProblem
 from amplifier_tui.foundation.workspace import Workspace
@@ -165,17 +166,19 @@ class Gating:
         """Read the rules, in a thread."""
         from amplifier_tui.host.gate.rules.book import RuleBook
         from amplifier_tui.host.gate.rules.file import RuleFiles
-        from amplifier_tui.host.gate.rules.text import RuleError, planned_rule
+        from amplifier_tui.host.gate.rules.text import Rule, RuleError, planned_rule
 
         files = RuleFiles(self._project, self._trusted, self._rules_read)
-        rules = list(files.read() or ())
+        rules, asked = list(files.read() or ()), list[Rule]()
         for verdict, text in self._policy.rules:
+            by_hook = verdict == "ask" and not in_brackets(text)
             try:
-                rules.append(planned_rule(text, verdict, self._bundle))
+                (asked if by_hook else rules).append(planned_rule(text, verdict, self._bundle))
             except RuleError as error:
                 self._warn(f"`{verdict}` of hooks-approval: {text!r} is no rule: {error}")
                 # Who wrote it meant something: nearly everything asks until it is corrected.
                 self.gate.careful = True
+        self.gate.asked_by_hook = tuple(asked)
         return RuleBook(rules, files.read)
 
     def _rules_read(self, problems: tuple[RuleProblem, ...]) -> None:

@@ -67,7 +67,7 @@ class Permissions:
         self._gate.book.refresh()
         audit = read_audit(None)
         order: tuple[Scope, ...] = ("session", "project", "always")
-        rules = self._gate.book.rules
+        rules = (*self._gate.book.rules, *self._gate.asked_by_hook)
         for rule in sorted(rules, key=lambda rule: (rule.planned, order.index(rule.scope))):
             card = self._card(rule)
             count, last = uses(audit, card, self._project, self._session_id)

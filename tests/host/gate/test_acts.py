@@ -204,28 +204,15 @@ def test_a_bundle_allows_no_writing_outside_nor_of_what_configures_programs(
     assert gate.decide("write_file", {"file_path": path, "content": ""}).verdict == "ask"
 
 
-@pytest.mark.parametrize(
-    ("key", "rule", "taken"),
-    [
-        ("deny", "read(secrets/**)", True),
-        ("ask", "write(src/**)", True),
-        ("deny", "read_file(secrets/plan.txt)", True),
-        ("deny", "read_file", True),
-        ("deny", "bash(rm:*)", True),
-        ("deny", "web(evil.example)", True),
-        ("ask", 'own_tool({"a": 1})', True),
-        ("deny", "web", True),
-        ("deny", "*", True),
-        ("ask", "bash(cat *)", False),
-        ("ask", "own_tool(x)", False),
-        ("allow", "write(src/**)", True),
-    ],
-)
-def test_the_gate_takes_a_bundles_rules_but_leaves_asking_about_commands_to_its_hook(
-    key: str, rule: str, taken: bool
-) -> None:
-    plan = {"hooks": [{"module": "hooks-approval", "config": {key: [rule]}}]}
-    assert read_policy(plan).rules == (((key, rule),) if taken else ())
+def test_a_bundles_rules_are_taken_as_they_are_written() -> None:
+    config = {"deny": ["bash(rm:*)", "web"], "ask": ["write(src/**)"], "allow": ["read(docs/**)"]}
+    plan = {"hooks": [{"module": "hooks-approval", "config": config}]}
+    assert set(read_policy(plan).rules) == {
+        ("allow", "read(docs/**)"),
+        ("ask", "write(src/**)"),
+        ("deny", "bash(rm:*)"),
+        ("deny", "web"),
+    }
 
 
 @pytest.mark.parametrize("rule", ["bash(rm *)", "bash(rm:*)", "bash(rm)"])

@@ -210,15 +210,22 @@ def test_what_a_tool_will_refuse_itself_is_explained_as_refused(
     assert got(driver.client.explain_call("write_file ../x/a.txt")).verdict == "ask"
 
 
-def test_what_a_bundle_denies_is_listed_and_explained(project: Project, driver: Driver) -> None:
-    approval = {"allow": ["bash(git status)"], "deny": ["bash(rm *)"]}
+def test_what_a_bundle_denies_or_asks_about_is_listed_and_explained(
+    project: Project, driver: Driver
+) -> None:
+    approval = {"allow": ["bash(git status)"], "deny": ["bash(rm *)"], "ask": ["bash(ls)"]}
     driver.open(project.bundle(tools=("tool-bash",), hooks=(("hooks-approval", approval),)))
     assert shown(got(driver.client.rules())) == [
         ("allow", "bash(git status *)", "session", "bundle"),
         ("deny", "bash(rm *)", "session", "bundle"),
+        ("ask", "bash(ls *)", "session", "bundle"),
     ]
     found = got(driver.client.explain_call("rm x"))
     assert (found.verdict, found.rule, found.where) == ("deny", "bash(rm *)", "test")
+    found = got(driver.client.explain_call("ls src"))
+    assert (found.verdict, found.rule, found.where) == ("ask", "bash(ls *)", "test")
+    assert found.reason == "the rule bash(ls *) asks"
+    assert got(driver.client.explain_call("git status")).verdict == "allow"
 
 
 def test_while_the_rules_cannot_be_read_no_mode_lets_more_than_reading_through(
