@@ -74,7 +74,9 @@ def test_options_answer_every_step_without_a_terminal(
     ("options", "message"),
     [
         ([], "Nobody can be asked here"),
-        (["--provider", "nobody"], "anthropic, openai, none here"),
+        (["--provider", "nobody"], "anthropic, openai, local, none here"),
+        (["--provider", "local"], "Asked: port 11434, 1234, 8000, 8080 of this machine"),
+        (["--provider", "local"], "set LOCAL_LLM_BASE_URL to yours"),
         (["--provider", "openai"], "Put OPENAI_API_KEY into the environment"),
         (["--provider", "none", "--bundle", "nothing"], "no bundle of that name"),
         (["--provider", "none", "--theme", "nothing"], "there is auto, contrast, ember"),
@@ -149,6 +151,25 @@ def test_a_server_of_this_machine_is_offered_and_set_up(
     assert run(["init", "--provider", "local"]) == 0
     assert "LOCAL_LLM_BASE_URL and LOCAL_LLM_MODEL kept" in capsys.readouterr().out
     assert settings() == {"bundle": {"active": "local"}}
+
+
+def test_the_address_of_a_server_is_asked_for_until_one_answers(
+    server: LoopbackServer, monkeypatch: Patch, capsys: Capture
+) -> None:
+    for name in ("LOCAL_LLM_BASE_URL", "LOCAL_LLM_MODEL"):
+        monkeypatch.setenv(name, "")
+    server.script.add("ready")
+    lines = iter(["http://me:secret@127.0.0.1:9/v1", f" {server.openai_url}/ "])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr(steps, "pick", lambda title, rows, default: default)
+    monkeypatch.setattr("click.prompt", lambda text, **others: next(lines))
+    assert run(["init", "--provider", "local", *REST]) == 0
+    shown = capsys.readouterr()
+    assert "Asked: http://127.0.0.1:9/v1, port" in shown.err and "secret" not in shown.err
+    assert f'LOCAL_LLM_BASE_URL="{server.openai_url}"' in (
+        amplifier_home() / "keys.env"
+    ).read_text().replace("'", '"')
+    assert settings() == {"mode": "plan", "bundle": {"active": "minimal"}}
 
 
 @pytest.mark.parametrize("columns", [80, 60])

@@ -55,7 +55,7 @@ def look_at_servers() -> Iterator[Diagnosis]:
     from amplifier_tui.host.models.local_servers import find_local_servers
 
     for server in asyncio.run(find_local_servers()):
-        yield Diagnosis(what=server.name, said=f"runs on this machine: {server.url}")
+        yield Diagnosis(what=server.name, said=f"lists its models at {server.url}")
 
 
 async def call_providers(workspace: "Workspace", name: str, only: str = "") -> list[Diagnosis]:

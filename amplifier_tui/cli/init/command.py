@@ -81,6 +81,12 @@ def _provider(workspace: "Workspace", name: str, *, asks: bool, call: bool) -> "
             raise click.UsageError(f"--provider {name}: there is {', '.join(reversed(found))} here")
         rows = [(each.name, each.title) for each in reversed(found.values())]
         chosen = found[name or steps.pick("Who answers", rows, rows[0][0])]
+        if chosen is steps.SERVER:
+            if not asks:
+                from amplifier_tui.host.models.local_servers import no_server
+
+                raise click.UsageError(f"--provider local: {no_server()}")
+            chosen = steps.own_server() or steps.NOBODY
         if chosen is steps.NOBODY:
             return chosen
         key = ""

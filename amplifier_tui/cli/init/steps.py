@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from amplifier_tui.base.text import one_line, with_remedy
-from amplifier_tui.cli.layout import table
+from amplifier_tui.cli.layout import paragraph, table
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.workspace import Workspace
@@ -39,6 +39,9 @@ _VENDORS: Final = (
     ("anthropic", "Anthropic", "provider-anthropic", "ANTHROPIC_API_KEY"),
     ("openai", "OpenAI", "provider-openai", "OPENAI_API_KEY"),
 )
+SERVER: Final = Answerer(
+    "local", "A model server (asks for its address)", "provider-openai", bundle="local"
+)
 NOBODY: Final = Answerer("none", "Nobody yet: the demo needs no key", bundle="")
 
 
@@ -53,13 +56,30 @@ def answerers(workspace: "Workspace") -> list[Answerer]:
         else:
             wanting.append(Answerer(name, f"{title} (asks for a key)", module, asked=variable))
     servers = [_local(server) for server in asyncio.run(find_local_servers()) if server.models]
-    return [*ready, *servers, *wanting, NOBODY]
+    return [*ready, *servers, *wanting, *([] if servers else [SERVER]), NOBODY]
+
+
+def own_server() -> Answerer | None:
+    """Ask for a server's address until one lists its models; None to go on without."""
+    from amplifier_tui.host.models.local_servers import no_server, server_at
+
+    click.echo("\n".join(paragraph(no_server())))
+    while True:
+        url: str = click.prompt(
+            "Its address (enter goes on without)", default="", show_default=False
+        ).strip()
+        if not url:
+            return None
+        server = asyncio.run(server_at(url))
+        if server is not None:
+            return _local(server)
+        click.echo("\n".join(paragraph(no_server(url))), err=True)
 
 
 def _local(server: "LocalServer") -> Answerer:
     url, model = server.url, server.models[0]
     variables = (("LOCAL_LLM_BASE_URL", url), ("LOCAL_LLM_MODEL", model))
-    title = one_line(f"{server.name} on this machine ({model})")
+    title = one_line(f"{server.title} ({model})")
     return Answerer("local", title, "provider-openai", variables, bundle="local")
 
 

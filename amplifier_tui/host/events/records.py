@@ -103,11 +103,19 @@ class CommandCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalServer:
-    """A model server on this machine; `url` is the address of its API."""
+    """A model server of the user's; `url` is the address of its API."""
 
     name: str
     url: str
     models: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Its name, and that it is on this machine where it is."""
+        from urllib.parse import urlsplit
+
+        here = urlsplit(self.url).hostname in ("127.0.0.1", "localhost", "::1")
+        return f"{self.name} on this machine" if here else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -288,9 +288,15 @@ class LimitChanged(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalServersFound(HostEvent):
-    """Model servers run on this machine; sent where the session has no provider."""
+    """Model servers were looked for; sent where the session has no provider.
+
+    Attributes:
+        servers: Those that list a model.
+        problem: Where none was found: which addresses were asked, and what to set.
+    """
 
     servers: tuple[LocalServer, ...]
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,18 +1,23 @@
-"""Model servers on this machine, looked for on the ports they usually have."""
+"""Model servers: the one whose address is set, and those on usual ports of this machine."""
 
 import asyncio
 import json
 import logging
+import os
 import re
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import LocalServer
 
 logger = logging.getLogger(__name__)
 
 USUAL_PORTS: Final = {"Ollama": 11434, "LM Studio": 1234, "vLLM": 8000, "llama.cpp": 8080}
-_HOST: Final = "127.0.0.1"
+ADDRESS: Final = "LOCAL_LLM_BASE_URL"
+"""The variable with the address of a server."""
+_MODEL: Final = "LOCAL_LLM_MODEL"
 _PATIENCE: Final = 1.0
 """Seconds a server has to list its models."""
 _MOST: Final = 1_000_000
@@ -24,15 +29,55 @@ _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d{1,9})", re.IGNORECASE)
 async def find_local_servers(
     ports: Mapping[str, int] = USUAL_PORTS,
 ) -> tuple[LocalServer, ...]:
-    """Return the servers that list a model; asks this machine only."""
-    found = await asyncio.gather(*(_asked(name, port) for name, port in ports.items()))
+    """Return the servers that list a model; the one whose address the user has set comes first.
+
+    Beside that one, this machine alone is asked.
+    """
+    names = _addresses(ports)
+    found = await asyncio.gather(*(server_at(url, name) for url, name in names.items()))
     return tuple(server for server in found if server is not None)
 
 
-async def _asked(name: str, port: int) -> LocalServer | None:
+def no_server(typed: str = "") -> str:
+    """Return that no server was found, what to set, and where one was looked for.
+
+    Args:
+        typed: An address that was asked beside those of `find_local_servers`.
+    """
+    own = [_shown(each) for each in (typed, os.environ.get(ADDRESS, "")) if each.strip()]
+    ports = f"port {', '.join(map(str, USUAL_PORTS.values()))} of this machine"
+    # What to do comes first: where there is little room the end is cut off.
+    return f"No model server: set {ADDRESS} to yours. Asked: {', '.join([*own, ports])}"
+
+
+def _addresses(ports: Mapping[str, int]) -> dict[str, str]:
+    """Return what the servers are called, by the addresses to ask."""
+    usual = {f"http://127.0.0.1:{port}/v1": name for name, port in ports.items()}
+    own = os.environ.get(ADDRESS, "").strip().rstrip("/")
+    if not own:
+        return usual
+    name = usual.pop(own.replace("//localhost:", "//127.0.0.1:"), "")
+    return {own: name, **usual}
+
+
+def _shown(url: str) -> str:
+    """Return an address without the name and the password that may be in it."""
+    scheme, mark, rest = url.rpartition("://")
+    place, slash, path = rest.partition("/")
+    return one_line(f"{scheme}{mark}{place.rpartition('@')[2]}{slash}{path}", 200)
+
+
+async def server_at(url: str, name: str = "") -> LocalServer | None:
+    """Return the server at an address; None where none lists a model.
+
+    Args:
+        url: The address of its API, with the `/v1` that most have.
+        name: What it is called; empty for its host and port.
+    """
+    url = url.strip().rstrip("/")
     try:
         async with asyncio.timeout(_PATIENCE):
-            models = _models(await _answer(port))
+            models = _models(await _answer(url))
     except (
         OSError,
         EOFError,
@@ -40,17 +85,26 @@ async def _asked(name: str, port: int) -> LocalServer | None:
         ValueError,
         RecursionError,
     ) as error:
-        logger.debug("No %s on port %d: %s", name, port, error)
+        logger.debug("No server at %s: %s", _shown(url), error)
         return None
-    url = f"http://{_HOST}:{port}/v1"
-    return LocalServer(name=name, url=url, models=models) if models else None
+    # The one that the user has set answers, where the server has it.
+    own = os.environ.get(_MODEL, "")
+    models = tuple(sorted(models, key=lambda model: model != own))
+    called = name or urlsplit(url).netloc
+    return LocalServer(name=called, url=url, models=models) if models else None
 
 
-async def _answer(port: int) -> bytes:
-    reader, writer = await asyncio.open_connection(_HOST, port)
+async def _answer(url: str) -> bytes:
+    parts = urlsplit(url)
+    host, secure = parts.hostname, parts.scheme == "https"
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc:
+        raise ValueError("not the address of a server, or one with a password")
+    port = parts.port or (443 if secure else 80)
+    reader, writer = await asyncio.open_connection(host, port, ssl=secure or None)
     try:
         # An answer to this old version comes in one piece.
-        lines = f"GET /v1/models HTTP/1.0\r\nHost: {_HOST}:{port}\r\nConnection: close\r\n\r\n"
+        asked = f"GET {parts.path}/models HTTP/1.0"
+        lines = f"{asked}\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
         writer.write(lines.encode())
         await writer.drain()
         head = await reader.readuntil(b"\r\n\r\n")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.host.events import BranchChanged, LocalServersFound, TitleChanged
-from amplifier_tui.host.models.local_servers import find_local_servers
+from amplifier_tui.host.models.local_servers import find_local_servers, no_server
 from amplifier_tui.host.session.places.workspaces import git_branch
 from amplifier_tui.host.stream.sender import Sender
 
@@ -34,7 +34,7 @@ class SessionWatch:
         self._tasks.append(asyncio.get_running_loop().create_task(self._look_at_others(branch)))
 
     def look_for_servers(self) -> None:
-        """Say which model servers run on this machine, once they have answered."""
+        """Say which model servers there are, once they have answered, or why none was found."""
         self._tasks.append(asyncio.get_running_loop().create_task(self._look_for_servers()))
 
     def stop(self) -> None:
@@ -52,5 +52,8 @@ class SessionWatch:
                 self._sender.send(BranchChanged(**self._sender.stamp(), branch=branch))
 
     async def _look_for_servers(self) -> None:
-        if servers := await find_local_servers():
-            self._sender.send(LocalServersFound(**self._sender.stamp(), servers=servers))
+        servers = await find_local_servers()
+        problem = "" if servers else no_server()
+        self._sender.send(
+            LocalServersFound(**self._sender.stamp(), servers=servers, problem=problem)
+        )

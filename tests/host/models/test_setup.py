@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 
 from amplifier_tui.host.events import Failed, ModeChanged, Notice, SessionOpened
-from amplifier_tui.host.models.local_servers import find_local_servers
+from amplifier_tui.host.models.local_servers import find_local_servers, no_server
 from amplifier_tui.host.models.setup import trial
 from amplifier_tui.paths import amplifier_home
 from tests.host.asking import chat
@@ -152,6 +152,41 @@ async def test_servers_are_looked_for_on_this_machine_and_odd_ones_are_passed_ov
     (found,) = await find_local_servers({"Ollama": port, "LM Studio": 9})
     assert (found.name, found.url) == ("Ollama", f"http://127.0.0.1:{port}/v1")
     assert found.models
+
+
+async def test_the_server_whose_address_is_set_comes_first_with_the_model_that_is_set(
+    server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ports = {"Ollama": int(server.url.rsplit(":", 1)[1])}
+    monkeypatch.setenv("LOCAL_LLM_BASE_URL", f"{server.openai_url}/")
+    (known,) = await find_local_servers(ports)
+    assert known.name == "Ollama"
+    (found,) = await find_local_servers({"vLLM": 9})
+    assert (found.url, found.name) == (server.openai_url, server.url.removeprefix("http://"))
+    assert found.title.endswith(" on this machine")
+    monkeypatch.setenv("LOCAL_LLM_MODEL", found.models[-1])
+    (again,) = await find_local_servers({"vLLM": 9})
+    assert again.models[0] == found.models[-1] and set(again.models) == set(found.models)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://127.0.0.1:9/v1", "http://127.0.0.1:9/v1, port 11434,"),
+        ("http://me:secret@127.0.0.1:9/v1", "http://127.0.0.1:9/v1, port"),
+        ("http://[::1", "http://[::1, port"),
+        ("127.0.0.1:9/v1", "127.0.0.1:9/v1, port"),
+        ("http://127.0.0.1:99999/v1", "http://127.0.0.1:99999/v1, port"),
+    ],
+)
+async def test_where_none_answers_the_addresses_are_told(
+    address: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_LLM_BASE_URL", address)
+    assert await find_local_servers({"vLLM": 9}) == ()
+    said = no_server()
+    assert f"Asked: {shown}" in said and "set LOCAL_LLM_BASE_URL" in said
+    assert "secret" not in said
 
 
 @pytest.mark.parametrize("body", ['{"data": 3}', '{"data": {"id": "x"}}', "[" * 200_000])

@@ -53,6 +53,18 @@ async def test_a_key_is_pasted_masked_and_a_server_is_offered(size: tuple[int, i
         assert client.named("set_up")[-1] == (values, "local")
 
 
+async def test_without_a_server_it_is_said_where_one_was_looked_for() -> None:
+    none = LocalServersFound(session_id=SESSION, servers=(), problem="None at http://host:9/v1.")
+    client = FakeClient(on_open=[opened(), NO_PROVIDER])
+    async with running(client) as drive:
+        await drive.press("ctrl+x", "at")
+        await drive.until(lambda: "looked for where no provider is ready" in drive.text())
+        await drive.push(none)
+        await drive.press("ctrl+x", "at")
+        await drive.until(lambda: "None at http://host:9/v1." in drive.text())
+        assert not client.named("set_up")
+
+
 async def test_after_a_refused_key_another_one_can_be_pasted() -> None:
     refused = Failed(
         session_id=SESSION,

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.state.session import SessionState
 
 _KEY_LENGTH = 4_000
+_NOT_LOOKED = (
+    "/bundle local asks the server at LOCAL_LLM_BASE_URL. "
+    "Others are looked for where no provider is ready."
+)
 _A_KEYS_NAME = re.compile(r"(?=.*(?:KEY|TOKEN))[A-Z][A-Z0-9_]*")
 
 
@@ -67,10 +71,10 @@ def _ask_for(app: SessionApp, client: SessionClient, name: str, pasted: str = ""
 
 @in_open_session
 def use_local(app: SessionApp, client: SessionClient, state: SessionState) -> None:
-    """Open the bundle for local models with a server that was found on this machine."""
+    """Open the bundle for local models with a server that was found."""
     servers = {server.name: server for server in state.conversation.servers}
     if not servers:
-        app.say("No model server was found on this machine.")
+        app.say(state.conversation.no_server or _NOT_LOOKED)
     elif len(servers) == 1:
         _use(app, client, next(iter(servers.values())))
     else:

@@ -147,6 +147,11 @@ class ConversationState(Handlers):
         """Model servers on this machine that could answer."""
         return self._welcome.card.servers
 
+    @property
+    def no_server(self) -> str:
+        """Why no model server was found; empty where none was looked for."""
+        return self._welcome.no_server
+
     def dismiss_plan(self) -> None:
         """Ask about the plan no more."""
         if self._plan is not None:

@@ -15,6 +15,8 @@ class Welcome(Handlers):
         self.card = WelcomeEntry(key="welcome", mode=mode)
         self._providers: dict[str, ProviderLine] = {}
         self.is_shown = False
+        self.no_server = ""
+        """Why no model server was found; empty where none was looked for."""
 
     @on(
         events.BlockStarted,
@@ -81,10 +83,12 @@ class Welcome(Handlers):
     @on(events.LocalServersFound, live=True)
     def _servers_found(self, event: events.LocalServersFound) -> None:
         self._say(servers=event.servers)
+        self.no_server = event.problem
 
     @on(events.ModuleMounted)
     def _provider_mounted(self, event: events.ModuleMounted) -> None:
         if event.kind == "provider":
+            self.no_server = ""
             self._providers.pop(module_key(event.module_id, event.instance), None)
             self._say(problem="", remedy="", servers=(), providers=tuple(self._providers.values()))
 

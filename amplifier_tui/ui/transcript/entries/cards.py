@@ -334,8 +334,9 @@ def _problem(entry: WelcomeEntry, scene: Scene, *, apart: bool) -> list[list[Spa
         rows += [[], [Span(remedy)]]
     ways = [_way(scene, "setup.key", "paste a key")] if entry.missing else []
     if entry.servers:
-        names = " or ".join(one_line(server.name, 40) for server in entry.servers)
-        ways.append(_way(scene, "setup.local", f"use {names} on this machine"))
+        *most, last = entry.servers
+        names = [*(one_line(server.name, 40) for server in most), one_line(last.title, 60)]
+        ways.append(_way(scene, "setup.local", f"use {' or '.join(names)}"))
     ways += [
         _way(scene, "session.demo", "try the offline demo"),
         _way(scene, "session.bundles", "choose a bundle"),
