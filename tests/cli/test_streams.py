@@ -41,6 +41,12 @@ COMMANDS = {
         "{",
         "Nobody reads the output",
     ),
+    "nobody reads the answer": (
+        "run hi --bundle ../piped.md <&- | sleep 0; exit ${PIPESTATUS[0]}",
+        130,
+        "",
+        "",
+    ),
     "no lines": (
         "run --bundle ../piped.md --input jsonl --output jsonl <&-",
         1,

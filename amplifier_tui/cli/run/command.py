@@ -188,7 +188,9 @@ def run(
         result = _interruptible(headless)
         speaker.finish(_said(result, output))
     # What was done is lost where nobody could be told.
-    return EXIT["failed"] if speaker.unwritten else result.exit_status
+    if speaker.unwritten:
+        return EXIT["failed"]
+    return EXIT["interrupted"] if speaker.gone and not result.exit_status else result.exit_status
 
 
 def _prompt_of(words: tuple[str, ...]) -> tuple[str, str | None]:
