@@ -24,6 +24,7 @@ class SessionCard:
         branch: The branch its last turn ended on; empty where that is not known.
         model: The model that answered last.
         cost: US dollars it used with its sub-agents, as decimal text; empty when unknown.
+        unpriced_tokens: Those whose price is not known; `cost` leaves them out.
         agent_count: How many sub-agents worked for it, as far as is known.
         pinned: It is listed before the others.
         held: A window, this one or another, has it open.
@@ -46,6 +47,7 @@ class SessionCard:
     branch: str = ""
     model: str = ""
     cost: str = ""
+    unpriced_tokens: int = 0
     agent_count: int = 0
     pinned: bool = False
     held: bool = False

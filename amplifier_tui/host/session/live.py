@@ -301,6 +301,7 @@ class LiveSession:
         metadata.model = usage.model or facts.model or metadata.model
         metadata.branch = git_branch(self.workspace)
         metadata.cost = usage.session.as_usage().cost or metadata.cost
+        metadata.unpriced_tokens = usage.session.unpriced_tokens or metadata.unpriced_tokens
         await self.modules.turn_over()
         self.budget.prompt_may_differ()
         await self.budget.send(turn_over=True)

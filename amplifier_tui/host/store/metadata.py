@@ -75,6 +75,7 @@ class Metadata:
         model_choice: The model the user chose, and its effort.
         branch: The branch that was checked out at the end of the last turn.
         cost: US dollars it used with its sub-agents, as decimal text; empty when unknown.
+        unpriced_tokens: Those whose price is not known; `cost` leaves them out.
         limit: What may be used before the user is asked: `cost`, `tokens`.
         disabled: Keys of the modules that are switched off.
         other: Fields of other programs, and those whose value is of another type than ours.
@@ -99,6 +100,7 @@ class Metadata:
     mode: str = ""
     branch: str = ""
     cost: str = ""
+    unpriced_tokens: int = 0
     model_choice: dict[str, Any] = field(default_factory=dict)
     limit: dict[str, Any] = field(default_factory=dict)
     disabled: list[str] = field(default_factory=list)

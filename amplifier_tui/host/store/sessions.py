@@ -191,6 +191,7 @@ def card_of(folder: Path, updated: float) -> SessionCard:
         branch=metadata.branch,
         model=metadata.model,
         cost=metadata.cost if metadata.dollars is not None else "",
+        unpriced_tokens=metadata.unpriced_tokens,
         parent_id=metadata.parent_id,
     )
 

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.client import SpendLimit
+    from amplifier_tui.host.client import SessionCard, SpendLimit
     from amplifier_tui.host.events import Usage
 
 _DATE = re.compile(r"[-@](20\d{2}-?\d{2}-?\d{2}|latest)$")
@@ -90,6 +90,12 @@ def spent_words(used: Usage) -> str:
     if used.unpriced_tokens:
         return f"~{known}" if known else NO_PRICE
     return known
+
+
+def stored_cost(card: SessionCard) -> str:
+    """Return what a stored session cost, as `spent_words`; empty where nothing is known."""
+    known = money(card.cost)
+    return f"~{known}" if known and card.unpriced_tokens else known
 
 
 def typed_number(text: str) -> int | None:

@@ -228,6 +228,8 @@ def test_a_price_nobody_knows_is_said_where_a_limit_needs_it(
         assert said == [UNKNOWN], "with the first answer, and once"
     used = driver.of(UsageChanged)[-1].session
     assert used.cost is None and used.unpriced_tokens == 90
+    (card,) = driver.client.sessions().result(5).cards
+    assert card.unpriced_tokens == 90, "and is stored"
 
 
 def test_a_price_nobody_knows_is_said_when_the_limit_is_set(
