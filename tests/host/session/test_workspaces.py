@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.events import BranchChanged
+from amplifier_tui.host.events import BranchChanged, Notice
 from amplifier_tui.host.session.places import workspaces
 from amplifier_tui.host.session.places.workspaces import (
     KEPT,
@@ -132,6 +132,20 @@ def test_the_branch_is_read_without_running_git(tmp_path: Path) -> None:
     assert git_branch(worktree) == "012345678"
     (worktree / ".git").write_bytes(b"\xff")
     assert git_branch(worktree) == ""
+
+
+def test_where_no_copy_can_be_made_it_is_said_first_where_the_session_works(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> Path:
+        raise PermissionError(13, "Permission denied", "/nobody/workspaces")
+
+    place = "amplifier_tui.host.session.opening.working_folder.make_workspace"
+    monkeypatch.setattr(place, refused)
+    driver.open("demo")
+    (said,) = [event.text for event in driver.of(Notice) if "scratch" in event.text]
+    reason = "no scratch workspace (/nobody/workspaces: Permission denied)"
+    assert said == f"Working in {project.folder.resolve()}: {reason}"
 
 
 def test_the_template_of_an_included_bundle_is_beside_that_one(

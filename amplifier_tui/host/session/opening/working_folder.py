@@ -50,6 +50,11 @@ def _folder_of_template(bundle: BundleData) -> Path | None:
     return origin.path.parent
 
 
+def _reason(error: OSError) -> str:
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{error.strerror or error}"
+
+
 async def _folder_of(
     prepared: PreparedBundle,
     store: SessionStore,
@@ -62,7 +67,7 @@ async def _folder_of(
     try:
         template = template_of(prepared.mount_plan, _folder_of_template(prepared.bundle))
     except WorkspaceError as error:
-        say("warning", f"{error}; working in {cwd}", prepared.bundle.name)
+        say("warning", f"Working in {cwd}: {error}", prepared.bundle.name)
         return cwd
     if template is None:
         return cwd
@@ -75,7 +80,8 @@ async def _folder_of(
     try:
         scratch = await asyncio.to_thread(make)
     except OSError as error:
-        say("warning", f"No scratch workspace: {error}; working in {cwd}", "host")
+        # Where it works comes first: where there is little room the end is cut off.
+        say("warning", f"Working in {cwd}: no scratch workspace ({_reason(error)})", "host")
         return cwd
     store.metadata.workspace = str(scratch)
     return scratch.resolve()
