@@ -185,6 +185,17 @@ def test_every_step_is_taken_with_enter(columns: int) -> None:
     assert all(len(line) <= columns for line in lines)
 
 
+def test_who_needs_no_key_is_offered_the_demo_which_gives_way_to_a_provider(
+    monkeypatch: Patch,
+) -> None:
+    status, shown = program_in_terminal("init", "--provider", "none", keys="\n\n\n")
+    assert status == 0, shown
+    assert settings() == {"mode": "ask", "bundle": {"active": "demo"}}
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    assert run(["init", "--provider", "openai", "--no-call"]) == 0
+    assert settings() == {"mode": "ask", "bundle": {"active": "coding"}}
+
+
 def test_enter_keeps_what_was_chosen_before() -> None:
     for mode in ("plan", "auto"):
         write_settings({"mode": mode, "bundle": {"active": "minimal"}})

@@ -45,7 +45,7 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
         raise click.UsageError(f"--theme {theme}: there is {', '.join(known)}")
     chosen = _provider(workspace, provider, asks=asks, call=call)
 
-    wanted = steps.bundle_now(workspace, chosen)
+    wanted = steps.bundle_now(workspace, chosen, asks=asks)
     name = bundle or (steps.pick("What new sessions open with", rows, wanted) if asks else wanted)
     click.echo(f"Bundle {name}: {steps.keep_setting(workspace, 'bundle.active', name)}")
 

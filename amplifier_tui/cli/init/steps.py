@@ -42,7 +42,7 @@ _VENDORS: Final = (
 SERVER: Final = Answerer(
     "local", "A model server (asks for its address)", "provider-openai", bundle="local"
 )
-NOBODY: Final = Answerer("none", "Nobody yet: the demo needs no key", bundle="")
+NOBODY: Final = Answerer("none", "Nobody yet: the demo needs no key", bundle="demo")
 
 
 def answerers(workspace: "Workspace") -> list[Answerer]:
@@ -184,12 +184,16 @@ def keep_theme(name: str) -> None:
     Preferences().set_theme(name, plain_roles(load_roles(path)))
 
 
-def bundle_now(workspace: "Workspace", chosen: Answerer) -> str:
-    """Return what new sessions open with, unless it is of another provider than the chosen one."""
+def bundle_now(workspace: "Workspace", chosen: Answerer, *, asks: bool) -> str:
+    """Return what new sessions open with, unless it is of another provider than the chosen one.
+
+    Args:
+        asks: Somebody is asked about it: who is not, and has named no provider, gets one later.
+    """
     active = _own(workspace, "bundle.active")
-    if chosen.bundle and active in ("", "coding", "local"):
-        return chosen.bundle
-    return active or "coding"
+    if chosen is NOBODY and not asks:
+        return active or "coding"
+    return chosen.bundle if active in ("", "coding", "local", "demo") else active
 
 
 def mode_now(workspace: "Workspace") -> str:
