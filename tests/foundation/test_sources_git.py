@@ -153,8 +153,10 @@ async def test_a_damaged_clone_is_made_again(tmp_path: Path, repo: GitRepo, dama
 
 
 async def test_a_failed_clone_leaves_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(BundleNotFoundError, match="Failed to clone"):
+    with pytest.raises(BundleNotFoundError, match="Failed to clone") as failed:
         await resolver(tmp_path).resolve(f"git+file://{tmp_path}/nowhere@main")
+    assert f"{tmp_path}/nowhere" in failed.value.message.partition(": ")[2], "git says what"
+    assert "Correct the address" in failed.value.remedy
     assert list((tmp_path / "cache").iterdir()) == []
 
 

@@ -38,6 +38,10 @@ _TRANSIENT = lazy_pattern(
     re.IGNORECASE,
 )
 _SHORT_COMMIT = lazy_pattern(r"^[0-9a-fA-F]{7,39}$")
+_NO_REPOSITORY = lazy_pattern(
+    r"does not appear to be a git repository|[Rr]epository .*(?:not found|does not exist)"
+    r"|Permission denied"
+)
 _PERCENT = lazy_pattern(r"^(?:remote: )?(?:Receiving objects|Resolving deltas):\s+(\d+)%")
 
 Report = Callable[[str], None]
@@ -193,6 +197,8 @@ async def _run(
 
 def _reason(stderr: str) -> str:
     lines = [line for line in stderr.splitlines() if line.startswith(("fatal:", "error:", "ERROR"))]
+    # It closes what the line before it has told.
+    lines = [line for line in lines if "Could not read from remote" not in line] or lines
     return (lines[-1] if lines else stderr.splitlines()[-1] if stderr else "git failed")[:500]
 
 
@@ -205,4 +211,6 @@ def _remedy(ref: str, stderr: str) -> str:
         return f"The repository has no branch or tag {ref!r}: name one with @<branch>."
     if "Authentication failed" in stderr or "could not read Username" in stderr:
         return "It may be private: configure git's credentials, or use git+ssh."
+    if _NO_REPOSITORY.search(stderr):
+        return "Correct the address: no repository is there, or none that you may read."
     return ""
