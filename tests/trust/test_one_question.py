@@ -230,6 +230,20 @@ async def test_the_same_words_in_another_clone_are_another_question(
     assert person.titles == [["hooks-approval · allow"]]
 
 
+async def test_a_mentioned_file_is_told_with_the_line_of_its_mention(
+    project: Path, own_home: Path
+) -> None:
+    write(own_home / "one.md", "x")
+    write(own_home / "two.md", "x")
+    more = write(project / "more.md", "Here.\n\nAnd @~/two.md too.")
+    file = team(project, "", "Hello.\n\nSee @~/one.md and @more.md first.")
+    person = Person(use_none)
+    await opened(project, person)
+    (items,) = person.questions
+    line = file.read_text().splitlines().index("See @~/one.md and @more.md first.") + 1
+    assert [item.where for item in items] == [f"{file}:{line}", f"{more}:3"]
+
+
 async def test_everything_of_one_opening_is_in_one_list(project: Path, own_home: Path) -> None:
     write(own_home / "notes.md", "x")
     os.environ["SOME_API_KEY"] = "k"

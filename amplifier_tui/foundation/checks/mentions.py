@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.files.beside import find_beside
 from amplifier_tui.base.messages.mentions import parse_mentions
 from amplifier_tui.base.nearest import did_you_mean
@@ -12,6 +11,7 @@ from amplifier_tui.foundation.bundle.model import INSTRUCTION, BundleData
 from amplifier_tui.foundation.bundle.prompt import mention_resolver
 from amplifier_tui.foundation.checks.bundle_file import Problem, place_of
 from amplifier_tui.foundation.dicts import module_key
+from amplifier_tui.foundation.mentions.lines import lines_of_mentions
 from amplifier_tui.foundation.settings.expand import variables
 
 _RULES = frozenset({"@AGENTS.md", "@CLAUDE.md", "@~/.amplifier/AGENTS.md"})
@@ -49,7 +49,7 @@ def missing_mentions(bundle: BundleData, working_dir: Path) -> Iterator[Problem]
         else:
             why, remedy = "can't be found", "Write the file, or correct the mention."
         if lines is None:
-            lines = _lines_of(path)
+            lines = lines_of_mentions(path)
         line = lines.get(mention)
         yield Problem(f"The mentioned file {mention} {why}", "warning", path, line, remedy)
 
@@ -71,16 +71,3 @@ def missing_scripts(bundle: BundleData, working_dir: Path) -> Iterator[Problem]:
                 f"The script {wanted} is not there: looked for {' and '.join(map(str, tried))}"
             )
             yield Problem(message, "warning", *place, "Write the file, or correct the path.")
-
-
-def _lines_of(path: Path | None) -> dict[str, int]:
-    """Return in which line of a file each mention comes first; of none where it can't be read."""
-    try:
-        lines = read_regular(path).decode("utf-8-sig").splitlines() if path is not None else []
-    except (OSError, UnicodeDecodeError):
-        return {}
-    found: dict[str, int] = {}
-    for number, line in enumerate(lines, 1):
-        for mention in parse_mentions(line):
-            found.setdefault(mention, number)
-    return found

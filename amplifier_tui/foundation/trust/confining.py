@@ -8,6 +8,7 @@ from amplifier_tui.base.messages.mentions import parse_mentions
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.io import Keys
+from amplifier_tui.foundation.mentions.lines import lines_of_mentions
 from amplifier_tui.foundation.mentions.loading import read_mentioned
 from amplifier_tui.foundation.mentions.resolver import existing_mention
 from amplifier_tui.foundation.settings.expand import expand_variables
@@ -51,9 +52,9 @@ def allowed_mentions(file: FileReview, text: Any, where: str) -> list[Path]:
     """
     allowed: list[Path] = []
     seen: set[Path] = set()
-    todo = deque([(text, where, 0)] if isinstance(text, str) else [])
+    todo = deque([(text, where, file.path, 0)] if isinstance(text, str) else [])
     while todo:
-        text, where, depth = todo.popleft()
+        text, where, source, depth = todo.popleft()
         for mention in parse_mentions(text):
             path = _found(file, mention.removeprefix("@"))
             if path is None or path in seen:
@@ -62,8 +63,12 @@ def allowed_mentions(file: FileReview, text: Any, where: str) -> list[Path]:
             if file.is_own(path):
                 content = read_mentioned(mention, path).content if depth < _DEPTH else None
                 if content is not None and path.is_file():
-                    todo.append((content, path.name, depth + 1))
-            elif (found := file.file_allowed(path, f"{mention} in {where}")) is not None:
+                    todo.append((content, path.name, path, depth + 1))
+                continue
+            line = lines_of_mentions(source).get(mention)
+            place = f"{source}:{line}" if line else ""
+            found = file.file_allowed(path, f"{mention} in {where}", place=place)
+            if found is not None:
                 allowed.append(found)
     return allowed
 

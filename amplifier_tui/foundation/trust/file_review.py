@@ -57,19 +57,24 @@ class FileReview:
     name: str = ""
     uri: str = ""
 
-    def file_allowed(self, path: Path, why: str, keys: Keys = ()) -> Path | None:
+    def file_allowed(self, path: Path, why: str, keys: Keys = (), place: str = "") -> Path | None:
         """Return a file outside of what the owner brings if it may be read.
 
         Links are followed here, once: another file that they lead to later was not asked about.
+
+        Args:
+            keys: Where it stands.
+            place: File and line, where no path of keys leads there.
         """
         if not is_there(path):
             return None
         real = path.resolve()
         if holds_users_secrets(real):
-            self.leave_out("files", str(path), keys, NO_MODEL)
+            self.leave_out("files", str(path), keys, NO_MODEL, place)
             return None
         shown = str(path) if str(real) == os.path.abspath(path) else f"{path} → {real}"
-        return real if self.allowed("files", shown, (*keys, str(path)), shown, why) else None
+        asked = self.allowed("files", shown, (*keys, str(path)), shown, why, place)
+        return real if asked else None
 
     def may_read(self, why: str) -> bool:
         """Whether the file itself may be read, which somebody with less power chose."""
@@ -163,13 +168,22 @@ class FileReview:
             return cache / folder.relative_to(cache).parts[0]
         return enclosing_bundle_folder(folder) or folder
 
-    def allowed(self, group: TrustGroup, title: str, keys: Keys, content: str, detail: str) -> bool:
+    def allowed(
+        self,
+        group: TrustGroup,
+        title: str,
+        keys: Keys,
+        content: str,
+        detail: str,
+        place: str = "",
+    ) -> bool:
         """Whether something that the file says may count.
 
         Args:
             keys: Where it stands.
             content: What the answer is good for.
             detail: What is shown of it.
+            place: File and line, where the keys do not lead there.
         """
         text = f"{title}\n{detail}"
         hidden = (text[start:end] for start, end, _ in find_secrets(text))
@@ -178,7 +192,7 @@ class FileReview:
         if not all(map(_IS_ONE_WORD.fullmatch, hidden)):
             why = _HIDDEN
         if why:
-            self.leave_out(group, shortened(title, _LONGEST_PATH), keys, why)
+            self.leave_out(group, shortened(title, _LONGEST_PATH), keys, why, place)
             return False
         return self.review.allows(
             make_item(
@@ -188,15 +202,18 @@ class FileReview:
                 content=content,
                 owner=publisher(self.uri) if self.uri else str(self.root),
                 detail=replace_secrets(detail, lambda secret, kind: "…"),
-                where=self.where(keys),
+                where=place or self.where(keys),
             )
         )
 
-    def leave_out(self, group: TrustGroup, what: str, keys: Keys, why: str) -> None:
+    def leave_out(
+        self, group: TrustGroup, what: str, keys: Keys, why: str, place: str = ""
+    ) -> None:
         """Have something that the file says not count, whoever would allow it.
 
         Args:
             keys: Where it stands.
+            place: File and line, where the keys do not lead there.
         """
         item = ReportItem(
             what=what,
@@ -205,7 +222,7 @@ class FileReview:
             why=why,
             asked_by=self.name,
             owner=self.owner,
-            where=self.where(keys),
+            where=place or self.where(keys),
         )
         self.review.leave_out(item)
 
