@@ -31,6 +31,14 @@ def test_the_table_has_the_words_of_the_screen(capsys: Capture) -> None:
     assert "F2" in line and "/modules" in line
 
 
+@pytest.mark.parametrize("table", ["keys", "chords"])
+def test_an_id_without_quotes_is_told_with_them(table: str, capsys: Capture) -> None:
+    keymap(f'[{table}]\npane.modules = "f9"\n')
+    assert run(["keys"]) == 1
+    said = capsys.readouterr().err
+    assert f'[{table}] pane: no such action. Quote an id with its dot: "pane.modules".' in said
+
+
 def test_what_is_wrong_in_the_keymap_is_told_with_the_nearest_id(capsys: Capture) -> None:
     keymap('[keys]\n"pane.module" = "f9"\n')
     assert run(["keys"]) == 1

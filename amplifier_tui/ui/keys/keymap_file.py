@@ -109,7 +109,12 @@ class _KeymapBuilder:
         for action_id, value in rows.items():
             parts = value.split(",") if isinstance(value, str) else value
             if action_id not in self._actions:
-                hint = did_you_mean(action_id, self._actions, "") or "."
+                dotted = isinstance(value, dict) and next(iter(value), "")
+                hint = (
+                    f'. Quote an id with its dot: "{action_id}.{dotted}".'
+                    if dotted
+                    else did_you_mean(action_id, self._actions, "") or "."
+                )
                 self._refuse(table, action_id, f"no such action{hint}")
             elif not isinstance(parts, list) or not all(isinstance(p, str) for p in parts):
                 self._refuse(table, action_id, "must be a key or a list of keys.")
