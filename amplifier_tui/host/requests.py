@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, get_args
 
 from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.capabilities.client_terminals import ClientTerminals
@@ -86,6 +86,24 @@ class OpenRequest:
     playback: SessionPlayback | None = None
     client_files: ClientFiles | None = None
     client_terminals: ClientTerminals | None = None
+
+
+def request_problem(request: OpenRequest, *, stored: bool) -> tuple[str, str]:
+    """Return why no session can be opened as requested and what to do; both empty where one can.
+
+    Args:
+        stored: It goes on from another session, which may have been in a folder that is gone.
+    """
+    # Other programs write requests, and not all of them have their types checked.
+    cwd: object = request.cwd
+    modes = get_args(Mode)
+    if not isinstance(cwd, Path):
+        return f"cwd is a {type(cwd).__name__}: {cwd!r}", "Give a pathlib.Path."
+    if not stored and not cwd.is_dir():
+        return f"There is no folder {cwd}", "Create it, or open the session in another folder."
+    if request.mode and request.mode not in modes:
+        return f"There is no mode {request.mode!r}", f"Modes are {', '.join(modes)}."
+    return "", ""
 
 
 ExportForm = Literal["markdown", "html", "json", "jsonl", "csv"]

@@ -16,6 +16,7 @@ from amplifier_tui.host.door.open_sessions import OpenSessions
 from amplifier_tui.host.events import Failed, HostEvent, Mode, ModuleFailed
 from amplifier_tui.host.failures import opening_failure
 from amplifier_tui.host.models.setup import check_readers, trial
+from amplifier_tui.host.requests import request_problem
 from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening.opening import Opening
@@ -113,6 +114,11 @@ class SessionOpener(SessionCommands):
         Args:
             taken: It was shown while another window had it open, and is again where this fails.
         """
+        stored = bool(request.resume or carried or request.playback)
+        problem, remedy = request_problem(request, stored=stored)
+        if problem:
+            self._refuse("request", problem, remedy)
+            return
         if self._viewed is not None and request.resume == self._viewed.session_id:
             await self.take_over()
             return
