@@ -74,7 +74,8 @@ class SessionClient(
         """Return the client of another session, which runs beside this one once it is opened.
 
         It has an engine thread, events and an end of its own: what blocks or ends the one does
-        not touch the other. Trust is asked for as here.
+        not touch the other. Trust is asked for as here, and the models chosen in the one answer
+        in the other, too.
         """
 
     def open(self, request: OpenRequest) -> None:

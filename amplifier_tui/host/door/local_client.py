@@ -13,7 +13,7 @@ from itertools import count
 from time import time
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from amplifier_tui.host.client import SessionClient
+from amplifier_tui.host.client import ModelChoice, SessionClient
 from amplifier_tui.host.door.engine import Engine
 from amplifier_tui.host.door.outbox import Outbox
 from amplifier_tui.host.door.stacks import described, innermost
@@ -94,6 +94,7 @@ class LocalClient:
         self.set_waker = self._outbox.set_waker
         self._engine = Engine(self._failed)
         self._service: Service | None = None
+        self._chosen: dict[str, ModelChoice] = {}
         self._closing: Future[None] | None = None
 
     open = _command(SessionClient.open, "open a session")
@@ -196,7 +197,9 @@ class LocalClient:
 
     def beside(self) -> "LocalClient":
         """Return the client of another session, on an engine thread of its own."""
-        return LocalClient(self._trust, self._printed, window=self._window)
+        client = LocalClient(self._trust, self._printed, window=self._window)
+        client._chosen = self._chosen
+        return client
 
     def interrupt(self, immediate: bool = False) -> None:
         """Stop the running turn: after the current step, or at once."""
@@ -270,6 +273,7 @@ class LocalClient:
                 window=self._window,
                 place=self._place,
             )
+            self._service.chosen = self._chosen
         return self._service
 
     def _failed(self, error: BaseException, what: str) -> None:

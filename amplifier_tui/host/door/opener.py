@@ -134,12 +134,12 @@ class SessionOpener(SessionCommands):
         self._cwd = request.cwd
         # A stored session has a mode of its own.
         self._mode = request.mode or ("" if request.resume else self._mode)
-        self._models |= request.models
+        self.chosen |= request.models
         # As the mode: a stored session has its own.
         self._limit = request.limit or (None if request.resume else self._limit)
         shown = self._live or self._viewed
         opening = Opening(
-            replace(request, mode=self._mode, models=self._models, limit=self._limit),
+            replace(request, mode=self._mode, models=self.chosen, limit=self._limit),
             self._put,
             self._trust_all or self._memory,
             carried,

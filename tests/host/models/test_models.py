@@ -169,6 +169,27 @@ def test_a_session_that_is_opened_with_a_model_is_answered_by_it_from_the_first_
     )
 
 
+def test_a_model_that_is_named_for_this_run_answers_beside_too_until_another_is_chosen(
+    project: Project, drive: Callable[..., Driver], server: LoopbackServer
+) -> None:
+    server.script.add("a", "b", "c")
+    name = both(project, server)
+    chosen = {"test": ModelChoice(provider="anthropic", model=HAIKU)}
+    driver = drive()
+    driver.open(name, model="gpt-6-luna", models=chosen)
+    driver.turn("one")
+    beside = drive(driver.client.beside())
+    beside.open(name)
+    beside.turn("two")
+    beside.client.switch_model(SONNET, "anthropic")
+    beside.wait(ModelChanged, lambda event: bool(event.chosen))
+    third = drive(driver.client.beside())
+    third.open(name)
+    third.turn("three")
+    models = [asked(server, index)[1] for index in range(3)]
+    assert models == ["gpt-6-luna", "gpt-6-luna", SONNET]
+
+
 def test_a_remembered_model_is_used_and_one_of_a_provider_that_is_gone_is_not(
     project: Project, drive: Callable[..., Driver], server: LoopbackServer
 ) -> None:

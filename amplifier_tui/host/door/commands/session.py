@@ -45,8 +45,8 @@ class SessionCommands(SessionHolder):
 
     def __init__(self, put: Callable[[HostEvent], None]) -> None:
         super().__init__(put)
-        self._models: dict[str, ModelChoice] = {}
-        """What the user chose, by bundle."""
+        self.chosen: dict[str, ModelChoice] = {}
+        """Which models the user chose, by bundle; sessions beside each other have one."""
         self._limit: SpendLimit | None = None
 
     compact = told(Compactor.compact, lambda live: live.compactor)
@@ -116,7 +116,7 @@ class SessionCommands(SessionHolder):
 
     def _chose(self, live: LiveSession, choice: ModelChoice | None) -> None:
         if choice is not None:
-            self._models[live.bundle] = choice
+            self.chosen[live.bundle] = choice
             live.model_changed()
 
     async def set_limit(self, limit: SpendLimit) -> None:

@@ -27,17 +27,15 @@ def open_beside(
 ) -> None:
     """Open a session beside this one, with the same bundle or another.
 
-    The mode and the limit that the program was started with hold for it, too.
+    The mode and the limit that the program was started with hold for it, too, and the models that
+    were chosen since.
     """
     from amplifier_tui.host.client import OpenRequest
 
     if app.tabs is not None and (asked := app.asked) is not None:
         folder = Path(state.facts.cwd) if state.facts.opened else app.cwd
         name = bundle or state.facts.bundle
-        models = app.preferences.models
-        request = OpenRequest(
-            cwd=folder, bundle=name, models=models, mode=asked.mode, limit=asked.limit
-        )
+        request = OpenRequest(cwd=folder, bundle=name, mode=asked.mode, limit=asked.limit)
         app.tabs.open_beside(request)
 
 
@@ -66,8 +64,7 @@ def resume(
         app.tabs.show(known)
         return True
     place = folder or (state.facts.cwd if state.facts.opened else str(app.cwd))
-    models = app.preferences.models
-    request = OpenRequest(cwd=Path(place), resume=session_id, models=models, shows_busy=True)
+    request = OpenRequest(cwd=Path(place), resume=session_id, shows_busy=True)
     if beside or state.work:
         return app.tabs.open_beside(request, show=show)
     client = app.client

@@ -108,8 +108,7 @@ def _open(app: SessionApp, state: SessionState, card: WorktreeCard) -> None:
 
     if app.tabs is None:
         return
-    models, bundle = app.preferences.models, state.facts.bundle
-    request = OpenRequest(cwd=Path(card.cwd), bundle=bundle, models=models)
+    request = OpenRequest(cwd=Path(card.cwd), bundle=state.facts.bundle)
     # Git may have taken its time: what is done by now goes on where it was begun.
     show = app.state is state and app.screen is app.main and not app.main.prompt.input.text
     if app.tabs.open_beside(request, show=show):
