@@ -101,13 +101,17 @@ class _Lane:
 class RoutedProvider(StandIn):
     """Stands for a provider, which answers unless the user chose another."""
 
-    __slots__ = ("_answered", "_lane", "_name")
+    __slots__ = ("_answered", "_lane", "_name", "answered_as")
+
+    answered_as: tuple[str, str | None] | None
+    """What the provider of the last request is mounted under, and its model; None before one."""
 
     def __init__(self, lane: _Lane, name: str, provider: Any) -> None:
         super().__init__(provider)
         object.__setattr__(self, "_lane", lane)
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_answered", provider)
+        object.__setattr__(self, "answered_as", None)
 
     def get_info(self) -> Any:
         """Describe the provider that answers; the defaults are those of the model it answers with.
@@ -130,12 +134,26 @@ class RoutedProvider(StandIn):
         known = {name: value for name, value in told.items() if value}
         return info.model_copy(update={"defaults": {**getattr(info, "defaults", {}), **known}})
 
+    @property
+    def answers_as(self) -> str:
+        """What the provider that answers the next request is mounted under."""
+        return self._named(*self._lane.target(self._other))
+
+    def _named(self, target: Any, choice: ModelChoice) -> str:
+        return self._name if target is self._other else choice.provider
+
     async def complete(self, request: Any, **more: Any) -> Any:
         """Have a request answered; one that names a model itself goes where it was to go."""
         async with self._lane.route.switching:
             target, choice = self._lane.target(self._other)
         if more.get("model") or getattr(request, "model", None):
             target, choice = self._other, NO_CHOICE
+        name = self._named(target, choice)
+        if not is_aside():
+            # Another one may be chosen before the answer is there.
+            asked = more.get("model") or getattr(request, "model", None)
+            model = asked or self._lane.route.facts_of(name, target, choice).model or None
+            object.__setattr__(self, "answered_as", (name, model))
         wanted = {"model": choice.model, "reasoning_effort": choice.effort}
         # Providers read the request, keyword arguments, or both.
         changes = {name: value for name, value in wanted.items() if value and name not in more}
@@ -145,9 +163,7 @@ class RoutedProvider(StandIn):
         async with lane.route.around(request, target, lane.name):
             if not is_aside():
                 object.__setattr__(self, "_answered", target)
-                lane.route.asked[lane.name] = (
-                    self._name if target is self._other else choice.provider
-                )
+                lane.route.asked[lane.name] = name
             return checked_response(target, await target.complete(request, **changes, **more))
 
     def parse_tool_calls(self, response: Any) -> Any:

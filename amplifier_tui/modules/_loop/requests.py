@@ -103,6 +103,19 @@ def model_of(provider: Any) -> str | None:
     return model if isinstance(model, str) else None
 
 
+def answering(found: tuple[str, Any]) -> tuple[str, Any]:
+    """Return a provider with the name of the one that answers in its place, if it says so."""
+    name, provider = found
+    told = getattr(provider, "answers_as", None)
+    return (told if isinstance(told, str) else name), provider
+
+
+def answered_by(provider: Any, name: str) -> tuple[str, str | None]:
+    """Return name and model of who was asked last in a provider's place, else of itself."""
+    told = getattr(provider, "answered_as", None)
+    return told if isinstance(told, tuple) else (name, model_of(provider))
+
+
 def tool_specs(tools: Mapping[str, Any]) -> list[ToolSpec]:
     """Return what the model is told about the tools, in the order they were mounted."""
     specs = [tool_spec(name, tool) for name, tool in tools.items()]

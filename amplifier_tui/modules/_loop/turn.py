@@ -15,6 +15,8 @@ from amplifier_tui.modules._loop.hook_emitter import HookEmitter, Verdict, plain
 from amplifier_tui.modules._loop.requests import (
     RequestMaker,
     Row,
+    answered_by,
+    answering,
     assistant_row,
     block_rows,
     find_provider,
@@ -55,8 +57,8 @@ class Turn:
             conversation once more, so a log of them grows with its square.
         steps: Requests to the model so far.
         status: How the turn ended; "error" until it did.
-        provider_name: Whom the current step asks.
-        provider: The same, as it is mounted.
+        provider_name: Who answers the current step, which the user may have chosen.
+        provider: Whom it asks, as it is mounted.
         offered: The tools of the current step.
     """
 
@@ -107,7 +109,7 @@ class Turn:
             if self.limit is not None and self.steps >= self.limit:
                 return await self._limit_reached(self.limit)
             self.steps += 1
-            self.provider_name, self.provider = usual
+            self.provider_name, self.provider = answering(usual)
             self.offered = self.tools
             request = await self._next_request()
             if isinstance(request, str):
@@ -139,7 +141,7 @@ class Turn:
         if found is None:
             # Never another one in its place: whoever chose it may have had reasons of privacy.
             return f"A hook chose another provider. {not_mounted(self.providers, name)}"
-        self.provider_name, self.provider = found
+        self.provider_name, self.provider = answering(found)
         return None
 
     async def _next_request(self) -> ChatRequest | str:
@@ -222,15 +224,16 @@ class Turn:
         usage: dict[str, Any] | None,
         finish: Any,
     ) -> None:
+        name, model = answered_by(self.provider, self.provider_name)
         data = {
-            "provider": self.provider_name,
-            "model": model_of(self.provider),
+            "provider": name,
+            "model": model,
             "iteration": self.steps,
             "response": {"content": blocks, "tool_calls": _dumped(calls)},
             "usage": usage,
             "finish_reason": finish,
         }
-        await self.emitter.emit(events.PROVIDER_RESPONSE, plain(data), self.provider_name)
+        await self.emitter.emit(events.PROVIDER_RESPONSE, plain(data), name)
 
     async def _complete(self, request: ChatRequest) -> Any:
         with PartialAnswer(self.hooks) as partial:
@@ -249,9 +252,10 @@ class Turn:
                 raise
 
     async def _provider_failed(self, error: Exception) -> None:
+        name, model = answered_by(self.provider, self.provider_name)
         data = {
-            "provider": self.provider_name,
-            "model": model_of(self.provider),
+            "provider": name,
+            "model": model,
             "iteration": self.steps,
             "error": {"type": type(error).__name__, "msg": str(error)},
             "retryable": bool(getattr(error, "retryable", False)),
@@ -259,7 +263,7 @@ class Turn:
             "usage": usage_data(getattr(error, "usage", None)),
         }
         data = plain(data) | {"status_code": getattr(error, "status_code", None)}
-        await self.emitter.emit(events.PROVIDER_ERROR, data, self.provider_name)
+        await self.emitter.emit(events.PROVIDER_ERROR, data, name)
 
     async def _keep_partial(self, texts: list[str]) -> None:
         row = assistant_row([{"type": "text", "text": text} for text in texts], [])

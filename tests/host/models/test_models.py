@@ -1,6 +1,7 @@
 """Which model answers: chosen in the session, for its sub-agents too, and kept for a resume."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable
 from importlib import import_module
@@ -12,6 +13,7 @@ from amplifier_tui.host.client import ModelChoice, OpenRequest
 from amplifier_tui.host.events import (
     ApprovalRequested,
     Failed,
+    HookTraced,
     ModelChanged,
     Notice,
     SessionOpened,
@@ -188,6 +190,29 @@ def test_a_model_that_is_named_for_this_run_answers_beside_too_until_another_is_
     third.turn("three")
     models = [asked(server, index)[1] for index in range(3)]
     assert models == ["gpt-6-luna", "gpt-6-luna", SONNET]
+
+
+def test_events_of_a_request_name_the_provider_that_answers_it(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add("a", Failure("unauthorized"))
+    driver.open(both(project, server))
+    driver.client.switch_model(ASTRA, "openai")
+    driver.wait(ModelChanged, lambda event: bool(event.chosen))
+    driver.turn("one")
+    driver.turn("two")
+    told = [
+        (trace.event, data["provider"], data["model"])
+        for trace in driver.of(HookTraced)
+        if trace.event in ("provider:request", "provider:response", "provider:error")
+        and "iteration" in (data := json.loads(driver.client.payload(trace.seq).result(5)))
+    ]
+    assert told == [
+        ("provider:request", "openai", ASTRA),
+        ("provider:response", "openai", ASTRA),
+        ("provider:request", "openai", ASTRA),
+        ("provider:error", "openai", ASTRA),
+    ]
 
 
 def test_a_remembered_model_is_used_and_one_of_a_provider_that_is_gone_is_not(
