@@ -47,6 +47,18 @@ COMMANDS = {
         "",
         "",
     ),
+    "nobody reads all of a short answer": (
+        "run hi --bundle ../piped.md <&- | head -c 5; exit ${PIPESTATUS[0]}",
+        130,
+        "Hello",
+        "",
+    ),
+    "all of the answer is read": (
+        "run hi --bundle ../piped.md <&- | head -c 10; exit ${PIPESTATUS[0]}",
+        0,
+        "Hello hi.",
+        "",
+    ),
     "no lines": (
         "run --bundle ../piped.md --input jsonl --output jsonl <&-",
         1,

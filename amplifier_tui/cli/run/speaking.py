@@ -3,6 +3,7 @@
 import contextlib
 import os
 import select
+import stat
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,9 @@ from amplifier_tui.host.events import ApprovalRequested, HostEvent
 
 _LOOKS: Final = 0.2
 """Seconds between two looks whether a run was stopped that waits for an answer."""
+
+_READ_WITHIN: Final = 0.5
+"""Seconds that the end of a run waits for the reader of its last words."""
 
 
 class Speaker:
@@ -60,6 +64,8 @@ class Speaker:
         self.progress("")
         if text:
             self._print(text)
+            if not self.gone:
+                self.gone = _left_unread(self._out.fileno())
 
     def say(self, text: str) -> None:
         """Write a line about the run."""
@@ -148,6 +154,29 @@ class Speaker:
             # What is left in the buffer has nowhere to go either.
             with contextlib.suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
+
+
+def _left_unread(number: int) -> bool:
+    """Whether the reader of a pipe goes away before it has read all; waits a moment for it.
+
+    A pipe takes what is written without anybody who reads it, as long as there is room.
+    """
+    if sys.platform == "win32" or not stat.S_ISFIFO(os.fstat(number).st_mode):
+        return False
+    from fcntl import ioctl
+    from termios import FIONREAD
+
+    def is_left() -> bool:
+        return any(ioctl(number, FIONREAD, bytes(4)))
+
+    # Only errors are looked for: that nobody reads is one.
+    gone, end = select.poll(), time.monotonic() + _READ_WITHIN
+    gone.register(number, 0)
+    while is_left() and time.monotonic() < end:
+        if gone.poll(10):
+            # It may have read the rest in the meantime.
+            return is_left()
+    return False
 
 
 def _stream(stream: TextIO | None) -> TextIO:
