@@ -67,22 +67,26 @@ class SpendGuard:
         found = {"cost": limit.cost, "tokens": limit.tokens}
         self._sender.store.metadata.limit = {key: value for key, value in found.items() if value}
 
-    def set(self, limit: SpendLimit) -> None:
-        """Take another limit; what waits is looked at again."""
+    def set(self, limit: SpendLimit, model: str = "") -> None:
+        """Take another limit; what waits is looked at again.
+
+        Args:
+            model: The one that answers next; empty for the one that answered last.
+        """
         self.begin(limit)
         # Whoever sets a limit is told anew what it is worth.
         self._told.clear()
         self._sender.store.save_metadata()
         self.tell()
-        last = self._usage.last.get(MAIN_LANE)
-        if limit.cost and last is not None and last.cost is None:
+        answered, last = self._last(MAIN_LANE)
+        if limit.cost and last is not None and last.cost is None and _same(model, answered):
             self._say_unknown(self._usage.model)
         self._settle("look again")
 
     def look_ahead(self, model: str, provider: Any) -> None:
         """Look up whether a price is known for a limit in dollars, before anything was answered."""
         self.forget()
-        if self._awaits_price and model and provider is not None:
+        if self._awaits_price(model) and model and provider is not None:
             self._looking = asyncio.get_running_loop().create_task(
                 self._say_unlisted(model, provider)
             )
@@ -92,9 +96,10 @@ class SpendGuard:
         if self._looking is not None:
             self._looking.cancel()
 
-    @property
-    def _awaits_price(self) -> bool:
-        return bool(self.limit.cost) and MAIN_LANE not in self._usage.last
+    def _awaits_price(self, model: str) -> bool:
+        """Whether there is a limit in dollars, and no answer of a model has told what it costs."""
+        answered, last = self._last(MAIN_LANE)
+        return bool(self.limit.cost) and (last is None or not _same(model, answered))
 
     async def _say_unlisted(self, model: str, provider: Any) -> None:
         info = info_of(provider)
@@ -107,7 +112,7 @@ class SpendGuard:
                 found = await list_prices([(info.id, model)])
         except TimeoutError:
             return
-        if not any(found.values()) and self._awaits_price and model not in self._told:
+        if not any(found.values()) and self._awaits_price(model) and model not in self._told:
             self._told.add(model)
             text = (
                 f"No price of {model} is known: unless its answers tell one, a limit in dollars "

@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     LimitAsked,
     LimitChanged,
     LimitResolved,
+    ModelChanged,
     Notice,
     SessionOpened,
     TurnEnded,
@@ -246,6 +247,20 @@ def test_a_price_nobody_knows_is_said_when_the_limit_is_set(
     assert said.until == "limit"
     # Of tokens there was nothing to say.
     assert [event.source for event in driver.of(Notice)].count("limit") == 1
+
+
+def test_a_limit_that_is_set_after_a_switch_is_about_the_model_that_answers_next(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.models = ["small", "other"]
+    server.script.add("one")
+    driver.open(project.bundle(providers=[chat(server, default_model="small")]))
+    driver.turn("a")
+    driver.client.switch_model("other")
+    driver.wait(ModelChanged, lambda event: event.model == "other")
+    driver.client.set_limit(SpendLimit(cost="5"))
+    said = driver.wait(Notice, lambda notice: notice.source == "limit", timeout=30)
+    assert said.text.startswith("No price of other is known")
 
 
 @pytest.mark.parametrize(

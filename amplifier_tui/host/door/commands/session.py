@@ -123,8 +123,9 @@ class SessionCommands(SessionHolder):
         self._limit = limit
         if self._live is not None:
             spending, models = self._live.spending, self._live.models
-            spending.set(limit)
-            spending.look_ahead(models.facts.model, models.provider)
+            model = models.facts.model
+            spending.set(limit, model)
+            spending.look_ahead(model, models.provider)
 
     async def whole_diff(self, diff: str, *, made: bool) -> str:
         from amplifier_tui.host.stream.whole_files import whole_files
