@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import wraps
 from itertools import count
+from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -280,12 +281,19 @@ class LocalClient:
         if self._service is not None:
             self._service.failed(error, what)
             return
+        message = f"Could not {what}: {error or type(error).__name__}"
+        remedy = "The installation may be damaged: install the program again."
+        try:
+            Path.cwd()
+        except OSError:
+            message = "The working directory is no longer there"
+            remedy = "Start the program again in another one."
         self._outbox.put(
             Failed(
                 session_id="",
                 at=time(),
                 kind="internal",
-                message=f"Could not {what}: {error or type(error).__name__}",
-                remedy="The installation may be damaged: install the program again.",
+                message=message,
+                remedy=remedy,
             )
         )

@@ -8,9 +8,10 @@ import pytest
 
 from amplifier_tui.base.shell.reader import read_shell_line
 from amplifier_tui.foundation.trust.gate import trust_everything
+from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.door.open_sessions import OpenSessions
-from amplifier_tui.host.events import Notice, TurnEnded
+from amplifier_tui.host.events import Failed, Notice, TurnEnded
 from tests.host.driving import Driver, Project, calling, saying
 
 
@@ -68,6 +69,23 @@ def test_each_session_is_noted_as_open_until_it_is_closed(
     beside.close()
     assert len(list(records.glob("*.json"))) == 1
     assert window.turn("still here").status == "success"
+
+
+def test_no_session_opens_beside_where_the_working_directory_is_gone(
+    project: Project, window: Driver, drive: Callable[..., Driver], tmp_path: Path
+) -> None:
+    name = project.bundle()
+    window.open(name)
+    beside = drive(window.client.beside())
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(gone)
+        gone.rmdir()
+        beside.client.open(OpenRequest(cwd=beside.cwd, bundle=name))
+        failed = beside.wait(Failed)
+    assert failed.message == "The working directory is no longer there"
+    assert "install" not in failed.remedy
 
 
 def test_lines_of_shell_are_read_on_many_threads_at_once() -> None:
