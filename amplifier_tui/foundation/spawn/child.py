@@ -23,6 +23,7 @@ from amplifier_tui.foundation.bundle.session import (
 from amplifier_tui.foundation.dicts import deep_merge
 from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
 from amplifier_tui.foundation.session.capture import TurnCapture
+from amplifier_tui.foundation.spawn.guards import watched_hooks
 from amplifier_tui.foundation.spawn.preferences import (
     ProviderPreference,
     apply_provider_preferences,
@@ -206,7 +207,8 @@ class ChildRun:
         await equip(
             child, self.resolver, self.package_paths, self.working_dir, self.before_initialize
         )
-        await child.initialize()
+        with watched_hooks(child, self.parent):
+            await child.initialize()
         register_hook_metadata(child)
         coordinator = child.coordinator
         if self.self_delegation_depth > 0:

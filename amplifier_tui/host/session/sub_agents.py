@@ -1,7 +1,8 @@
 """Following a sub-agent: its lane, its hooks and its questions."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
 from amplifier_tui.base.capabilities.mcp import CAPABILITY as MCP_SERVERS
@@ -22,6 +23,19 @@ from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
 
 _LANE_STATUS: Final[dict[str, TurnStatus]] = {"failed": "error", "cancelled": "cancelled"}
+
+
+def _say_failed(parts: SessionParts, info: ChildInfo, data: Mapping[str, Any]) -> None:
+    """Tell once of a module of an agent that did not mount; not of what the session lacks too."""
+    module_id, instance = str(data.get("module_id")), str(data.get("instance_id") or "")
+    key = (module_id, instance)
+    if any((each.module_id, each.instance) == key for each in parts.facts.failed):
+        return
+    text = f"{module_id} of the agent {info.agent_name} failed: {data.get('problem')}"
+    told = parts.facts.broken.setdefault(module_id, set())
+    if text not in told:
+        told.add(text)
+        parts.sender.notice("error", text, module_id, info.session_id)
 
 
 async def follow(
@@ -48,6 +62,8 @@ async def follow(
                 problem = first_line(error_text(trace.data.get("error")))
             case "provider:response":
                 problem = ""
+            case "module:load_failed":
+                _say_failed(parts, info, trace.data)
 
     stop = child.coordinator.hooks.observe(listen)
 

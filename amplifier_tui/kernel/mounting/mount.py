@@ -24,6 +24,8 @@ from amplifier_tui.kernel.mounting.errors import (
     SourceUnavailableError,
     exception_text,
     module_failure_reason,
+    reason_text,
+    with_place,
 )
 from amplifier_tui.kernel.mounting.mounted import Kind, MountedModule
 from amplifier_tui.kernel.mounting.packages.finding import (
@@ -219,6 +221,7 @@ async def _announce_failure(
         "module_type": kind,
         "module_id": spec["module"],
         "error": text,
+        "problem": with_place(reason_text(error), error),
         "reason_code": module_failure_reason(error),
     }
     if spec.get("instance_id"):

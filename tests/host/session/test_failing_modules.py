@@ -6,10 +6,18 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.events import Failed, HandlerHolds, ModuleFailed, Notice, TurnEnded
+from amplifier_tui.host.events import (
+    Failed,
+    HandlerHolds,
+    ModuleFailed,
+    Notice,
+    ToolEnded,
+    TurnEnded,
+)
 from amplifier_tui.kernel.hooks import handler_run
 from amplifier_tui.kernel.hooks.results import WANTED
 from tests.host.driving import Driver, Project, calling
+from tests.host.session.test_agents import ask, coding, script
 
 FAILS = {"action": "maybe"}
 PLACE = r"\(/\S*hooks_answer/__init__\.py:\d+\)"
@@ -93,3 +101,64 @@ def test_without_a_provider_because_it_failed_that_one_is_to_be_corrected(
     failed = driver.wait(Failed)
     assert failed.message.endswith(": hooks-test failed")
     assert failed.remedy == (row.remedy or "Correct hooks-test, or open the demo bundle.")
+
+
+BROKEN = "{module: hooks-test, config: {raise_in_mount: bad day}}"
+WRITES = {
+    "write": {"call": [{"write_file": {"file_path": "new.txt", "content": "written"}}]},
+    "tell": {"say": "Written."},
+}
+
+
+def an_agent(project: Project, modules: str) -> str:
+    """Make a bundle with an agent `clerk` that has modules of its own and writes a file."""
+    agents = project.bundles / "agents"
+    agents.mkdir(exist_ok=True)
+    (agents / "clerk.md").write_text(
+        "---\nmeta: {name: clerk, description: Writes}\ninherit_tools: [tool-filesystem]\n"
+        f"{modules}---\nYou write.\n"
+    )
+    project.allow(["write(**)"])
+    return coding(
+        project, script([ask("clerk"), ask("clerk")], WRITES), "agents: {include: [clerk]}\n"
+    )
+
+
+def test_an_agent_whose_own_hook_does_not_mount_does_not_start_and_that_is_said(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(an_agent(project, f"hooks: [{BROKEN}]\n"))
+    driver.turn("go")
+    assert not (project.folder / "new.txt").exists()
+    ended = [each for each in driver.of(ToolEnded) if each.tool == "task"]
+    assert [each.ok for each in ended] == [False, False]
+    why = (
+        r"hooks-test can't be mounted, .*RuntimeError: bad day \(/\S*hooks_test/__init__\.py:\d+\)"
+    )
+    assert re.search(why, ended[0].output)
+    (notice,) = [each for each in driver.of(Notice) if each.source == "hooks-test"]
+    assert notice.level == "error" and notice.agent != "main"
+    assert re.fullmatch(
+        r"hooks-test of the agent clerk failed: RuntimeError: bad day \(/\S*\.py:\d+\)", notice.text
+    )
+
+
+def test_an_agent_goes_on_without_a_hook_that_its_session_could_not_mount_either(
+    project: Project, driver: Driver
+) -> None:
+    story = script([ask("explorer")], {"only": {"say": "Here."}})
+    driver.open(coding(project, story, f"hooks: [{BROKEN}]\n"))
+    driver.turn("go")
+    (ended,) = [each for each in driver.of(ToolEnded) if each.tool == "task"]
+    assert ended.ok
+    assert not [each for each in driver.of(Notice) if each.source == "hooks-test"]
+
+
+def test_an_agent_goes_on_without_a_tool_of_its_own_that_does_not_mount_and_that_is_said(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(an_agent(project, "tools: [tool-nowhere]\n"))
+    driver.turn("go")
+    assert (project.folder / "new.txt").read_text() == "written"
+    (notice,) = [each for each in driver.of(Notice) if each.source == "tool-nowhere"]
+    assert notice.text.startswith("tool-nowhere of the agent clerk failed: ")

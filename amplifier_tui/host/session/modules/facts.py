@@ -74,7 +74,8 @@ class ModuleFacts:
         planned: In the order they are mounted.
         tools: Module id by tool name.
         failed: What was told of the modules that did not load.
-        broken: By whose handlers failed, the events at which it was told that they do.
+        broken: By what module failed while the session runs, what was told of it: the events at
+            which its handlers fail, and how agents can't mount it.
         mounted: Returns the tools that are mounted now, by name.
     """
 
