@@ -154,6 +154,8 @@ class Workspace(ProjectBundles):
         from amplifier_tui.foundation.checks.agent_modules import leave_out_unreadable
 
         review = self.review(trust, chosen_by, MOST_QUESTIONS)
+        if not review.chosen_by.is_trusted and (entry := self.catalog().find(name)):
+            review.choose(entry.source)
         while True:
             for item in also:
                 review.allows(item)

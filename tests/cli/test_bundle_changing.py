@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 import yaml
 
 from amplifier_tui.cli.bundle.common import TRUSTED, Progress
+from amplifier_tui.cli.group import run
 from tests.cli.bundle_support import ROOT, Bundles, data, in_terminal, rows
 from tests.foundation.helpers import GitRepo
 
@@ -52,6 +54,35 @@ def test_use_writes_the_choice_into_the_scope_and_new_sessions_take_it(
     assert data(capsys.readouterr().out)["active"] is None
     assert bundles.run("show", "--json") == 0
     assert data(capsys.readouterr().out)["name"] == "coding"
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_use_for_a_project_is_the_users_word_for_this_bundle_in_this_project_alone(
+    bundles: Bundles,
+    own_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    scope: str,
+) -> None:
+    own = own_home / ".amplifier" / "bundles"
+    own.mkdir(parents=True)
+    for name in ("mine", "other"):
+        head = f"---\nbundle: {{name: {name}, version: 1.0.0}}\n{COMPLETE}---\nHi.\n"
+        (own / f"{name}.md").write_text(head)
+    clone = tmp_path / "clone"
+    monkeypatch.setattr(sys, "stdin", None)
+    assert bundles.run("use", "mine", "--scope", scope) == 0
+    monkeypatch.chdir(bundles.folder)
+    assert run(["run", "hi"]) == 0
+    shutil.copytree(bundles.folder, clone)
+    chosen = next((bundles.folder / ".amplifier").glob("settings*.yaml"))
+    chosen.write_text(chosen.read_text().replace("mine", "other"))
+    for folder in (bundles.folder, clone):
+        monkeypatch.chdir(folder)
+        capfd.readouterr()
+        assert run(["run", "hi"]) == 1
+        assert "Not used without --trust" in capfd.readouterr().err
 
 
 def test_use_keeps_comments_and_says_which_settings_are_stronger(

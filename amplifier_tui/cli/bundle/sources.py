@@ -39,6 +39,8 @@ def use(context: click.Context, name: str | None, reset: bool, scope: str, as_js
     from amplifier_tui.foundation.exceptions import BundleError
     from amplifier_tui.foundation.settings.settings import Scope
     from amplifier_tui.foundation.settings.writing import write_setting
+    from amplifier_tui.foundation.trust.items import choice_of_bundle
+    from amplifier_tui.host.trust.answers import TrustFile
 
     if bool(name) == reset:
         raise click.UsageError("Name a bundle, or give --reset.")
@@ -52,6 +54,10 @@ def use(context: click.Context, name: str | None, reset: bool, scope: str, as_js
                 raise BundleError(preview.error, remedy="Mend it first; nothing was changed.")
             value = written_source(entry, name)
         file = write_setting(workspace.settings.files, Scope(scope), "bundle.active", value)
+        if name and scope != "global":
+            # Or what the user says here would be asked about, as a stranger's wish.
+            item = choice_of_bundle(workspace.project, entry.source)
+            TrustFile().add({item: True})
     workspace = common.open_workspace(context)
     active = workspace.settings.active_bundle
     if as_json:

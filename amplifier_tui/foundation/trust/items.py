@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from pathlib import Path
 from typing import Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -90,6 +91,25 @@ def make_item(
         detail=detail,
         where=where,
         subject=identity,
+    )
+
+
+def choice_of_bundle(project: Path, source: str) -> TrustItem:
+    """Return the item for the user's own word that a project's settings may choose a bundle.
+
+    It is never asked about, and is of no other project and no other bundle.
+
+    Args:
+        project: The project's folder.
+        source: Where the bundle is: a path or URI.
+    """
+    return make_item(
+        "files",
+        source,
+        subject=("bundle.active", str(project.resolve())),
+        content=source,
+        owner=str(project),
+        detail="the bundle you chose for this project",
     )
 
 

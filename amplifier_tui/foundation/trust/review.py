@@ -18,7 +18,7 @@ from amplifier_tui.foundation.trust.gate import (
     TrustGate,
     TrustRequest,
 )
-from amplifier_tui.foundation.trust.items import TrustGroup, TrustItem, make_item
+from amplifier_tui.foundation.trust.items import TrustGroup, TrustItem, choice_of_bundle, make_item
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 
 ALLOW_IT: Final = (
@@ -146,6 +146,12 @@ class TrustReview:
         if not answer:
             self._refused[item.key] = item
         return answer
+
+    def choose(self, source: str) -> None:
+        """Open a bundle: on the user's word, if that is kept for this project, else as before."""
+        item = choice_of_bundle(self.places.project, source)
+        if self._answers.known(item):
+            self.chosen_by = Owner.USER
 
     def leave_out(self, item: ReportItem) -> None:
         """Note what does not count and is not asked about."""
