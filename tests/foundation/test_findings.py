@@ -74,6 +74,25 @@ async def test_each_entry_that_leads_nowhere_has_its_line(tmp_path: Path, bundle
     }
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "severity"),
+    [
+        ("loop-streaming", "loop-streamng", "error"),
+        ("context-simple", "context-simpel", "error"),
+        ("module: provider-mock", "module: provider-mok", "error"),
+        ("{module: provider-mock}", "{module: provider-mock}, {module: provider-zz}", "warning"),
+    ],
+)
+async def test_a_module_that_no_session_runs_without_must_be_there(
+    tmp_path: Path, bundles: Path, right: str, wrong: str, severity: str
+) -> None:
+    text = COMPLETE.replace(right, wrong)
+    assert text != COMPLETE
+    write(bundles / "mine.yaml", f"bundle: {{name: mine}}\n{text}")
+    (problem,) = await findings(tmp_path)
+    assert (problem.severity, "is installed" in problem.message) == (severity, True)
+
+
 @pytest.mark.parametrize(("script", "there"), [("../../s.yaml", True), ("../s.yaml", False)])
 async def test_a_script_that_is_not_there_is_told_with_its_line(
     tmp_path: Path, bundles: Path, script: str, there: bool

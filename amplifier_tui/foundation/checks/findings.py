@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.bundle.entries import entries_of
@@ -143,6 +144,11 @@ def _same_names(bundle: BundleData) -> Iterator[Problem]:
 
 
 def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:
+    providers = [each for each in preview.modules if each.kind == "provider"]
+    needed = {"orchestrator", "context"}
+    if all(each.state == "missing" for each in providers):
+        # No session runs without one that works.
+        needed.add("provider")
     for module in preview.modules:
         # An entry that names no module is found with its file.
         if module.state == "missing" and module.module_id:
@@ -151,7 +157,10 @@ def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator
             if module.remedy:
                 yield Problem(module.problem, "error", *place, module.remedy)
             else:
-                yield Problem(f"{module.module_id}: {module.problem}", "warning", *place)
+                severity: Literal["error", "warning"] = (
+                    "error" if module.kind in needed else "warning"
+                )
+                yield Problem(f"{module.module_id}: {module.problem}", severity, *place)
     for entry in entries_of(bundle):
         problem, remedy = wrong_kind(entry) if entry.agent or entry.section == "spawn" else ("", "")
         if problem and entry.agent:
