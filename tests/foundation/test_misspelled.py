@@ -102,6 +102,19 @@ async def test_what_spawn_keeps_from_agents_may_be_what_an_agent_brings(tmp_path
     assert found == (6, "spawn.exclude_tools: there is no 'tool-tsk' Did you mean 'tool-task'?")
 
 
+async def test_a_role_and_raw_of_the_wrong_type_are_told(tmp_path: Path) -> None:
+    write(tmp_path / ".amplifier/bundles/agents/a.md", "---\nmodel_role: 5\n---\nHi.\n")
+    write(tmp_path / ".amplifier/bundles/agents/b.md", "---\nmodel_role: [fast]\n---\nHi.\n")
+    text = (
+        "bundle: {name: mine}\nincludes: [coding]\nagents: {include: [a, b]}\n"
+        "session: {raw: yes please}\n"
+    )
+    assert said(await findings(tmp_path, text)) == [
+        (4, "'raw' is neither true nor false, but 'yes please'"),
+        (2, "'model_role' is neither a name nor a list of names"),
+    ]
+
+
 async def test_keys_that_are_like_none_are_left_to_others(tmp_path: Path) -> None:
     text = f"{TOP}notes: 1\nagents: {{a: {{instruction: x, tags: [b]}}}}\n"
     assert await findings(tmp_path, text.replace("{name: mine}", "{name: mine, author: me}")) == []

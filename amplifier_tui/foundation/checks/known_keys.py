@@ -59,6 +59,9 @@ def unknown_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
         if not isinstance(named, str) or not named.strip():
             found = f"includes[{index}] names no bundle, and is ignored"
             yield ("includes", index), found, "Write - <name or uri>."
+    raw = session.get("raw") if isinstance(session, dict) else None
+    if not isinstance(raw, bool | None) and not variables(raw):
+        yield ("session", "raw"), f"'raw' is neither true nor false, but {raw!r}", ""
     for keys, entry in _entries_in(data):
         yield from _odd_entry(entry, keys)
     yield from _misshapen(data.get("spawn"), ("spawn",))
@@ -110,6 +113,10 @@ def _misshapen(data: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
     if not isinstance(data.get("session"), dict | None):
         got = type(data["session"]).__name__
         yield (*keys, "session"), f"'session' is no mapping, but {got}, and is ignored", ""
+    role = data.get("model_role")
+    roles = role if isinstance(role, list) else [role]
+    if role is not None and not all(isinstance(each, str) for each in roles):
+        yield (*keys, "model_role"), "'model_role' is neither a name nor a list of names", ""
     for key, (kinds, form) in _LISTS.items():
         if key == "tools" and keys != ("spawn",):
             continue
