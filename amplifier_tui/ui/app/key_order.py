@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
 
 from amplifier_tui.ui.terminal.textual_costs import in_time
 
 if TYPE_CHECKING:
+    from textual.app import App
     from textual.widget import Widget
-
-    from amplifier_tui.ui.app.session_app import SessionApp
 
 _PATIENCE: Final = 0.3
 """Seconds that keys wait for one before them which no widget hands on."""
@@ -27,11 +26,18 @@ class KeyOrder:
 
     Args:
         hear: Takes a key or a paste that waited.
+        opened: Returns what an action has put into a screen that takes the keys, if anything.
     """
 
-    def __init__(self, app: SessionApp, hear: Callable[[events.Event], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        app: App[Any],
+        hear: Callable[[events.Event], Awaitable[None]],
+        opened: Callable[[], Widget | None],
+    ) -> None:
         self._app = app
         self._hear = hear
+        self._opened = opened
         self._waiting: list[events.Event] | None = []
         """What waits; None while nothing has to."""
         self._key: events.Key | None = None
@@ -69,9 +75,8 @@ class KeyOrder:
     async def heard(self, event: events.Event) -> None:
         """Let what waits for an event be heard, once what that opens is there."""
         if event is self._key:
-            bar = self._app.main.find_bar
-            if bar is not None:
-                await in_time(bar._mounted_event)
+            if (opened := self._opened()) is not None:
+                await in_time(opened._mounted_event)
             # What has the keys from now on is set in a message of the app's.
             self._app.call_later(self._over, event)
         elif isinstance(event, events.Ready):

@@ -69,7 +69,7 @@ class SessionApp(App[Farewell]):
         """All sessions of the window: client, state and link are of the one that is shown."""
         self.early: list[tuple[str, bool]] = []
         """What was sent before a session is open, each with whether it is to be queued."""
-        self.key_order = KeyOrder(self, self.on_event)
+        self.key_order = KeyOrder(self, self.on_event, lambda: self.main.find_bar)
         self.page: BrowserPage | None = None
         """What shows the program in place of a terminal."""
         self.mode_steps = ModeSteps(self.set_timer, self.say, lambda text: self.main.unsay(text))
