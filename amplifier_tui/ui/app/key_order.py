@@ -21,8 +21,8 @@ class KeyOrder:
     """Holds keys and pastes back until the key before them has done what it does.
 
     Textual gives every key at once to what has the focus. A key of the whole screen is run when the
-    widgets have handed it on, and keys that came in one piece with it would go to the old place.
-    Before the first frame nothing has the focus.
+    widgets have handed it on, or before they have heard any: of keys that came in one piece some
+    would go to the old place, others overtake. Before the first frame nothing has the focus.
 
     Args:
         hear: Takes a key or a paste that waited.
@@ -53,16 +53,16 @@ class KeyOrder:
         return True
 
     def begins(self, event: events.Event) -> Widget | None:
-        """Hold back what follows a key that the screen or the app runs.
+        """Hold back what follows a key, but for what is typed on the main screen.
 
         Returns:
             The widget that it goes to first; None for any other event.
         """
-        if not isinstance(event, events.Key) or event.is_forwarded or event.is_printable:
+        if not isinstance(event, events.Key) or event.is_forwarded:
             return None
         screen = self._app.screen
-        found = screen.active_bindings.get(event.key)
-        if found is None or found.node not in (screen, self._app):
+        if event.is_printable and len(self._app.screen_stack) == 1:
+            # In one field letters keep their order.
             return None
         self._key, self._waiting = event, []
         return screen.focused or screen

@@ -110,3 +110,19 @@ async def test_help_finds_what_a_key_does() -> None:
             await drive.write(key)
             assert help_.rows.row_id == action
             await drive.press("ctrl+u")
+
+
+async def test_arrows_and_enter_that_come_in_one_piece_run_the_row_they_lead_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran: list[str] = []
+
+    async def run(action: str, argument: str = "") -> None:
+        ran.append(action)
+
+    async with running(size=(80, 24)) as drive:
+        monkeypatch.setattr(drive.app, "run_by_id", run)
+        for keys in ((), ("down",), ("down", "down"), ("down", "down", "up")):
+            await drive.press("ctrl+p")
+            await drive.press_at_once(*keys, "enter")
+    assert len(ran) == 4 and ran[1] == ran[3] and len(set(ran)) == 3
