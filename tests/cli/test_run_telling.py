@@ -71,3 +71,10 @@ def test_the_place_where_a_module_failed_is_told_behind_a_long_message() -> None
     speaker = Speaker()
     follow(Client(STARTED, failed, ended()), speaker)
     assert speaker.said == [f"hooks-a: {error}"]
+
+
+def test_a_hook_that_takes_long_is_named_once() -> None:
+    held = events.HandlerHolds(session_id=S, event="tool:pre", handler="hooks-slow", tool="bash")
+    speaker = Speaker()
+    follow(Client(STARTED, held, replace(held, over=True), held, ended()), speaker)
+    assert speaker.said == ["tool:pre waits for the hook hooks-slow"]

@@ -22,6 +22,7 @@ from amplifier_tui.host.events import (
     ApprovalRequested,
     BlockEnded,
     Failed,
+    HandlerHolds,
     HookTraced,
     HostEvent,
     LimitAsked,
@@ -139,6 +140,8 @@ class Headless:
         self._result = RunResult()
         self._words: dict[str, str] = {}
         self._said = ""
+        self._held: set[str] = set()
+        """Hooks of which it was said that they take long."""
         """What was said of problems so far: the last words don't repeat it."""
         self._steps = 0
         self._begun = self._over = self._refused = self._stopped = False
@@ -281,6 +284,9 @@ class Headless:
                 what = f"{event.module_id}: {event.error}"
                 # The place in its code stands behind what may be a long message.
                 self._speaker.say(with_remedy(one_line(what, _SAID), event.remedy))
+            case HandlerHolds(over=False) if event.handler not in self._held:
+                self._held.add(event.handler)
+                self._speaker.say(f"{event.event} waits for the hook {event.handler}")
             case Notice(level="warning" | "error"):
                 source = event.source.removeprefix("hook:")
                 # "descriptor" names nobody: a library, or a thread of any module wrote it.
