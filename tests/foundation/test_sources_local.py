@@ -69,6 +69,21 @@ async def test_the_root_of_a_path_is_the_nearest_bundle_or_its_own_folder(tmp_pa
     assert (await sources.resolve(str(cached))).source_root == tmp_path / "cache" / "clone-1"
 
 
+@pytest.mark.parametrize("fragment", ["subdir=a", "subdirectroy=a", "egg=x&sub=a", "main"])
+def test_a_fragment_that_means_nothing_is_refused(fragment: str, tmp_path: Path) -> None:
+    for start in ("git+https://h/o/r@main", "https://h/b.yaml", "zip+https://h/b.zip", "file:///b"):
+        with pytest.raises(BundleNotFoundError, match="means nothing") as caught:
+            resolver(tmp_path).check(f"{start}#{fragment}")
+        value = "a" if "=" in fragment else "PATH"
+        assert f"#subdirectory={value}." in caught.value.remedy
+
+
+def test_fragments_that_python_knows_and_paths_with_a_hash_are_let_be(tmp_path: Path) -> None:
+    for uri in ("git+https://h/r#egg=x&subdirectory=a", "zip+https://h/b.zip#sha256=0", "/a/b#c"):
+        resolver(tmp_path).check(uri)
+    resolver(tmp_path).check("git+https://h/r#")
+
+
 async def test_nobody_handles_an_unknown_scheme(tmp_path: Path) -> None:
     for uri in ("ftp://h/x", "", "zip+ftp://h/x.zip"):
         with pytest.raises(BundleNotFoundError):

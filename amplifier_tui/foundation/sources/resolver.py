@@ -12,6 +12,8 @@ from amplifier_tui.foundation.sources.http import HttpSourceHandler
 from amplifier_tui.foundation.sources.local import FileSourceHandler, PackageSourceHandler
 from amplifier_tui.foundation.sources.zip import ZipSourceHandler
 
+_KEYS = ("subdirectory", "egg", "md5", "sha1", "sha224", "sha256", "sha384", "sha512")
+"""What a fragment may say; all but the first are Python's, and mean nothing here."""
 _SCHEMES = ("git+https", "git+ssh", "git+file", "https", "http", "zip+https", "zip+file", "file")
 
 
@@ -75,6 +77,7 @@ class SimpleSourceResolver:
         if "\0" in uri:
             raise BundleNotFoundError(f"No source has a null character: {redact_uri(uri)!r:.80}")
         parsed = parse_uri(uri)
+        _check_fragment(uri)
         for handler in self._handlers:
             if handler.can_handle(parsed):
                 return handler
@@ -82,3 +85,16 @@ class SimpleSourceResolver:
             f"No handler for URI: {redact_uri(uri)}{did_you_mean(parsed.scheme, _SCHEMES)}",
             remedy="Use a path, git+https, https, zip+https, or the name of a bundle or package.",
         )
+
+
+def _check_fragment(uri: str) -> None:
+    """Raise a `BundleNotFoundError` where a URI ends in what means nothing: another was meant."""
+    if "://" not in uri:
+        return  # A path, in which it is a part of the name.
+    for part in filter(None, uri.partition("#")[2].split("&")):
+        key, _, value = part.partition("=")
+        if key not in _KEYS:
+            raise BundleNotFoundError(
+                f"'#{part}' means nothing in {redact_uri(uri)}",
+                remedy=f"A folder in a source is named as #subdirectory={value or 'PATH'}.",
+            )

@@ -36,6 +36,18 @@ async def test_a_path_without_a_package_says_what_was_expected(tmp_path: Path) -
     assert module_failure_reason(caught.value) == "invalid_package_layout"
 
 
+@pytest.mark.parametrize("inside", ["tool-a", "modules/tool-a", "tools"])
+async def test_a_package_that_lies_deeper_has_its_folder_named(tmp_path: Path, inside: str) -> None:
+    write(tmp_path / inside, "tool-a")
+    write(tmp_path / "hidden" / "too" / "deep", "tool-a")
+    write(tmp_path / ".git", "tool-a")
+    with pytest.raises(ModuleValidationError) as caught:
+        await (await loader_for(Resolver(tmp_path))).load("tool-a")
+    assert f"#subdirectory={inside}." in caught.value.remedy
+    assert caught.value.remedy in str(caught.value)
+    assert caught.value.remedy not in caught.value.reason
+
+
 @pytest.mark.parametrize(
     "manifest", ['transport = "wasm"', '[module]\ntransport = "grpc"', '[module]\ntransport="rust"']
 )

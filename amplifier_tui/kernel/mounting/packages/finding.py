@@ -1,6 +1,7 @@
 """Packages of modules on disk: finding them, importing them, telling their kind."""
 
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ ENTRY_POINT_GROUP: Final = "amplifier.modules"
 """Entry points of this group are modules."""
 _MOST_BYTES: Final = 1_000_000
 """Most that is read of a project's own file."""
+_MOST_FOLDERS: Final = 500
+"""Most folders of one depth that a module is looked for in, where its source has none."""
 
 # What a module's name says about its kind; the first that fits.
 _NAMED: Final = (
@@ -143,12 +146,33 @@ def require_package_dir(module_id: str, path: Path) -> Path:
         )
     found = find_package_dir(module_id, path)
     if found is None:
-        raise ModuleValidationError(
+        problem = (
             f"Module '{module_id}' has no valid Python package at {path}: expected "
-            f"{package_name(module_id)}/__init__.py there",
+            f"{package_name(module_id)}/__init__.py there"
+        )
+        remedy = _remedy_below(module_id, path)
+        raise ModuleValidationError(
+            f"{problem}. {remedy}" if remedy else problem,
             reason_code="invalid_package_layout",
+            reason=problem,
+            remedy=remedy,
         )
     return found
+
+
+def _remedy_below(module_id: str, path: Path) -> str:
+    """Say how the source names a module that is one or two folders below; empty if none is."""
+    name = package_name(module_id)
+    for pattern in ("[!.]*", "[!.]*/[!.]*"):
+        for folder in sorted(islice(path.glob(pattern), _MOST_FOLDERS)):
+            places = (folder / name, folder / "src" / name)
+            if any(map(_is_package, places)) or module_id in declared_modules(folder):
+                inside = folder.relative_to(path).as_posix()
+                return (
+                    f"It is in {inside} there: add that to the source, to one of git as "
+                    f"#subdirectory={inside}."
+                )
+    return ""
 
 
 def _native_transport(path: Path) -> str | None:
