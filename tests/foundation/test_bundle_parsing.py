@@ -86,6 +86,15 @@ def test_a_missing_module_is_no_error_while_loading() -> None:
     assert Bundle.from_dict({"tools": [{"source": "x"}]}).tools == [{"source": "x"}]
 
 
+def test_sources_in_the_home_become_absolute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    tools = [{"module": "a", "source": source} for source in ("~", "~/mods", "~mods", "a~/b")]
+    bundle = Bundle.from_dict({"tools": tools}, base_path=Path("/base"))
+    assert [tool["source"] for tool in bundle.tools] == [
+        *("/home/me", "/home/me/mods", "~mods", "a~/b")
+    ]
+
+
 def test_relative_sources_become_absolute_on_copies() -> None:
     data: dict[str, Any] = {
         "tools": [{"module": "a", "source": "./m/a", "extra": 1}],

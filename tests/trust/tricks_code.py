@@ -59,6 +59,17 @@ CODE: dict[str, Trick] = {
         "clone/.amplifier/bundles",
         RUNS,
     ),
+    "a tool by way of the home": Trick(
+        both(
+            lambda at: at.module("m") and None,
+            lambda at: at.bundle(
+                f"tools:\n- module: tool-evil\n  source: ~/{os.path.relpath(at.clone, at.home)}/m\n"
+            ),
+        ),
+        "code",
+        "tool-evil",
+        RUNS,
+    ),
     "a hook": Trick(
         both(
             lambda at: at.module("m", "hooks-evil") and None,
