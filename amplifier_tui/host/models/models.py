@@ -26,6 +26,7 @@ from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import aside
 from amplifier_tui.kernel.message_models import ChatRequest, Message
 from amplifier_tui.kernel.models import ModelInfo
+from amplifier_tui.kernel.mounting.contents import place_of
 
 logger = logging.getLogger(__name__)
 
@@ -329,18 +330,26 @@ class Models:
     async def _listed(self, name: str, provider: Any) -> list[ModelCard]:
         try:
             async with asyncio.timeout(LISTING):
-                infos = [each for each in await awaited(provider.list_models()) if _is_info(each)]
+                found = list(await awaited(provider.list_models()))
         except Exception as error:
             # A provider's code: whatever it raises stands in the place of its models.
             logger.info("The models of %s can't be listed: %s", name, error)
             problem = self._sender.redactor.text(str(error) or type(error).__name__)
             return [ModelCard(provider=name, problem=problem)]
+        infos = [each for each in found if isinstance(each, ModelInfo)]
         about = info_of(provider)
         vendor = (about.id if about is not None else "") or name
         unknown = [i for i in infos if i.pricing is None and not _is_local(i)]
         prices = await list_prices((vendor, info.id) for info in unknown)
         own, efforts = described(name, provider), _efforts(provider)
-        return [self._card(own, info, prices.get((vendor, info.id), ()), efforts) for info in infos]
+        cards = [
+            self._card(own, each, prices.get((vendor, each.id), ()), efforts) for each in infos
+        ]
+        if odd := next((each for each in found if not isinstance(each, ModelInfo)), None):
+            at = place_of(provider.list_models)
+            said = f"list_models() should return ModelInfo, got {type(odd).__name__}"
+            cards.append(ModelCard(provider=name, problem=f"{said} ({at})" if at else said))
+        return cards
 
     def _card(
         self, own: ProviderFacts, info: Any, listed: Any, efforts: tuple[str, ...]
@@ -367,10 +376,6 @@ class Models:
             efforts=efforts if thinks else (),
             current=(name, info.id) == (facts.name, facts.model),
         )
-
-
-def _is_info(found: Any) -> bool:
-    return isinstance(found, ModelInfo)
 
 
 def _is_local(info: Any) -> bool:

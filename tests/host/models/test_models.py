@@ -78,6 +78,19 @@ def test_a_provider_that_can_t_list_its_models_says_why_in_their_place(
     assert len(cards) == 3
 
 
+def test_a_provider_that_lists_names_says_why_none_is_offered(
+    project: Project, driver: Driver, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def named(_: Any) -> list[str]:
+        return ["gpt-6-luna"]
+
+    monkeypatch.setattr(OpenAIProvider, "list_models", named)
+    driver.open(both(project, server))
+    cards = driver.client.models().result(30)
+    (broken,) = [card for card in cards if card.provider == "openai"]
+    assert "should return ModelInfo, got str" in broken.problem and __file__ in broken.problem
+
+
 def test_a_failure_is_said_of_the_provider_that_was_asked(
     project: Project, driver: Driver, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
