@@ -69,6 +69,30 @@ async def test_an_observer_hears_once_per_emit_who_answered_what(hooks: HookRegi
     assert before <= trace.started <= time.time()
 
 
+@pytest.mark.parametrize(
+    ("answer", "lacking"),
+    [
+        (HookResult(action="modify"), "data"),
+        (HookResult(action="inject_context"), "context_injection"),
+        (HookResult(action="modify", data={}), ""),
+        (HookResult(action="inject_context", context_injections=[{"content": "a"}]), ""),
+    ],
+)
+async def test_an_action_without_what_it_is_for_is_a_mistake_and_does_nothing(
+    answer: HookResult, lacking: str, hooks: HookRegistry
+) -> None:
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    hooks.register("x", lambda event, data: answer)
+    result = await hooks.emit("x", {"a": 1})
+    error = traces[0].handlers[0].error
+    if lacking:
+        assert result.action == "continue"
+        assert error and f"without `{lacking}` does nothing" in error and __file__ in error
+    else:
+        assert error is None
+
+
 async def test_an_observer_hears_of_emits_nobody_handles(hooks: HookRegistry) -> None:
     traces: list[HookTrace] = []
     hooks.observe(traces.append)

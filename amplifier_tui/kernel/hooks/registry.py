@@ -31,6 +31,7 @@ from amplifier_tui.kernel.hooks.results import (
     injections_of,
     merge_injections,
     read_result,
+    without_effect,
 )
 from amplifier_tui.kernel.hooks.trace import (
     Conclude,
@@ -232,6 +233,9 @@ class HookRegistry(Registrations):
                     _tell(report, emitted, continue_with(None))
                 raise
             if report is not None:
+                if problem is None and (lacking := without_effect(answer)):
+                    where = place_of(entry.handler)
+                    problem = f"{lacking} ({where})" if where else lacking
                 report.add(entry.name, began, answer, problem, entry.module)
             if answer is not None and answer.user_message:
                 answer = self._shown(answer, event, entry)

@@ -1,7 +1,7 @@
 """Reading what handlers answer, and putting several answers together."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -11,6 +11,19 @@ from amplifier_tui.kernel.models.hook_result import ContextInjection, HookResult
 INVALID_RESPONSE = "Hook handler returned invalid response"
 WANTED = 'Return a HookResult, such as HookResult(action="continue")'
 """What the author of such a handler can do."""
+
+
+_NEEDED: Final = {"modify": "data", "inject_context": "context_injection"}
+
+
+def without_effect(answer: HookResult | None) -> str:
+    """Say what an answer lacks without which its action does nothing; empty where it has it."""
+    field = _NEEDED.get(answer.action) if answer is not None else None
+    if answer is None or field is None or getattr(answer, field) is not None:
+        return ""
+    if answer.action == "inject_context" and answer.context_injections:
+        return ""
+    return f'action="{answer.action}" without `{field}` does nothing'
 
 
 class InvalidHookResponseError(Exception):

@@ -12,6 +12,7 @@ from amplifier_tui.kernel.hooks.results import (
     InvalidHookResponseError,
     first_problem,
     read_result,
+    without_effect,
 )
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.kernel.mounting.contents import place_of
@@ -77,6 +78,10 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
                 remedy = 'Change a copy: data={**data, "tool_input": {...}}'
                 said = f"{who} {problem}, so the call is refused"
                 result.fail("hook_answer", said, remedy, where=place_of(handler))
+            elif lacking := without_effect(answer):
+                remedy = 'Give it what it is for, or answer action="continue"'
+                said = f"{who}: {lacking}"
+                result.fail("hook_answer", said, remedy, "warning", place_of(handler))
             else:
                 result.succeed("hook_answer", f"{who} answers with a hook result")
     return bool(handlers)

@@ -76,6 +76,14 @@ def test_each_message_of_a_hook_is_a_notice_of_that_hook(
     assert (levels["submit"], levels["complete"]) == ("error", "info")
 
 
+def test_an_action_that_lacks_what_it_is_for_is_told_once(project: Project, driver: Driver) -> None:
+    answers = {"prompt:submit": [{"action": "modify"}]}
+    driver.open(project.bundle(hooks=(("hooks-answer", answers),)))
+    assert [driver.turn(text).status for text in ("one", "two")] == ["success"] * 2
+    (told,) = [e for e in driver.of(Notice) if e.source == "hook:hooks-answer"]
+    assert told.level == "warning" and "without `data` does nothing" in told.text
+
+
 def test_a_denial_of_the_prompt_shows_its_message(project: Project, driver: Driver) -> None:
     denial = says("Not on Sundays", action="deny", reason="It is Sunday")
     driver.open(project.bundle(hooks=(("hooks-answer", {"prompt:submit": [denial]}),)))

@@ -88,6 +88,11 @@ async def failed(package: Path, kind: str) -> list[ValidationCheck]:
         ("tool:pre", CHANGE % '"tool_input": None', *REFUSED, "leaves no object as `tool_input`"),
         ("tool:pre", CHANGE % '"tool_name": ""', *REFUSED, "leaves no `tool_name`"),
         ("tool:pre", '{"action": "modify", "data": {"x": 1}}', *REFUSED, "leaves no `tool_name`"),
+        ("tool:pre", '{"action": "modify"}', "hook_answer", "warning", 4, "without `data` does"),
+        (
+            *("tool:post", 'HookResult(action="inject_context")', "hook_answer", "warning", 4),
+            "without `context_injection` does nothing",
+        ),
         ("tool:post", 'data["nothing"]', "hook_answer", "warning", 5, "KeyError: 'nothing'"),
         ("tool:before", "None", "hook_event", "warning", 4, "are tool:pre, tool:post, tool:error"),
         ("promt:submit", "None", "hook_event", "warning", 4, "did you mean 'prompt:submit'?"),
@@ -106,7 +111,7 @@ async def test_a_handler_that_answers_or_listens_wrongly_has_its_line(
 @pytest.mark.parametrize(
     "answer",
     [
-        *("None", "HookResult()", '{"action": "deny"}', "{}", '{"action": "modify"}'),
+        *("None", "HookResult()", '{"action": "deny"}', "{}"),
         CHANGE % '"tool_input": {"text": "new"}',
     ],
 )
