@@ -320,7 +320,7 @@ class ModuleMounted(HostEvent):
         events: Hook events it listens to.
         in_place_of: The source in whose place the built-in module is used; empty for none.
         again: It was mounted before, and is now in its own place.
-        problems: What is wrong with its tools, which are there all the same.
+        problems: What is wrong with its tools and handlers, which are there all the same.
     """
 
     module_id: str

@@ -13,8 +13,18 @@ from amplifier_tui.kernel.mounting.errors import WrongAnswerError
 
 _TYPES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_BESIDE: Final = (
+    "context:budget",
+    "orchestrator:rate_limit_delay",
+    "prompt:commands_changed",
+    "session:config",
+    "session:workspace",
+    "tool:progress",
+)
+"""Events of the program and of published modules that are not the kernel's."""
 _EVENTS: Final = (
     *events.ALL_EVENTS,
+    *_BESIDE,
     *(value for name, value in vars(events).items() if name.isupper() and isinstance(value, str)),
 )
 
@@ -61,10 +71,27 @@ def event_problem(event: str) -> str:
     """Return why a handler of an event may never be called; empty for an event of the kernel."""
     if event in _EVENTS:
         return ""
+    return f"no event of the kernel is called {event!r:.80}{_like(event)}"
+
+
+def mistaken_event(event: str) -> str:
+    """Return what `event_problem` does where a known event may be meant.
+
+    Modules emit others of their own, under names of theirs.
+    """
+    return event_problem(event) if _like(event) else ""
+
+
+EVENT: Final = "Correct the name, unless a module emits it"
+"""What the author of a handler can do whose event the kernel does not emit."""
+
+
+def _like(event: str) -> str:
+    """Return the end of a sentence that offers known events; empty where none is like it."""
     family = event.partition(":")[0]
     same = [each for each in dict.fromkeys(_EVENTS) if each.partition(":")[0] == family]
     known = f"; events of {family!r:.80} are {', '.join(same)}" if same else ""
-    return f"no event of the kernel is called {event!r:.80}{known or did_you_mean(event, _EVENTS)}"
+    return known or did_you_mean(event, _EVENTS)
 
 
 def place_of(thing: Any) -> str:

@@ -13,6 +13,7 @@ from amplifier_tui.kernel.mounting.callbacks import (
     positional_parameters,
 )
 from amplifier_tui.kernel.mounting.contents import (
+    EVENT,
     RESPONSE,
     SCHEMA,
     TOOL_NAME,
@@ -220,8 +221,7 @@ class HookValidator(ModuleValidator):
             who = f"Handler '{name}' of '{event}'"
             result.add(_check_handler(who, handler, self.mount_place))
             if wrong := event_problem(event):
-                remedy = "Correct the name, unless a module emits it"
-                result.fail("hook_event", wrong, remedy, "warning", place_of(handler))
+                result.fail("hook_event", wrong, EVENT, "warning", place_of(handler))
 
     async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
         """Add what the handlers of prompts and tool calls answer."""

@@ -260,3 +260,14 @@ def test_a_mount_of_the_search_path_that_is_not_async_has_failed_with_line_and_r
     assert "tool-bent" not in [each.module_id for each in driver.of(ModuleMounted)]
     why = report(driver)["tool-bent"].why
     assert f"({source}:1). Define it as: async def mount(coordinator, config)" in why
+
+
+def test_a_hook_of_an_event_that_may_be_meant_for_another_has_a_mistake(
+    project: Project, driver: Driver
+) -> None:
+    heard = {event: [{}] for event in ("tool:before", "tool:progress", "mine:own", "tool:post")}
+    driver.open(project.bundle(hooks=(("hooks-answer", heard),)))
+    (mounted,) = [e for e in driver.of(ModuleMounted) if e.module_id == "hooks-answer"]
+    (problem,) = mounted.problems
+    assert "'tool:before'; events of 'tool' are tool:pre," in problem
+    assert [e.text for e in driver.of(Notice)] == [f"hooks-answer: {problem}"]

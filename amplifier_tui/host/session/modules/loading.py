@@ -42,8 +42,10 @@ from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
 from amplifier_tui.kernel.mounting.contents import (
+    EVENT,
     SCHEMA,
     TOOL_NAME,
+    mistaken_event,
     place_of,
     schema_problem,
     tool_name_problem,
@@ -53,6 +55,8 @@ from amplifier_tui.kernel.mounting.packages.finding import check_kind
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
 _POINTS: Final = ("orchestrator", "context", "providers", "tools")
+_ANNOUNCED: Final = "observability.events"
+"""Channel in which modules say which events they emit."""
 _FATAL: Final = frozenset({"orchestrator", "context"})
 
 Mount = Callable[[Any], Awaitable[Any]]
@@ -145,7 +149,10 @@ class ObservingLoader(ModuleLoader):
             except BaseException as error:
                 self._fail(planned, error)
                 raise
-            self._mounted(planned, before, _State(coordinator), perf_counter() - began, built_in)
+            seconds, after = perf_counter() - began, _State(coordinator)
+            events = after.events_since(before)
+            mistakes = () if built_in else await _mistaken(coordinator, events)
+            self._mounted(planned, before, after, seconds, built_in, mistakes)
             return cleanup
 
         # What the kernel reads off a mount: whose code it is, what is called when all are ready.
@@ -153,7 +160,13 @@ class ObservingLoader(ModuleLoader):
         return witnessed
 
     def _mounted(
-        self, planned: Planned, before: "_State", after: "_State", seconds: float, built_in: bool
+        self,
+        planned: Planned,
+        before: "_State",
+        after: "_State",
+        seconds: float,
+        built_in: bool,
+        problems: tuple[str, ...],
     ) -> None:
         provides = after.names_since(before)
         if planned.kind == "provider" and not provides:
@@ -162,9 +175,8 @@ class ObservingLoader(ModuleLoader):
         module_id = planned.module_id
         if planned.kind == "provider" and planned.instance:
             provides = (planned.instance,)
-        problems: tuple[str, ...] = ()
         if planned.kind == "tool":
-            problems = tuple(self._tool_problems(module_id, before, after))
+            problems = (*self._tool_problems(module_id, before, after), *problems)
             self._facts.tools.update(dict.fromkeys(provides, module_id))
         events = after.events_since(before)
         source = BUILT_IN if built_in else redact_uri(planned.source) or "installed package"
@@ -289,6 +301,17 @@ def leave_out_disabled(plan: dict[str, Any], facts: ModuleFacts, sender: Sender)
                 disabled=True,
             )
         )
+
+
+async def _mistaken(coordinator: ModuleCoordinator, events: Iterable[str]) -> tuple[str, ...]:
+    """Return what is wrong with events that a module hears, where no module says it emits them."""
+    found = {event: problem for event in events if (problem := mistaken_event(event))}
+    announced: set[Any] = set()
+    for names in await coordinator.collect_contributions(_ANNOUNCED) if found else ():
+        announced.update(names if isinstance(names, list | tuple | set) else (names,))
+    return tuple(
+        f"{problem}. {EVENT}." for event, problem in found.items() if event not in announced
+    )
 
 
 class _State:
