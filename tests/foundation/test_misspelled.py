@@ -205,6 +205,15 @@ async def test_a_file_that_the_instruction_mentions_and_is_not_there_is_told(
     ]
 
 
+async def test_a_file_that_an_agent_mentions_and_is_not_there_is_told(tmp_path: Path) -> None:
+    agents = tmp_path / ".amplifier" / "bundles" / "agents"
+    write(agents / "helper.md", "---\nmeta: {name: helper}\n---\nHelp.\nSee @gone.md and @a@b.\n")
+    text = "bundle: {name: mine}\nincludes: [coding]\nagents: {include: [helper]}\n"
+    (found,) = await findings(tmp_path, text)
+    assert (found.severity, found.path, found.line) == ("warning", agents / "helper.md", 5)
+    assert found.message == "The mentioned file @gone.md can't be found"
+
+
 async def test_two_bundles_of_one_name_in_a_folder_are_told(tmp_path: Path) -> None:
     bundles = tmp_path / ".amplifier" / "bundles"
     write(bundles / "mine.md", f"---\n{TOP}---\n")

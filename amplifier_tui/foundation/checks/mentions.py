@@ -12,6 +12,7 @@ from amplifier_tui.foundation.bundle.prompt import mention_resolver
 from amplifier_tui.foundation.checks.bundle_file import Problem, place_of
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.mentions.lines import lines_of_mentions
+from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver
 from amplifier_tui.foundation.settings.expand import variables
 
 _RULES = frozenset({"@AGENTS.md", "@CLAUDE.md", "@~/.amplifier/AGENTS.md"})
@@ -25,7 +26,7 @@ def missing_files(bundle: BundleData, working_dir: Path) -> list[Problem]:
 
 
 def missing_mentions(bundle: BundleData, working_dir: Path) -> Iterator[Problem]:
-    """Yield a warning for each mention of a file that is not there, with its line.
+    """Yield a warning for each mention of a file that is not there, with its line; of agents, too.
 
     A mention without a namespace counts where it ends in `.md`: others may be anything with an @.
     Plain mentions are looked for in `working_dir`.
@@ -33,8 +34,18 @@ def missing_mentions(bundle: BundleData, working_dir: Path) -> Iterator[Problem]
     resolver = mention_resolver(bundle, working_dir)
     origins = bundle.origins.get(INSTRUCTION, [])
     path = origins[-1].path if origins else bundle.source_file
+    yield from _missing_in(bundle.instruction or "", path, resolver)
+    for name, agent in bundle.agents.items():
+        text = agent.get("instruction") if isinstance(agent, dict) else None
+        file = bundle.resolve_agent_path(name)
+        if isinstance(text, str) and file is not None:
+            yield from _missing_in(text, file, resolver)
+
+
+def _missing_in(text: str, path: Path | None, resolver: BaseMentionResolver) -> Iterator[Problem]:
+    """Yield a warning for each mention of an instruction, which is in the file."""
     lines: dict[str, int] | None = None
-    for mention in parse_mentions(bundle.instruction or ""):
+    for mention in parse_mentions(text):
         name = mention.rstrip(".")
         is_file = ":" in name or name.endswith(".md")
         if not is_file or name in _RULES or resolver.resolve(mention) is not None:
