@@ -39,8 +39,10 @@ async def test_an_agent_whose_tools_cannot_be_read_is_left_out_and_told(
 ) -> None:
     file = with_agent(tmp_path, shape.format(f"tools: {tools}"))
     here = Workspace.open(tmp_path)
-    found = preview_findings(await here.preview("mine"))
-    (problem,) = [each for each in found if each.path == file]
+    preview = await here.preview("mine")
+    assert not preview.agents and not preview.plan["agents"]
+    assert ("tr", "agent") in [(each.what, each.part) for each in preview.report]
+    (problem,) = [each for each in preview_findings(preview) if each.path == file]
     assert (problem.severity, problem.line) == ("error", 2 + ("meta" in shape))
     assert problem.message == f"{words}; the agent is left out" and meant in problem.remedy
 

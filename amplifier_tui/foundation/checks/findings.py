@@ -62,7 +62,7 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     ]
     found += _missing_modules(preview, bundle)
     found += _settings(bundle, strict=strict)
-    found += [*_agents(preview, bundle), *unknown_in_spawn(bundle), *preview.mentions]
+    found += [*_agents(bundle), *unknown_in_spawn(bundle), *preview.mentions]
     found += _unresolved_context(bundle)
     remedy = "As a part of another bundle it needs none."
     found += [
@@ -171,23 +171,23 @@ def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator
             yield Problem(problem, "error", *place, remedy)
 
 
-def _agents(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:
-    for agent in preview.agents:
-        file = bundle.resolve_agent_path(agent.name)
-        problems = [] if file is None else list(agent_problems(file, agent.name))
-        if unreadable := unreadable_tools(bundle, agent.name):
+def _agents(bundle: BundleData) -> Iterator[Problem]:
+    for name, agent in bundle.agents.items():
+        file = bundle.resolve_agent_path(name)
+        problems = [] if file is None else list(agent_problems(file, name))
+        if unreadable := unreadable_tools(bundle, name):
             problems.append(unreadable)
         yield from problems
-        yield from unknown_names(bundle, agent.name)
-        if agent.has_instruction or any(each.severity == "error" for each in problems):
+        yield from unknown_names(bundle, name)
+        if agent.get("instruction") or any(each.severity == "error" for each in problems):
             continue
-        message = f"The agent '{agent.name}' has no instruction"
+        message = f"The agent '{name}' has no instruction"
         if file is not None:
             remedy = "Write it below the frontmatter."
             yield Problem(message, "warning", file, None, remedy)
         else:
-            path, line = place_of(bundle, f"agent:{agent.name}", "agents", agent.name)
-            remedy = f"Write agents/{agent.name.rpartition(':')[2]}.md next to the bundle."
+            path, line = place_of(bundle, f"agent:{name}", "agents", name)
+            remedy = f"Write agents/{name.rpartition(':')[2]}.md next to the bundle."
             yield Problem(message, "warning", path, line, remedy)
 
 

@@ -13,6 +13,7 @@ from amplifier_tui.foundation.bundle.model import BundleData, SkippedInclude
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.catalog import BundleEntry
+from amplifier_tui.foundation.checks.agent_modules import leave_out_unreadable
 from amplifier_tui.foundation.checks.bundle_file import Problem, check_files_of, problem_of
 from amplifier_tui.foundation.checks.ignored import why_no_session
 from amplifier_tui.foundation.checks.mentions import missing_files
@@ -168,15 +169,19 @@ async def preview_bundle(
     parts = await factory.parts()
     rest = [bundle.session, bundle.tools, bundle.hooks]
     prompt = [PromptPart(source_id, text_tokens(text)) for source_id, text in parts]
+    plan = bundle.to_mount_plan()
+    left_out = await asyncio.to_thread(leave_out_unreadable, bundle, plan)
+    lost = {each.what for each in left_out}
+    agents = {key: value for key, value in bundle.agents.items() if key not in lost}
     preview = BundleDescription(
         name=entry.name,
         source=redact_uri(entry.source),
         origin=entry.origin,
         version=str(bundle.version),
         description=bundle.description,
-        plan=bundle.to_mount_plan(),
+        plan=plan,
         modules=tuple(modules),
-        agents=tuple(_agent(key, value) for key, value in bundle.agents.items()),
+        agents=tuple(_agent(key, value) for key, value in agents.items()),
         context_files=tuple(name[5:] for name, _ in parts if name.startswith("file:")),
         prompt=tuple(prompt),
         base_tokens=sum(part.tokens for part in prompt),
@@ -184,7 +189,7 @@ async def preview_bundle(
         missing_variables=tuple(missing_variables(rest, environ)),
         skipped=tuple(bundle.skipped),
         unresolved_context=tuple(bundle._pending_context.values()),
-        report=tuple(await report_preview(bundle, modules, working_dir)),
+        report=(*await report_preview(bundle, modules, working_dir), *left_out),
         to_fetch=_to_fetch(bundle, modules),
         destinations=tuple(destinations),
         asked=tuple(asked),
