@@ -4,6 +4,9 @@ It is what ``testing.MockCoordinator`` is made of, without ``unittest.mock``, wh
 session should have to import because a module is validated.
 """
 
+import sys
+from collections.abc import Coroutine
+from inspect import CORO_CREATED, getcoroutinestate
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,3 +52,31 @@ class TrialCoordinator(ModuleCoordinator):
         """Note an unmount, also one that fails, and do it; see ``ModuleCoordinator.unmount``."""
         self.unmount_history.append({"mount_point": mount_point, "name": name})
         await super().unmount(mount_point, name)
+
+
+class WatchingCoordinator(TrialCoordinator):
+    """A coordinator that knows which calls of ``mount`` nobody awaited."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._mountings: list[tuple[Coroutine[Any, Any, None], str]] = []
+
+    def mount(
+        self, mount_point: str, module: Any, name: str | None = None
+    ) -> Coroutine[Any, Any, None]:
+        """See ``TrialCoordinator.mount``."""
+        mounting = super().mount(mount_point, module, name)
+        caller = sys._getframe(1)
+        self._mountings.append((mounting, f"{caller.f_code.co_filename}:{caller.f_lineno}"))
+        return mounting
+
+    def close_unawaited(self) -> list[str]:
+        """Return file and line of the calls of ``mount`` that nobody awaited, and close them.
+
+        Python would warn of each, in words of its own.
+        """
+        mountings, self._mountings = self._mountings, []
+        created = [each for each in mountings if getcoroutinestate(each[0]) == CORO_CREATED]
+        for mounting, _ in created:
+            mounting.close()
+        return [place for _, place in created]

@@ -12,7 +12,7 @@ from amplifier_tui.kernel.mounting.errors import named_text, place_of_error
 from amplifier_tui.kernel.mounting.mount import METHODS, call_mount
 from amplifier_tui.kernel.mounting.packages.finding import TYPE_TO_MOUNT_POINT
 from amplifier_tui.kernel.mounting.packages.importing import imported_module
-from amplifier_tui.kernel.mounting.trial import TrialCoordinator
+from amplifier_tui.kernel.mounting.trial import TrialCoordinator, WatchingCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult, check_shape
 
 COMPLIANCE: Final = "protocol_compliance"
@@ -20,6 +20,8 @@ MOUNTS_ONLY_WITH: Final = "__amplifier_mounts_only_with__"
 """What a module sets that mounts nothing without some config: what it needs."""
 
 _POINTS: Final = f"Mount points are: {', '.join(sorted(TYPE_TO_MOUNT_POINT.values()))}"
+_UNAWAITED: Final = "coordinator.mount() is not awaited, so it mounts nothing"
+_AWAIT: Final = "Write: await coordinator.mount(...)"
 _CONFIG: Final = (
     "Correct that line; or give what it needs in the config (module validate takes --config), or "
     "have mount() return None without it"
@@ -86,13 +88,17 @@ class ModuleValidator(ABC):
     async def _check_compliance(
         self, result: ValidationResult, module_id: str, mount: Any, config: dict[str, Any]
     ) -> None:
-        coordinator = TrialCoordinator()
+        coordinator = WatchingCoordinator()
         cleanup: Any = None
         self.mount_place = place_of(mount)
         baseline = cancel_requests()
         try:
             cleanup = await call_mount(mount, coordinator, config, module_id)
-            self.look(result, coordinator, cleanup)
+            unawaited = coordinator.close_unawaited()
+            for place in unawaited:
+                result.fail(COMPLIANCE, _UNAWAITED, _AWAIT, where=place)
+            if not unawaited:
+                self.look(result, coordinator, cleanup)
             if self.runs and result.passed:
                 await self.run(result, coordinator)
         except (Exception, SystemExit, asyncio.CancelledError) as error:
@@ -109,6 +115,7 @@ class ModuleValidator(ABC):
                 where=place_of_error(error),
             )
         finally:
+            coordinator.close_unawaited()
             if callable(cleanup):
                 coordinator.register_cleanup(cleanup)
             await coordinator.cleanup()

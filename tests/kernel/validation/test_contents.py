@@ -162,6 +162,24 @@ def test_names_that_models_take_and_events_that_are_there_have_no_problem() -> N
     assert tool_name_problem("x" * 65) and "did you mean" not in event_problem("my:own")
 
 
+@pytest.mark.parametrize("define", ["async def", "def"])
+async def test_a_mount_that_is_not_awaited_has_its_line_and_no_warning_of_python(
+    define: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    source = TOOL.format(name="mine", schema='{"type": "object"}')
+    source = source.replace("await coord", "coord").replace("async def mount", f"{define} mount")
+    package = write(tmp_path, source)
+    checked = await check_module(str(package), "tool")
+    gc.collect()
+    assert not [each for each in recwarn if "never awaited" in str(each.message)]
+    (check,) = [check for check in checked.result.checks if check.severity == "error"][-1:]
+    if define == "async def":
+        assert check.where == f"{package / '__init__.py'}:{len(source.splitlines())}"
+        assert "is not awaited" in check.message and "await coordinator" in check.remedy
+    else:
+        assert "mount() should be async" in check.message
+
+
 def test_code_without_a_file_has_no_place() -> None:
     assert place_of(len) == ""
     assert place_of(test_code_without_a_file_has_no_place).startswith(f"{Path(__file__)}:")
