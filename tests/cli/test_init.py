@@ -159,7 +159,8 @@ def test_the_address_of_a_server_is_asked_for_until_one_answers(
     for name in ("LOCAL_LLM_BASE_URL", "LOCAL_LLM_MODEL"):
         monkeypatch.setenv(name, "")
     server.script.add("ready")
-    lines = iter(["http://me:secret@127.0.0.1:9/v1", f" {server.openai_url}/ "])
+    address = server.openai_url.removeprefix("http://")
+    lines = iter(["http://me:secret@127.0.0.1:9/v1", f" {address}/ "])
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr(steps, "pick", lambda title, rows, default: default)
     monkeypatch.setattr("click.prompt", lambda text, **others: next(lines))

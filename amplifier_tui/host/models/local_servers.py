@@ -71,10 +71,11 @@ async def server_at(url: str, name: str = "") -> LocalServer | None:
     """Return the server at an address; None where none lists a model.
 
     Args:
-        url: The address of its API, with the `/v1` that most have.
+        url: The address of its API, with the `/v1` that most have; without a scheme it is http.
         name: What it is called; empty for its host and port.
     """
     url = url.strip().rstrip("/")
+    url = url if not url or "://" in url else f"http://{url}"
     try:
         async with asyncio.timeout(_PATIENCE):
             models = _models(await _answer(url))

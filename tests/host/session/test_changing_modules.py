@@ -27,7 +27,9 @@ from amplifier_tui.host.events import (
     TrustAsked,
     TurnEnded,
 )
+from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.modules.facts import Planned, put_into_plan, read_plan
+from amplifier_tui.host.session.modules.settings import settings_refusal
 from tests.host.dice import KEY, SOURCE, Dice
 from tests.host.driving import TOOLS, Driver, Project, calling
 
@@ -200,6 +202,18 @@ def test_settings_are_checked_before_they_hold_and_the_guards_own_are_not_change
     bash = driver.client.module_details("tool-bash").result(5).settings
     assert not any(setting.editable for setting in bash)
     assert opened.session_id
+
+
+@pytest.mark.parametrize(
+    ("held", "text"),
+    [(["write_file"], '["write_file", "bash"'), (["write_file"], "bash"), ({}, "{"), ("a", "[")],
+)
+def test_of_a_module_whose_settings_nobody_knows_a_list_is_not_made_a_text(held: Any, text: str):
+    planned = Planned("hooks-own", "hook", spec={"config": {"deny": held}})
+    said = settings_refusal(planned, "deny", {"deny": text}, Redactor())
+    assert said.startswith("deny is as it was: ") and text in said
+    assert settings_refusal(planned, "deny", {"deny": ["bash"]}, Redactor()) == ""
+    assert settings_refusal(planned, "name", {"deny": held, "name": "me"}, Redactor()) == ""
 
 
 def test_a_value_that_was_shown_without_its_secret_is_not_taken_for_the_value(

@@ -271,3 +271,11 @@ def test_a_hook_of_an_event_that_may_be_meant_for_another_has_a_mistake(
     (problem,) = mounted.problems
     assert "'tool:before'; events of 'tool' are tool:pre," in problem
     assert [e.text for e in driver.of(Notice)] == [f"hooks-answer: {problem}"]
+
+
+def test_a_module_that_adds_a_context_provider_has_something_to_offer(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle(hooks=(("hooks-source", {}),), context="context-pipeline"))
+    (mounted,) = [each for each in driver.of(ModuleMounted) if each.module_id == "hooks-source"]
+    assert not mounted.detail

@@ -180,7 +180,8 @@ class ObservingLoader(ModuleLoader):
             self._facts.tools.update(dict.fromkeys(provides, module_id))
         events = after.events_since(before)
         source = BUILT_IN if built_in else redact_uri(planned.source) or "installed package"
-        idle = not provides and not events and planned.kind in ("tool", "hook")
+        silent = not provides and not events and after.sources == before.sources
+        idle = silent and planned.kind in ("tool", "hook")
         detail = "has nothing to offer here" if idle else planned.detail
         self._sender.send(
             ModuleMounted(
@@ -323,6 +324,9 @@ class _State:
             mounted = coordinator.get(point)
             self._points[point] = dict(mounted) if isinstance(mounted, dict) else mounted
         self._handlers = coordinator.hooks.list_handlers()
+        pipeline = coordinator.get_capability("context.pipeline")
+        self.sources = tuple(getattr(pipeline, "context_providers", ()))
+        """Providers of context, which are added to a pipeline and mounted nowhere."""
 
     def names_since(self, before: "_State") -> tuple[str, ...]:
         """Return the names that are mounted now and were not, or were somebody else's."""

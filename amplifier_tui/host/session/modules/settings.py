@@ -35,8 +35,22 @@ def settings_refusal(
             f"{REDACTED}; write the whole value anew, or change it in settings.yaml"
         )
     model = _model(planned)
-    problems = () if model is None else model.problems(config)
+    if model is None:
+        return _of_another_form(setting, _config(planned).get(setting), config.get(setting))
+    problems = model.problems(config)
     return "; ".join(problem.message for problem in problems if problem.key == setting)
+
+
+def _of_another_form(setting: str, held: Any, wanted: Any) -> str:
+    """Return why a value is none for a setting of which nothing is known but what it was."""
+    if not isinstance(wanted, str):
+        return ""
+    if wanted[:1] in ("[", "{") or isinstance(held, list | dict):
+        example = (
+            '{"name": "value"}' if isinstance(held, dict) or wanted[:1] == "{" else '["a", "b"]'
+        )
+        return f"{setting} is as it was: {wanted} is no JSON such as {example}"
+    return ""
 
 
 def describe_settings(
