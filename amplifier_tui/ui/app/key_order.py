@@ -49,6 +49,8 @@ class KeyOrder:
             return False
         if event.is_forwarded:
             return False
+        if (key := self._key) is not None and not self._waiting:
+            self._app.set_timer(_PATIENCE, lambda: self._app.call_later(self._over, key))
         self._waiting.append(event)
         return True
 
@@ -69,7 +71,6 @@ class KeyOrder:
 
     def went(self, event: events.Event, widget: Widget) -> None:
         """Wait for a key that is on its way, from a widget on."""
-        self._app.set_timer(_PATIENCE, lambda: self._app.call_later(self._over, event))
         widget.call_later(self._seen, event)
 
     async def heard(self, event: events.Event) -> None:
