@@ -28,14 +28,20 @@ class ApprovalDialog(ApprovalSheet):
     ]
     DECIDES = frozenset(("deny", "reason", "allow", "allow_all", "confirm", "edit", "edit_outside"))
     WRITES = frozenset(("reason",))
+    judges = False
+    """Whether what was made of the call is on its way to be judged, or was taken."""
     _withdrawn = False
     _chosen: Scope | None = None
     """How long a grant was to hold before what is typed."""
 
     @property
     def written(self) -> str:
-        """Why the user denies it, while that is written."""
-        return self.query_one("#reason", Input).value if self._writing and self.is_active else ""
+        """Why the user denies it, or what they made of the call, while that is written."""
+        if not self.is_active:
+            return ""
+        if self._writing:
+            return self.query_one("#reason", Input).value
+        return self._editor.changed if self._editor.is_open else ""
 
     def withdraw(self) -> None:
         """Close without an answer: the request was resolved elsewhere."""
@@ -151,12 +157,15 @@ class ApprovalDialog(ApprovalSheet):
     async def _judge(self) -> None:
         if self._editor.is_open:
             editor = self._editor
+            self.judges = True
             changing = self._client.change_call(self.request.request_id, editor.arguments)
             try:
-                editor.say(await self.answer_of(changing, changes=True))
+                problem = await self.answer_of(changing, changes=True)
             except Exception as error:
                 # Whatever the host could not do is said below what was written.
-                editor.say(one_line(str(error), 300))
+                problem = one_line(str(error), 300)
+            editor.say(problem)
+            self.judges = not problem
 
     async def action_send(self) -> None:
         """Refuse with what was written."""

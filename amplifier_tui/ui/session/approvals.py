@@ -100,10 +100,11 @@ class ApprovalDialogs:
             dialog.withdraw()
             answers = self._asking.state.approvals.recent if self._asking is not None else ()
             answer = next((a for a in reversed(answers) if a.request_id == request_id), None)
+            changed = answer is not None and answer.outcome == "changed"
             self._screen.say(*outcome_words(dialog.request, answer))
-            if self._asking is not None:
+            if self._asking is not None and not (changed and dialog.judges):
                 self._keyboard.cut_off(self._asking, written)
-            if answer is not None and answer.outcome == "changed":
+            if changed:
                 # What was edited here is asked about anew: the next key is meant for that.
                 self._keyboard.expect_question()
 

@@ -41,6 +41,11 @@ class CallEditor(Vertical):
         return self.query_one(EditArea).text
 
     @property
+    def changed(self) -> str:
+        """What is being changed; empty while it is as it was given."""
+        return self.text if self.text != self._given.text else ""
+
+    @property
     def arguments(self) -> str:
         """All arguments as they are now, as JSON."""
         return self._given.arguments(self.text)
