@@ -95,11 +95,15 @@ async def _run(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _main(folder: Path) -> int:
+    from amplifier_tui.kernel.mounting.packages.from_source import import_from_source
+
     request = read_object(folder / "request.json")
     answer: dict[str, Any]
     try:
         os.chdir(request["project_path"])
         sys.path[:0] = [*request["sys_paths"], *request["bundle_package_paths"]]
+        for path in request["bundle_package_paths"]:
+            import_from_source(Path(path))
         answer = {"result": asyncio.run(_run(request))}
     except Exception as error:  # whatever a module raises, the one who asked reads it
         answer = {"error": f"{type(error).__name__}: {error}"}

@@ -212,7 +212,7 @@ class ModuleActivator:
         added: list[Path] = []
         self._users.append(added)
         for folder in self._folders:
-            add_path(folder, added, as_installed=True)
+            add_path(folder, added, as_installed=True, compiled=self._is_kept(folder))
 
         def leave() -> None:
             if any(each is added for each in self._users):
@@ -366,7 +366,11 @@ class ModuleActivator:
         if folder not in self._folders:
             self._folders.append(folder)
             for added in self._users:
-                add_path(folder, added, as_installed=True)
+                add_path(folder, added, as_installed=True, compiled=self._is_kept(folder))
+
+    def _is_kept(self, folder: Path) -> bool:
+        """Whether a folder is of what was fetched or installed, where no project writes."""
+        return folder.resolve().is_relative_to(self.cache_dir.resolve())
 
 
 def _package_of(module: str, folder: "ApartFolder") -> Path:

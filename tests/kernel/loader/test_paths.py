@@ -1,4 +1,6 @@
 import importlib
+import importlib.util
+import py_compile
 import sys
 from pathlib import Path
 from typing import Any
@@ -63,6 +65,38 @@ async def test_a_torn_manifest_is_no_manifest(tmp_path: Path) -> None:
     (tmp_path / "amplifier.toml").write_text("transport = ")
     with pytest.raises(ModuleValidationError, match="expected amplifier_module"):
         await (await loader_for(Resolver(tmp_path))).load("tool-a")
+
+
+@pytest.mark.parametrize("name", ["__init__", "inner"])
+async def test_what_pretends_to_be_compiled_from_the_source_is_not_run(
+    tmp_path: Path, name: str
+) -> None:
+    ran = tmp_path / "ran"
+    write(tmp_path, "tool-a", f"from amplifier_module_tool_a import inner\n{MOUNT}")
+    package = tmp_path / "amplifier_module_tool_a"
+    (package / "inner.py").write_text("")
+    evil = tmp_path / "evil.py"
+    evil.write_text(f"open({str(ran)!r}, 'w').close()\n{MOUNT}")
+    source = package / f"{name}.py"
+    compiled = Path(py_compile.compile(str(evil), importlib.util.cache_from_source(str(source))))
+    status = source.stat()
+    forged = int(status.st_mtime).to_bytes(4, "little") + status.st_size.to_bytes(4, "little")
+    compiled.write_bytes(compiled.read_bytes()[:8] + forged + compiled.read_bytes()[16:])
+    before = compiled.read_bytes()
+    await (await loader_for(Resolver(tmp_path))).load("tool-a")
+    assert not ran.exists()
+    assert compiled.read_bytes() == before and len([*package.rglob("*.pyc")]) == 1
+
+
+async def test_what_lies_below_a_folder_that_python_looked_into_before_is_its_source_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "in", "tool-a")
+    with monkeypatch.context() as there:
+        there.syspath_prepend(tmp_path / "in")
+        assert importlib.util.find_spec("amplifier_module_tool_a")
+    await (await loader_for(Resolver(tmp_path / "in"))).load("tool-a")
+    assert not [*tmp_path.rglob("*.pyc")]
 
 
 def test_the_package_is_the_path_itself_or_the_conventional_or_any_module(

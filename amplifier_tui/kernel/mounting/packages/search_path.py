@@ -13,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, NoReturn
 
+from amplifier_tui.kernel.mounting.packages.from_source import import_from_source
+
 _INSTALLED: Final = re.compile(r"[\\/](site|dist)-packages$")
 
 # Loaders of several sessions share sys.path: an entry stays until the last one is done with it.
@@ -32,11 +34,17 @@ def refuse_other_copy(module_id: str, wanted: Path, loaded: Path) -> NoReturn:
     )
 
 
-def add_path(path: Path, added: list[Path], *, as_installed: bool = False) -> None:
+def add_path(
+    path: Path, added: list[Path], *, as_installed: bool = False, compiled: bool = False
+) -> None:
     """Put a directory first on ``sys.path``, and into ``added``, unless it is there for good.
 
-    With ``as_installed`` it comes right before what is installed: behind Python's own modules and
-    behind what was put there earlier.
+    Args:
+        path: The directory.
+        added: What to give to :func:`remove_paths`.
+        as_installed: It comes right before what is installed: behind Python's own modules and
+            behind what was put there earlier.
+        compiled: What Python compiled from its files may be used: nobody else writes there.
     """
     text = str(path)
     with _path_lock:
@@ -45,6 +53,8 @@ def add_path(path: Path, added: list[Path], *, as_installed: bool = False) -> No
         if text not in sys.path:
             places = (index for index, each in enumerate(sys.path) if _INSTALLED.search(each))
             sys.path.insert(next(places, len(sys.path)) if as_installed else 0, text)
+            if not compiled:
+                import_from_source(path)
         _path_users[text] += 1
         _put_there.add(text)
         added.append(path)
