@@ -99,6 +99,11 @@ def test_entities_cannot_smuggle_control_characters() -> None:
     assert texts("a&#x202e;b&#27;c&#8203;d&NewLine;e&Tab;f") == ["ab\ufffdcd e f"]
 
 
+@pytest.mark.parametrize("note", ["word", "two words", "https://a.b/c"])
+def test_a_footnote_is_shown_though_it_reads_like_a_reference(note: str) -> None:
+    assert texts(f"So.[^1]\n\n[^1]: {note}") == ["So.[^1]", "", f"[^1]: {note}"]
+
+
 def test_a_reference_is_resolved_wherever_it_is_defined() -> None:
     assert Span("x", "link", "http://a.b") in spans("[x][y]\n\n[y]: http://a.b")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
 References = MutableMapping[str, Any]
@@ -54,7 +55,16 @@ def parser() -> "MarkdownIt":
 
     markdown = MarkdownIt("gfm-like", {"linkify": False, "html": False})
     markdown.core.ruler.enableOnly(["normalize", "block"])
+    markdown.block.ruler.at("reference", _reference)
     return markdown
+
+
+def _reference(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
+    """Take a reference from the text, but a footnote, which reads like one, stays in it."""
+    from markdown_it.rules_block import reference
+
+    begin = state.bMarks[start] + state.tShift[start]
+    return not state.src.startswith("[^", begin) and reference(state, start, end, silent)
 
 
 def blocks_of(source: str, references: References) -> list[Sequence["Token"]]:
