@@ -84,6 +84,9 @@ class SessionClient(
         Leads to `SessionOpened`, or to `Failed` with the session that ran before untouched.
         """
 
+    def open_again(self) -> None:
+        """Open what was asked for last and could not be opened; only while no session is open."""
+
     def switch_bundle(self, name: str, *, carry: bool = True) -> None:
         """Open another bundle in a new session; `carry` takes the conversation along.
 

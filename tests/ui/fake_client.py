@@ -110,6 +110,9 @@ class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWor
         if not self.silent:
             self.push(*(self.on_open or [opened(self.session)]))
 
+    def open_again(self) -> None:
+        self.calls.append(("open_again",))
+
     def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
         self.calls.append(("submit", text))
 

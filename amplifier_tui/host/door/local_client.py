@@ -99,6 +99,7 @@ class LocalClient:
         self._closing: Future[None] | None = None
 
     open = _command(SessionClient.open, "open a session")
+    open_again = _command(SessionClient.open_again, "open a session")
     submit = _command(SessionClient.submit, "send a prompt")
     steer = _command(SessionClient.steer, "steer the turn")
     queue = _command(SessionClient.queue, "queue a prompt")

@@ -54,6 +54,7 @@ class SessionOpener(SessionCommands):
         self._memory = TrustMemory()
         self._cwd = Path.cwd()
         self._mode: Mode | Literal[""] = ""
+        self._asked: OpenRequest | None = None
         self._trying: Opening | None = None
         self._refused: tuple[TrustItem, ...] = ()
         self._opening_task: asyncio.Task[None] | None = None
@@ -67,6 +68,11 @@ class SessionOpener(SessionCommands):
             self._live.sender.notice("info", "This session is open already")
         else:
             await self.open(OpenRequest(cwd=self._cwd, resume=session_id, shows_busy=True))
+
+    async def open_again(self) -> None:
+        if self._live is None and self._viewed is None and self._asked is not None:
+            # The mode may have been chosen since.
+            await self.open(replace(self._asked, mode=self._mode))
 
     async def take_over(self) -> None:
         """Open the session that is shown of another window, if that has let it go."""
@@ -131,7 +137,7 @@ class SessionOpener(SessionCommands):
         if request.resume:
             # It may be the session that has just been left.
             await self._closings()
-        self._cwd = request.cwd
+        self._cwd, self._asked = request.cwd, request
         # A stored session has a mode of its own.
         self._mode = request.mode or ("" if request.resume else self._mode)
         self.chosen |= request.models

@@ -65,7 +65,8 @@ def why_none(state: SessionState, keymap: Keymap) -> str:
     """Return what is said where a session is needed and none is open."""
     if state.trust.pending is not None:
         return f"No session is open yet: {keymap.way_to('approval.show')} answers its question."
-    return "No session is open: /new begins one, /sessions lists what is stored."
+    new = "opens it again" if state.facts.unopened else "begins one"
+    return f"No session is open: /new {new}, /sessions lists what is stored."
 
 
 class SessionLink:

@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     BlockEnded,
     Failed,
     HookTraced,
+    ModeChanged,
     Notice,
     SessionOpened,
     ToolEnded,
@@ -63,6 +64,27 @@ def test_a_resumed_session_shows_what_was_said_and_goes_on(project: Project, dri
     assert again.answers()[-1] == "I said and again."
     rows = project.rows(opened.session_id)
     assert [row["role"] for row in rows] == ["user", "assistant", "tool", "assistant"] * 2
+
+
+def test_a_stored_session_whose_opening_was_stopped_is_opened_again(
+    project: Project, drive: Make, tmp_path: Path
+) -> None:
+    first = drive()
+    opened = first.open(project.bundle())
+    first.turn("hello")
+    first.close()
+    mark = tmp_path / "mounting"
+    project.bundle(hooks=(("hooks-test", {"hang_in_mount": str(mark)}),))
+    driver = drive()
+    driver.client.open(OpenRequest(cwd=project.folder, resume="last", mode="plan"))
+    driver.wait_for_file(mark)
+    driver.client.interrupt()
+    assert driver.wait(Failed).kind == "cancelled"
+    project.bundle()
+    driver.client.open_again()
+    again = driver.wait(SessionOpened)
+    assert (again.session_id, again.resumed) == (opened.session_id, True)
+    assert driver.wait(ModeChanged).mode == "plan"
 
 
 def test_the_model_gets_the_stored_conversation(

@@ -1,5 +1,7 @@
 """A session is to be resumed and none is there."""
 
+import pytest
+
 from amplifier_tui.host.events import Failed
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient, opened
@@ -19,3 +21,26 @@ async def test_the_prompt_says_that_none_is_open_and_what_begins_one() -> None:
         drive.app.main.prompt.input.clear_draft()
         await drive.settle()
         assert "Ask for anything" in drive.text()
+
+
+@pytest.mark.parametrize("kind", ["cancelled", "settings"])
+async def test_open_again_opens_what_could_not_be_opened(kind: str) -> None:
+    failed = Failed(session_id=SESSION, kind=kind, message="Nothing was opened")
+    async with running(FakeClient(on_open=[failed]), opened=False) as drive:
+        await drive.until(lambda: "ctrl+x n open again" in drive.text())
+        await drive.write("hello")
+        await drive.press("enter")
+        assert "No session is open: /new opens it again" in drive.text()
+        await drive.press("ctrl+x", "n")
+        assert drive.client.named("open_again") and not drive.client.named("switch_bundle")
+        await drive.push(opened())
+        await drive.press("ctrl+x", "n")
+        assert len(drive.client.named("open_again")) == 1
+        assert drive.client.named("switch_bundle") == [("coding", False)]
+
+
+async def test_what_is_not_there_is_not_opened_again() -> None:
+    async with running(FakeClient(on_open=[NONE]), opened=False) as drive:
+        await drive.until(lambda: "No session was stored" in drive.text())
+        await drive.press("ctrl+x", "n")
+        assert drive.client.named("switch_bundle") == [("", False)]

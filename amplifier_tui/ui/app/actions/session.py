@@ -37,7 +37,10 @@ def bundles(app: SessionApp, client: SessionClient, state: SessionState, name: s
 
 @in_session
 def new_session(app: SessionApp, client: SessionClient, state: SessionState) -> None:
-    """Open an empty session with the same bundle."""
+    """Open an empty session with the same bundle; what could not be opened is opened again."""
+    if state.facts.unopened:
+        client.open_again()
+        return
     leave_saved(app, partial(client.switch_bundle, state.facts.bundle, carry=False))
 
 
