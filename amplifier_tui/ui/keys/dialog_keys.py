@@ -115,7 +115,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
         Action("trust.tick", "Tick", "tick", "space"),
         Action("trust.fold", "Fold or open", "fold", "enter"),
         Action("trust.without", "Open without it", "without", "o"),
-        Action("trust.cancel", "Cancel", "cancel", "escape"),
+        Action("trust.cancel", "Back, or cancel", "cancel", "escape"),
         scope="trust",
     ),
     *rows(

@@ -82,7 +82,7 @@ HELP: dict[str, str] = {
     "trust.again": "What you refused when this session was opened; its bundle is opened anew.",
     "trust.use": "All of it, or what is ticked; kept for exactly this content.",
     "trust.without": "What was refused is absent; asked again the next time.",
-    "trust.cancel": "Nothing is opened.",
+    "trust.cancel": "From choosing back to the question; there, nothing is opened.",
     "view.diff": "That of the tool call with the cursor, or else the last one.",
     "approval.edit": "What you make of them is a new call: judged anew, and asked about again.",
     "approval.later": "It stays pending; F8 brings it back.",

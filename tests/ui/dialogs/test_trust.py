@@ -364,3 +364,18 @@ async def test_the_cursor_is_in_view_after_the_list_was_laid_out_anew(
             await drive.pilot.resize_terminal(*other)
             await drive.settle()
             assert cursor_in_view(drive), other
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_escape_leaves_the_choosing_before_it_cancels() -> None:
+    async with running() as drive:
+        await drive.push(asked(source(1), source(2)))
+        dialog = await drive.dialog(TrustDialog)
+        await drive.press("c")
+        assert "esc  Back" in drive.text() and "Cancel" not in drive.text()
+        await drive.press("escape")
+        assert not dialog.picks.choosing and drive.app.screen is dialog
+        assert "esc  Cancel" in drive.text()
+        await drive.press("escape")
+        await drive.closed()
+        assert decisions(drive) == [TrustDecision(cancelled=True)]

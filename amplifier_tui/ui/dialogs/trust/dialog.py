@@ -97,8 +97,11 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         self.finish(TrustDecision(remember="session"))
 
     def action_cancel(self) -> None:
-        """Open nothing."""
-        self.finish(TrustDecision(cancelled=True))
+        """Go back from choosing to the question; there, open nothing."""
+        if self.picks.choosing:
+            self.action_choose()
+        else:
+            self.finish(TrustDecision(cancelled=True))
 
     def action_choose(self) -> None:
         """Choose what counts one by one, or all at once again."""
@@ -128,7 +131,8 @@ class TrustDialog(QuestionSheet[TrustDecision]):
             choices += [choice("tick", "Tick"), choice("choose", "All of it")]
         else:
             choices.append(choice("choose", "Choose"))
-        choices += [choice("without", "Open without it"), choice("cancel", "Cancel")]
+        back = "Back" if self.picks.choosing else "Cancel"
+        choices += [choice("without", "Open without it"), choice("cancel", back)]
         self.query_one(KeyRow).set_choices(choices)
         self._fit(self.room())
 
