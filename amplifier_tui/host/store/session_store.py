@@ -12,6 +12,7 @@ from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
 from amplifier_tui.base.plain import plain
 from amplifier_tui.host.events import (
+    Failed,
     HostEvent,
     Notice,
     ShellEnded,
@@ -296,6 +297,9 @@ class SessionStore:
         """Note an outcome of another session, which came when there were `rows` rows."""
         if isinstance(event, ToolEnded):
             event = replace(event, output="")  # It is in its row.
+        elif isinstance(event, Failed):
+            # It goes back to its writer as it was; on disk it is as in its row.
+            event = replace(event, prompt=self.redactor.text(event.prompt))
         elif isinstance(event, ShellEnded) and not self.has_work:
             self._has_commands = True
             self._transcript.append(b"")  # With it the session can be found.

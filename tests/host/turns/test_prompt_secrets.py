@@ -9,15 +9,18 @@ import pytest
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import (
     ApprovalRequested,
+    Failed,
     Notice,
     QueueChanged,
     SteerApplied,
     TurnEnded,
     TurnStarted,
 )
+from tests.host.asking import chat
 from tests.host.driving import Driver, Project, calling
 from tests.host.session.test_agents import ask, coding, script
 from tests.host.session.test_telling_agents import ASKS
+from tests.servers import Failure, LoopbackServer
 
 # Put together here, so that no scanner takes this file for a leak.
 KEY = "sk-" + "ant-api03-0123456789abcdefABCDEF"
@@ -46,6 +49,19 @@ def test_a_key_that_is_sent_as_typed_is_said_to_be(
     assert "`prompts: true` of `hooks-redaction`" in notice.text
     driver.turn("and one without")
     assert driver.answers() == ["I have it.", "I have none."] and told(driver) == [notice]
+
+
+def test_a_key_in_a_prompt_that_failed_is_not_on_disk(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add(Failure("overloaded"))
+    opened = driver.open(project.bundle(providers=[chat(server)]))
+    assert driver.turn(f"use {KEY} please").status == "error"
+    assert driver.of(Failed)[-1].prompt == f"use {KEY} please", "it goes back to its writer"
+    driver.close()
+    files = [path for path in project.folder_of(opened.session_id).rglob("*") if path.is_file()]
+    assert any("use [REDACTED] please" in path.read_text() for path in files)
+    assert not [path.name for path in files if KEY in path.read_text()]
 
 
 def test_a_key_that_is_kept_from_the_model_is_said_to_be(project: Project, driver: Driver) -> None:
