@@ -80,6 +80,12 @@ def _part_text(part: Any) -> str:
     return part if isinstance(part, str) else ""
 
 
+def attachments_of(message: Message) -> tuple[str, ...]:
+    """Return what is attached to a user's message, as it is shown."""
+    found = metadata_of(message).get("attachments")
+    return tuple(map(str, found)) if isinstance(found, list) else ()
+
+
 def typed_prompt(message: Message) -> str:
     """Return what the user typed for a user's message."""
     typed = metadata_of(message).get(PROMPT_KEY)

@@ -43,6 +43,8 @@ class SessionOpened(HostEvent):
     branch: str = ""
     draft: str = ""
     """What was written and not sent when the session was left."""
+    failed: str = ""
+    """The last prompt, where its turn failed: `SessionClient.retry` goes on with it."""
     of_project: bool = False
     """The bundle is the project's, in place of another of that name."""
 

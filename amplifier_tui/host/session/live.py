@@ -14,7 +14,14 @@ from amplifier_tui.foundation.trust.keys.addresses import key_variables
 from amplifier_tui.host.events import Failed, PlanProposed, SessionClosed, SessionOpened
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.approvals.surfaces import ProviderApprovals
-from amplifier_tui.host.messages import commands_of, is_steering, last_words, text_of
+from amplifier_tui.host.messages import (
+    attachments_of,
+    commands_of,
+    is_steering,
+    last_words,
+    text_of,
+    typed_prompt,
+)
 from amplifier_tui.host.models.models import Models
 from amplifier_tui.host.session.budget import BudgetMeter, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
@@ -36,6 +43,8 @@ from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.shell.jobs import BackgroundJobs
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.state import StateKeeper
+from amplifier_tui.host.store.turns.images import beside_images
+from amplifier_tui.host.store.turns.prompts import PromptRow
 from amplifier_tui.host.turns.control import TurnControl
 from amplifier_tui.host.turns.plan_mode import ModeTeller
 from amplifier_tui.host.turns.prompt.commands import PromptCommands
@@ -188,9 +197,20 @@ class LiveSession:
         if callable(register):
             await awaited(register(ProviderApprovals(self.approvals, gate=self.gating.main)))
 
-    def opened(self, *, resumed: bool, earlier: int = 0) -> SessionOpened:
+    def take_up_failed(self, stored: PromptRow) -> str:
+        """Have `retry` go on with a stored prompt whose turn failed; returns the user's words."""
+        row = beside_images(stored.row)
+        # What it mentions is in the conversation: a text that only went along names no files now.
+        prompt = Prompt(typed_prompt(row), attachments_of(row), typed="")
+        self._recorder.take_up(text_of(row.get("content")))
+        self.begun[stored.turn] = stored.start
+        self.turns.restore_failed(stored.turn, prompt)
+        return prompt.text
+
+    def opened(self, *, resumed: bool, earlier: int = 0, failed: str = "") -> SessionOpened:
         """Return the event that says the session is ready."""
-        return session_opened(self._parts, self.models.facts, resumed=resumed, earlier=earlier)
+        facts = self.models.facts
+        return session_opened(self._parts, facts, resumed=resumed, earlier=earlier, failed=failed)
 
     @property
     def work(self) -> str:

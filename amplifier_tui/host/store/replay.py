@@ -14,17 +14,20 @@ from amplifier_tui.host.events import (
     MAIN_LANE,
     BlockEnded,
     BlockKind,
+    Failed,
     HostEvent,
     ImagesAdded,
     ShellEnded,
     SteerApplied,
     ToolEnded,
     ToolStarted,
+    TurnEnded,
     TurnStarted,
     Usage,
 )
 from amplifier_tui.host.messages import (
     INTERRUPTED,
+    attachments_of,
     commands_of,
     is_from_hook,
     is_steering,
@@ -37,6 +40,7 @@ from amplifier_tui.host.messages import (
 from amplifier_tui.host.store.lanes import TRANSCRIPT, LaneRun, StoredLanes, looks_like_prompt
 from amplifier_tui.host.store.turns.images import beside_images, images_in
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, Outcomes, read_outcomes
+from amplifier_tui.host.store.turns.prompts import PromptRow
 
 logger = logging.getLogger(__name__)
 
@@ -148,8 +152,7 @@ class Replay:
         ended = [(rows, e) for rows, e in self._outcomes.others if isinstance(e, ShellEnded)]
         if not ended:
             return ()
-        prompts = (i for i in reversed(range(len(self._stored))) if self._is_prompt(i))
-        last = next(prompts, -1)
+        last = self._last_prompt()
         sent = {
             command for _, row in self._stored.read(max(0, last)) for command in commands_of(row)
         }
@@ -159,8 +162,25 @@ class Replay:
             if event.told and rows > last and event.command_id not in sent
         )
 
-    def _is_prompt(self, index: int) -> bool:
-        return looks_like_prompt(self._stored.line(index))
+    def failed_prompt(self) -> PromptRow | None:
+        """Return the last prompt, where its turn failed; None where it was answered or stopped."""
+        index = self._last_prompt()
+        row = dict(self._stored.read(index, index + 1)).get(index) if index >= 0 else None
+        if row is None:
+            return None
+        noted = self._outcomes.others
+        later = [event for rows, event in noted if rows > index and event.agent == MAIN_LANE]
+        ends = {event.status for event in later if isinstance(event, TurnEnded)}
+        # A prompt after it may have failed, too, before it was a row.
+        failed = {event.prompt for event in later if isinstance(event, Failed)}
+        if ends != {"error"} or failed - {"", typed_prompt(beside_images(row))}:
+            return None
+        return PromptRow(turns_before(self._stored, index + 1), index, index, row)
+
+    def _last_prompt(self) -> int:
+        """Return the row of the last prompt; -1 where there is none."""
+        found = reversed(range(len(self._stored)))
+        return next((i for i in found if looks_like_prompt(self._stored.line(i))), -1)
 
     def _results(self, index: int, rows: dict[int, Row]) -> dict[str, Row]:
         """Return the results of the calls in row `index`, by call id.
@@ -190,12 +210,11 @@ class Replay:
             case "user" if is_steering(row):
                 yield SteerApplied(**self._stamp(at), text=typed_prompt(beside_images(row)))
             case "user" if not is_from_hook(row):
-                attached = metadata_of(row).get("attachments")
                 yield TurnStarted(
                     **self._stamp(at),
                     turn=turn,
                     prompt=typed_prompt(beside_images(row)),
-                    attachments=tuple(map(str, attached)) if isinstance(attached, list) else (),
+                    attachments=attachments_of(row),
                 )
                 yield from self._images(row, at)
             case "assistant":

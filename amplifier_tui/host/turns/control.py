@@ -105,6 +105,10 @@ class TurnControl:
             self._start(replace(prompt, again=True), number)
         return True
 
+    def restore_failed(self, number: int, prompt: Prompt) -> None:
+        """Have `retry` go on with the turn that failed last in an earlier life of the session."""
+        self._failed = (number, prompt)
+
     def go_on_after(self, number: int) -> None:
         """Number the turns to come from there on: later ones were taken back, or brought back."""
         self._number = number

@@ -118,6 +118,10 @@ class ContextRecorder:
         if extra:
             self._typed[sent] = extra
 
+    def take_up(self, sent: str) -> None:
+        """Know the prompt of an earlier life of the session, which is in the conversation."""
+        self.sent, self.taken = sent, True
+
     def expect_again(self) -> None:
         """Announce that the orchestrator gets the last prompt once more.
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from amplifier_tui.host.events import Failed, ModuleFailed, TurnEnded, TurnStarted
@@ -60,6 +62,23 @@ async def test_the_returned_draft_sent_as_it_is_goes_on_and_a_changed_one_is_new
         await drive.write(" on")
         await drive.press("enter")
         assert drive.client.named("submit") == [("go on",)]
+
+
+@pytest.mark.parametrize("keys", [["enter"], ["ctrl+x", "r"]])
+async def test_a_session_opened_anew_goes_on_and_leaves_the_draft_as_it_is(
+    keys: list[str],
+) -> None:
+    async with running() as drive:
+        await drive.push(TURN, failed(), END)
+        assert drive.draft == "go"
+        drive.app.main.prompt.input.set_draft("mine")
+        stored = (replace(event, session_id="s2", replayed=True) for event in (TURN, failed(), END))
+        await drive.push(*stored, opened(session_id="s2", failed="go"))
+        assert drive.draft == "mine", "it was given back long ago"
+        drive.app.main.prompt.input.set_draft("go")
+        await drive.press(*keys)
+        assert drive.client.named("retry") == [("",)]
+        assert drive.client.named("submit") == [] and drive.draft == ""
 
 
 async def test_another_draft_stays() -> None:

@@ -53,6 +53,28 @@ def test_a_failure_of_the_stored_part_is_not_offered_again() -> None:
     assert isinstance(kept, ErrorEntry) and not (kept.retryable or kept.prompt)
 
 
+def test_a_session_that_opens_offers_what_it_goes_on_with() -> None:
+    stored = make(Failed, kind="network", message="No", prompt="x", retryable=True, replayed=True)
+    ended = turn_ended(status="error", replayed=True)
+    state = new_state(turn(replayed=True, prompt="x"), stored, ended)
+    state.apply([opened(resumed=True, failed="x")])
+    failed = newest(state)
+    assert failed is not None and (failed.prompt, failed.taken, failed.retryable) == (
+        "x",
+        True,
+        True,
+    )
+    state.apply([turn(2)])
+    assert newest(state) is None and not failed.retryable
+
+
+def test_the_failure_of_an_earlier_turn_is_not_taken_for_that_of_the_last() -> None:
+    stored = make(Failed, kind="network", message="No", prompt="x", retryable=True, replayed=True)
+    state = new_state(turn(replayed=True, prompt="x"), stored, turn(2, "y", replayed=True))
+    state.apply([opened(resumed=True, failed="y")])
+    assert newest(state) is None
+
+
 def test_a_turn_that_is_tried_again_shows_its_prompt_once() -> None:
     state = new_state(opened(), turn(at=1.0), SOURCE, turn_ended(status="error"))
     state.apply([turn(at=2.0)])

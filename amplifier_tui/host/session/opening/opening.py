@@ -46,6 +46,7 @@ from amplifier_tui.host.store.sessions import (
     find_session,
     last_free_session,
 )
+from amplifier_tui.host.store.turns.prompts import PromptRow
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.traces import stored_traces
 from amplifier_tui.host.trust.answers import TrustMemory
@@ -91,6 +92,7 @@ class Opening:
         self._used: tuple[Usage, ...] = ()
         self._trust_service: TrustService | None = None
         self._unsent: tuple[ShellEnded, ...] = ()
+        self._failed: PromptRow | None = None
         self._rules: list[str] = []
         self.refused: tuple[TrustItem, ...] = ()
         """What the user does not want of it."""
@@ -221,6 +223,7 @@ class Opening:
         live = LiveSession(parts, session)
         rows = await asyncio.to_thread(lambda: [row for _, row in stored.read()])
         await live.begin(messages_of(rows))
+        failed = live.take_up_failed(self._failed) if self._failed is not None else ""
         await self._say_fork(session)
         report = await opening_report(parts.facts, sender, prepared, parts.workspace)
         for used in self._used:
@@ -235,7 +238,7 @@ class Opening:
             store.draft.leave()
             await asyncio.to_thread(live.turns.queue.leave)
         # From here on nothing is waited for: who hears that it is open may ask it at once.
-        opened = live.opened(resumed=bool(request.resume), earlier=earlier)
+        opened = live.opened(resumed=bool(request.resume), earlier=earlier, failed=failed)
         sender.send(opened)
         # Not before: beside other sessions it is told with its name, which is known from here on.
         self._notices.mended(store)
@@ -287,6 +290,7 @@ class Opening:
         start = max(0, count - TAIL)
         replay = await asyncio.to_thread(store.replay, stored)
         self._used, self._unsent = replay.usages(), replay.unsent_commands()
+        self._failed = await asyncio.to_thread(replay.failed_prompt)
         for event in await asyncio.to_thread(replay.events, start, count):
             self._put(event)
         for trace in await asyncio.to_thread(stored_traces, store.log, self.session_id):

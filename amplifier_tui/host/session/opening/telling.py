@@ -95,13 +95,14 @@ class OpeningNotices:
 
 
 def session_opened(
-    parts: SessionParts, facts: ProviderFacts, *, resumed: bool, earlier: int
+    parts: SessionParts, facts: ProviderFacts, *, resumed: bool, earlier: int, failed: str
 ) -> SessionOpened:
     """Return the event that says a session is ready.
 
     Args:
         facts: Which model answers.
         earlier: Stored rows that were not told.
+        failed: The last prompt, where its turn failed.
     """
     store = parts.sender.store
     examples = section_of(parts.plan, "session").get("examples")
@@ -121,6 +122,7 @@ def session_opened(
         examples=tuple(str(text) for text in examples) if isinstance(examples, list) else (),
         branch=git_branch(parts.workspace),
         draft=store.draft.load(),
+        failed=failed,
     )
 
 

@@ -303,6 +303,7 @@ class ConversationState(Handlers):
         folder, self._folder = self._folder, event.cwd
         answered, self._answers = self._answers, (event.provider, event.model)
         self._opened_as = event.session_id
+        self.failures.opened(event)
         if event.resumed and not same:
             self._divider = _RESUMED + (f" · {event.bundle}" if event.bundle else "")
         elif previous and previous != event.bundle:

@@ -18,6 +18,7 @@ class Failures:
         self.newest: ErrorEntry | None = None
         self.in_turn = False
         self._offered: list[ErrorEntry] = []
+        self._retold: tuple[ErrorEntry, events.Failed] | None = None
         self.running = False
 
     def add(self, event: events.Failed) -> ErrorEntry:
@@ -26,7 +27,7 @@ class Failures:
         self._retire()
         entry = ErrorEntry(
             key="error",
-            retryable=(event.retryable or bool(event.source)) and not event.replayed,
+            retryable=_is_retryable(event) and not event.replayed,
             taken=self.running,
             # What is retold gave its prompt back long ago.
             prompt="" if event.replayed else event.prompt,
@@ -39,14 +40,26 @@ class Failures:
             self._offered.append(entry)
         if entry.prompt and entry.agent == MAIN_LANE:
             self.newest = entry
+        elif event.prompt and event.agent == MAIN_LANE:
+            self._retold = entry, event
         return entry
+
+    def opened(self, event: events.SessionOpened) -> None:
+        """Take note of a session that opens: it may go on with a prompt that failed earlier."""
+        if not event.failed or self._retold is None:
+            return
+        entry, failure = self._retold
+        self.newest = entry
+        entry.prompt, entry.taken, entry.retryable = event.failed, True, _is_retryable(failure)
+        self._offered.append(entry)
+        self._list.update(entry)
 
     def turn_started(self, event: events.TurnStarted) -> None:
         """A turn begins: what failed before is past."""
         self.in_turn = False
         self._retire()
         if event.agent == MAIN_LANE:
-            self.newest = None
+            self.newest = self._retold = None
             self.running = True
 
     def _retire(self) -> None:
@@ -55,3 +68,7 @@ class Failures:
             entry.retryable, entry.back = False, ""
             self._list.update(entry)
         self._offered.clear()
+
+
+def _is_retryable(event: events.Failed) -> bool:
+    return event.retryable or bool(event.source)
