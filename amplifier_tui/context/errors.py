@@ -3,6 +3,7 @@
 ContextError
 ├── ContextSourceError        a provider failed or took too long
 ├── HistoryUnavailableError   a history store can't be reached; the ledger takes its place
+├── ProviderContractError     a provider can't be called as it is
 ├── MemoryUnavailableError    the memory database can't be used now
 └── SummaryError              the model wrote no usable summary
 
@@ -42,6 +43,20 @@ class ContextSourceError(ContextError):
         self.phase = phase
         self.problem = what
         self.__cause__ = cause
+
+
+class ProviderContractError(ContextError, TypeError):
+    """A context provider lacks what its contract asks for.
+
+    Args:
+        problem: What it lacks.
+        place: File and line of its code; empty where they are not known.
+        remedy: What its author can do.
+    """
+
+    def __init__(self, problem: str, place: str, remedy: str) -> None:
+        where = f" ({place})" if place else ""
+        super().__init__(f"{problem}{where}. {remedy}")
 
 
 class HistoryUnavailableError(ContextError):

@@ -26,6 +26,7 @@ from amplifier_tui.context.compaction.plan import Plan
 from amplifier_tui.context.compaction.summary import summarize
 from amplifier_tui.context.errors import ContextSourceError, HistoryUnavailableError
 from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.provider_contract import check_provider
 from amplifier_tui.context.request.report import ContextEvents
 from amplifier_tui.context.state_file import STATE_KEY
 from amplifier_tui.context.turn import (
@@ -111,8 +112,10 @@ class ContextPipeline:
         """Let a provider take part from the next turn on.
 
         Raises:
+            ProviderContractError: It can't be called as it is.
             ValueError: There is one of that name, or the name is the context's own.
         """
+        check_provider(provider)
         if provider.source_id == STATE_KEY:
             raise ValueError(f"'{STATE_KEY}' is no name for a source: its state is kept there")
         if any(other.source_id == provider.source_id for other in self.context_providers):

@@ -30,8 +30,8 @@ def validate(
     """Check the module in folder PATH, or the installed module of that id.
 
     Its package is imported and its mount function runs once, on a mock coordinator. An
-    orchestrator is run, and handlers of prompts and tool calls are called, with the data of a
-    trial. The exit status is 0 if it passes (with --strict
+    orchestrator is run, and handlers of prompts and tool calls and context providers are called,
+    with the data of a trial. The exit status is 0 if it passes (with --strict
     without warnings), 1 if it fails and 2 if there is nothing to check.
     """
     import sys
@@ -39,6 +39,7 @@ def validate(
     from amplifier_tui import compat
     from amplifier_tui.cli.bundle.common import print_json
     from amplifier_tui.cli.logs import log_to_stderr
+    from amplifier_tui.context.provider_trial import ProviderTrial
     from amplifier_tui.kernel.validation.module_check import check_module
     from amplifier_tui.kernel.validation.trials import run_trials
 
@@ -48,7 +49,7 @@ def validate(
     try:
         # What the module prints is no part of the report.
         with contextlib.redirect_stdout(sys.stderr), _told_of_a_wait():
-            checked = run_trials(check_module(path, kind, settings))
+            checked = run_trials(check_module(path, kind, settings, ProviderTrial()))
     except FileNotFoundError as error:
         hint = "What is installed is listed by: amplifier-tui module list"
         raise click.UsageError(f"{error}\n{hint}") from error

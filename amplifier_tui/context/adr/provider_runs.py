@@ -11,11 +11,10 @@ from amplifier_tui.context.adr.history import HistoryProvider
 from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
 from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.errors import ContextSourceError, Phase
+from amplifier_tui.context.provider_contract import ARGUMENTS, check_hook
 from amplifier_tui.kernel.mounting.callbacks import missing_keywords
 
 logger = logging.getLogger(__name__)
-
-_ARGUMENTS = ("agent", "session", "context", "state")
 
 
 class ProviderRuns:
@@ -34,7 +33,7 @@ class ProviderRuns:
         self, provider: ContextProvider, session: AgentSession, context: SessionContext
     ) -> None:
         """Let one provider add to a run; raises what it raises, and ``TimeoutError``."""
-        await self._call(provider.before_run, provider, session, context)
+        await self._call("before_run", provider, session, context)
 
     async def after(
         self, providers: Sequence[ContextProvider], session: AgentSession, context: SessionContext
@@ -43,7 +42,7 @@ class ProviderRuns:
         errors: list[ContextSourceError] = []
         for provider in reversed(providers):
             try:
-                await self._call(provider.after_run, provider, session, context)
+                await self._call("after_run", provider, session, context)
             except Exception as error:
                 errors.append(self.named(provider, "after_run", error))
                 logger.warning("%s", errors[-1], exc_info=error)
@@ -51,18 +50,20 @@ class ProviderRuns:
 
     async def _call(
         self,
-        hook: Callable[..., Any],
+        phase: Phase,
         provider: ContextProvider,
         session: AgentSession,
         context: SessionContext,
     ) -> None:
         """Call a hook by keyword, or by position where its parameters have other names."""
+        check_hook(provider, phase)
+        hook = getattr(provider, phase)
         given = (self._agent, session, context, session.scoped_state(provider.source_id))
         async with asyncio.timeout(self._timeout):
-            if missing_keywords(hook, _ARGUMENTS):
+            if missing_keywords(hook, ARGUMENTS):
                 await awaited(hook(*given))
             else:
-                await awaited(hook(**dict(zip(_ARGUMENTS, given, strict=True))))
+                await awaited(hook(**dict(zip(ARGUMENTS, given, strict=True))))
 
     def named(
         self, provider: ContextProvider, phase: Phase, error: Exception

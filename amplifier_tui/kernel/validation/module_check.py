@@ -31,6 +31,7 @@ from amplifier_tui.kernel.validation.base import (
 )
 from amplifier_tui.kernel.validation.keywords import unknown_keywords
 from amplifier_tui.kernel.validation.kinds import VALIDATORS
+from amplifier_tui.kernel.validation.module_validator import ModuleTrial
 
 _SNIPPET: Final = '[project.entry-points."amplifier.modules"]\n{id} = "{package}:mount"'
 _SHOWN: Final = 5
@@ -50,7 +51,10 @@ class CheckedModule:
 
 
 async def check_module(
-    target: str, kind: str | None = None, config: dict[str, Any] | None = None
+    target: str,
+    kind: str | None = None,
+    config: dict[str, Any] | None = None,
+    trial: ModuleTrial | None = None,
 ) -> CheckedModule:
     """Check a module.
 
@@ -60,6 +64,7 @@ async def check_module(
         kind: Kind to check it as. Defaults to what the module says it is, else what its id
             suggests.
         config: What to mount it with.
+        trial: Looks at what it adds to another than the kernel; None for nothing.
 
     Raises:
         FileNotFoundError: There is neither such a path nor an installed module of that id, or the
@@ -78,7 +83,7 @@ async def check_module(
     if place.importable is None:
         result.add(_no_package(place))
     else:
-        validator = VALIDATORS[kind](place.module_id, runs=True)
+        validator = VALIDATORS[kind](place.module_id, runs=True, trial=trial)
         found = await validator.validate(place.importable, place.entry_point, config)
         result.checks += found.checks
         result.checks += unknown_keywords(_sources(place))

@@ -3,7 +3,7 @@
 import asyncio
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Protocol
 
 from amplifier_tui.kernel.llm_errors import ConfigurationError
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
@@ -28,6 +28,16 @@ _CONFIG: Final = (
 )
 
 
+class ModuleTrial(Protocol):
+    """Looks at what a module adds to another than the kernel, such as a context."""
+
+    def offer(self, coordinator: TrialCoordinator) -> None:
+        """Prepare the coordinator that the module is mounted on."""
+
+    async def check(self, result: ValidationResult) -> None:
+        """Add what was found of the mounted module."""
+
+
 class ModuleValidator(ABC):
     """Checks modules of one kind.
 
@@ -37,13 +47,17 @@ class ModuleValidator(ABC):
     Args:
         module_id: Its id.
         runs: What it mounted is run, too, to see what it does.
+        trial: Looks at what it adds to another than the kernel; None for nothing.
     """
 
     kind: ClassVar[str]
     """The kind, e.g. "tool"."""
 
-    def __init__(self, module_id: str = "", *, runs: bool = False) -> None:
+    def __init__(
+        self, module_id: str = "", *, runs: bool = False, trial: ModuleTrial | None = None
+    ) -> None:
         self.module_id = module_id
+        self.trial = trial
         self.runs = runs
         self.needed = ""
         """Without which the module mounts nothing, in its own words."""
@@ -92,6 +106,8 @@ class ModuleValidator(ABC):
         cleanup: Any = None
         self.mount_place = place_of(mount)
         baseline = cancel_requests()
+        if self.trial is not None:
+            self.trial.offer(coordinator)
         try:
             cleanup = await call_mount(mount, coordinator, config, module_id)
             unawaited = coordinator.close_unawaited()
@@ -101,6 +117,8 @@ class ModuleValidator(ABC):
                 self.look(result, coordinator, cleanup)
             if self.runs and result.passed:
                 await self.run(result, coordinator)
+            if self.trial is not None and result.passed:
+                await self.trial.check(result)
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and is_genuine_cancellation(baseline):
                 raise

@@ -1,0 +1,104 @@
+"""A context provider that can't take part is told of where it is mounted or validated."""
+
+from itertools import count
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import pytest
+
+from amplifier_tui.context.errors import ContextSourceError
+from amplifier_tui.context.provider_trial import ProviderTrial
+from amplifier_tui.kernel.validation.base import ValidationCheck
+from amplifier_tui.kernel.validation.module_check import check_module
+from tests.context.stage import Noting, Stage
+
+MODULE = """\
+import asyncio
+from amplifier_tui.context import ContextProvider
+
+__amplifier_module_type__ = "hook"
+
+
+class Glossary(ContextProvider):
+{body}
+
+async def mount(coordinator, config=None):
+    pipeline = coordinator.get_capability("context.pipeline")
+    if pipeline is not None:
+        pipeline.add(Glossary("glossary"))
+"""
+NUMBERS = count()
+LINE = MODULE.splitlines().index("{body}") + 1
+HEAD = "async def before_run(self, agent, session, context, state):"
+
+
+async def validated(folder: Path, body: str) -> list[ValidationCheck]:
+    # One process holds one package of a name.
+    package = folder / f"amplifier_module_hooks_glossary_{next(NUMBERS)}"
+    package.mkdir()
+    (package / "__init__.py").write_text(MODULE.format(body=indent(body, "    ")))
+    checked = await check_module(str(package), trial=ProviderTrial())
+    return [check for check in checked.result.checks if "rovider" in check.message]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("async def before_run(self, context):\n    pass", "before_run() of the context provider"),
+        ("async def after_run(self, a, b, c, *, d):\n    pass", "after_run() of the context provi"),
+        ("def __init__(self, name):\n    pass", "has no source_id"),
+        ("before_run = None", "before_run() of the context provider 'glossary' is missing"),
+    ],
+)
+async def test_one_that_cannot_be_called_fails_with_its_line_and_what_to_do(
+    body: str, words: str, tmp_path: Path
+) -> None:
+    (check,) = await validated(tmp_path, body)
+    assert not check.passed and check.severity == "error"
+    line = LINE if "def" in body else LINE - 1
+    assert words in check.message and f"__init__.py:{line})" in check.message
+    remedy = "super().__init__" if "__init__" in body else "async def"
+    assert remedy in check.message
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "where"),
+    [
+        ('raise KeyError("boom")', "KeyError: 'boom'", f"__init__.py:{LINE + 1}"),
+        ("await asyncio.Event().wait()", "did not answer within", ""),
+    ],
+)
+async def test_one_that_fails_when_it_is_asked_is_warned_of(
+    answer: str, words: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amplifier_tui.context.provider_trial.SECONDS", 0.01)
+    (check,) = await validated(tmp_path, f"{HEAD}\n    {answer}")
+    assert not check.passed and check.severity == "warning"
+    assert words in check.message and check.where.endswith(where) and check.remedy
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{HEAD}\n    assert context.input_messages[-1].text",
+        "def before_run(self, *args):\n    pass",
+        "async def before_run(self, a, b, c, d):\n    pass",
+        "async def before_run(self, *, agent, session, context, state):\n    pass",
+    ],
+)
+async def test_one_that_can_be_called_and_answers_passes(body: str, tmp_path: Path) -> None:
+    (check,) = await validated(tmp_path, body)
+    assert check.passed
+
+
+async def test_one_that_changed_after_it_was_added_stops_the_turn_with_its_line() -> None:
+    source = Noting("notes")
+    stage = Stage(source)
+
+    async def bad(context: Any) -> None:
+        pass
+
+    source.before_run = bad  # type: ignore[method-assign, assignment]
+    with pytest.raises(ContextSourceError, match=rf"{Path(__file__).name}:\d+\). Define it as"):
+        await stage.execute("hello")
