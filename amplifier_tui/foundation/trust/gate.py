@@ -35,6 +35,7 @@ class TrustRequest:
         commit: The commit, when it is known (always after a fetch from git); else empty.
         path: Where it is on this machine, once it is.
         detail: What exactly would be done, e.g. the packages an install brings, or the keys.
+        project: The project that asks for it, as far as one is told from another by that.
     """
 
     action: TrustAction
@@ -44,6 +45,7 @@ class TrustRequest:
     commit: str = ""
     path: Path | None = None
     detail: str = ""
+    project: Path | None = None
 
 
 TrustCallback = Callable[[TrustRequest], bool | Awaitable[bool]]

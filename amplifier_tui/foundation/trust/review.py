@@ -303,13 +303,15 @@ def refused(what: str) -> TrustRefusedError:
 def key_item(request: TrustRequest) -> TrustItem:
     """Return the item for a request to send a key somewhere."""
     asked = f" · asked for by {' and '.join(request.included_by)}" if request.included_by else ""
+    # A name that a bundle gives itself, so it must not look like a publisher's.
+    owner = f"bundle {request.included_by[-1]}" if request.included_by else ""
+    project = str(request.project) if request.project is not None else ""
     return make_item(
         "keys",
         request.detail,
-        subject=(request.subject, request.uri, *request.included_by),
+        subject=(request.subject, request.uri, *request.included_by, project),
         content=request.detail,
-        # A name that a bundle gives itself, so it must not look like a publisher's.
-        owner=f"bundle {request.included_by[-1]}" if request.included_by else "",
+        owner=project or owner,
         detail=f"for {request.subject}{asked}",
     )
 

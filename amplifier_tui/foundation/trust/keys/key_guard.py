@@ -18,6 +18,7 @@ Settings in a project are not the user's own: they come with it.
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -34,7 +35,7 @@ from amplifier_tui.foundation.trust.keys.addresses import (
     is_vendor,
     origin_of,
 )
-from amplifier_tui.foundation.trust.owners import Ownership
+from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import RefusedModule, remove_entry
 
 _OWN_SCOPES = (Scope.GLOBAL, Scope.SESSION)
@@ -54,6 +55,8 @@ class KeyDestination:
         url: Scheme and host of the server; of several all.
         keys: Variables with the keys; empty where a provider would get what is said without one.
         included_by: The bundles that contributed to the entry.
+        project: The project's folder, where it contributed to the entry: its bundles and settings
+            have names that others have as well.
     """
 
     module_id: str
@@ -63,6 +66,7 @@ class KeyDestination:
     url: str
     keys: tuple[str, ...]
     included_by: tuple[str, ...]
+    project: Path | None = None
 
     @property
     def sends(self) -> str:
@@ -77,6 +81,7 @@ class KeyDestination:
             subject=self.module_id,
             included_by=self.included_by,
             detail=f"{self.sends} would be sent to {self.url}",
+            project=self.project,
         )
 
 
@@ -126,7 +131,9 @@ class KeyGuard:
         if not isinstance(config, Mapping):
             return None
         keys = self._keys(found, module, config)
-        if not (keys or found.kind in _HEARING) or self._is_trusted(found):
+        owners = self._owners(found)
+        trusted = bool(owners) and all(owner.is_trusted for owner in owners)
+        if trusted or not (keys or found.kind in _HEARING):
             return None
         own = self._own_addresses(module, module_key(entry))
         servers: dict[str, None] = {}
@@ -147,6 +154,7 @@ class KeyGuard:
             url=" and ".join(servers),
             keys=keys,
             included_by=self._bundle.contributors(found.origin),
+            project=self._places.project.resolve() if Owner.PROJECT in owners else None,
         )
 
     def _keys(self, found: ModuleEntry, module: str, config: Mapping[str, Any]) -> tuple[str, ...]:
@@ -192,15 +200,14 @@ class KeyGuard:
         name = only_variable(raw) or ""
         return bool(self._environ.get(name) and _ADDRESS_VARIABLE.search(name))
 
-    def _is_trusted(self, found: ModuleEntry) -> bool:
+    def _owners(self, found: ModuleEntry) -> list[Owner]:
+        """Return the owners of the files that contributed to an entry."""
         files = [each.path for each in self._bundle.origins.get(found.origin, [])]
         if found.agent:
             # Another bundle's file may have taken the place of the one that was meant.
             own = self._bundle.resolve_agent_path(found.agent)
             files += [own] if own is not None else []
-        return bool(files) and all(
-            file is not None and self._places.owner_of(file).is_trusted for file in files
-        )
+        return [Owner.STRANGER if file is None else self._places.owner_of(file) for file in files]
 
 
 def _expanded(address: str, environ: Mapping[str, str]) -> str:
