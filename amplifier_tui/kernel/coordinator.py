@@ -11,6 +11,7 @@ from amplifier_tui.kernel.events import CLEANUP_FAILED
 from amplifier_tui.kernel.hooks import HookRegistry, dispatch
 from amplifier_tui.kernel.mounting.callbacks import collect_contributions, run_cleanups
 from amplifier_tui.kernel.mounting.changes import add_shared, note_change, open_notes, put_back
+from amplifier_tui.kernel.mounting.errors import place_of_error
 from amplifier_tui.kernel.mounting.mounted import MountedModule
 
 logger = logging.getLogger(__name__)
@@ -297,12 +298,22 @@ class ModuleCoordinator:
                 one, after all of them ran. Ordinary exceptions are logged, and announced as
                 ``cleanup:failed``.
         """
-        failures: list[tuple[str, Exception]] = []
+        await self._run_cleanups(self._cleanup_fns, self.mounted_modules)
+
+    async def _run_cleanups(self, functions: list[Any], modules: list[MountedModule]) -> None:
+        """Run cleanup functions, and announce those that fail with the module that they are of."""
+        owners = {id(each): module.key for module in modules for each in module.cleanups}
+        failures: list[tuple[Any, Exception]] = []
         try:
-            await run_cleanups(self._cleanup_fns, failures)
+            await run_cleanups(functions, failures)
         finally:
-            for name, error in failures:
-                data = {"cleanup": name, "error": f"{type(error).__name__}: {error}"}
+            for function, error in failures:
+                data = {
+                    "cleanup": getattr(function, "__qualname__", repr(function)),
+                    "error": f"{type(error).__name__}: {error}",
+                    "module": owners.get(id(function), ""),
+                    "place": place_of_error(error),
+                }
                 await self._hooks.emit(CLEANUP_FAILED, data)
 
     def to_dict(self) -> dict[str, Any]:

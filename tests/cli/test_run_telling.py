@@ -1,5 +1,6 @@
 """What a run without a screen says beside the answer."""
 
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,3 +79,19 @@ def test_a_hook_that_takes_long_is_named_once() -> None:
     speaker = Speaker()
     follow(Client(STARTED, held, replace(held, over=True), held, ended()), speaker)
     assert speaker.said == ["tool:pre waits for the hook hooks-slow"]
+
+
+def test_what_goes_wrong_when_the_session_ends_is_said() -> None:
+    client, speaker = Client(ended()), Speaker()
+    close = client.close
+
+    def fails() -> Future[None]:
+        text = "hooks-a did not clean up: OSError: gone (/a.py:3)"
+        client._waiting = [
+            events.Notice(session_id=S, level="warning", text=text, source="hooks-a")
+        ]
+        return close()
+
+    client.close = fails  # type: ignore[method-assign]
+    follow(client, speaker)
+    assert speaker.said == ["warning: hooks-a did not clean up: OSError: gone (/a.py:3) (hooks-a)"]

@@ -234,7 +234,8 @@ class Headless:
         except TimeoutError as error:
             self._speaker.say(f"The session did not close in order: {error}")
         for event in self._client.drain():
-            self._speaker.event(event)
+            # Of what comes with the end, only what went wrong matters to the run.
+            (self._take if isinstance(event, Notice) else self._speaker.event)(event)
         result = self._result
         if result.status != "done":
             words = unsaid(result.message, result.remedy, self._said)

@@ -35,6 +35,7 @@ LINES: Final = (
     "orchestrator:rate_limit_delay",
     "policy:violation",
     "module:on_session_ready_failed",
+    "cleanup:failed",
     "user:notification",
 )
 """Events that are a line whenever they come."""
@@ -63,6 +64,10 @@ def line_of(event: str, data: Mapping[str, Any]) -> Line | None:
         case "module:on_session_ready_failed":
             source = str(data.get("module_id") or "a module")
             text = f"{source} is not ready: {first_line(str(data.get('error') or ''))}"
+        case "cleanup:failed":
+            source = str(data.get("module") or "a module")
+            at = f" ({data['place']})" if data.get("place") else ""
+            text = f"{source} did not clean up: {problem}{at}"
         case "user:notification":
             level = _LEVELS.get(str(data.get("level") or "info").casefold(), "info")
             text = str(data.get("message") or data.get("text") or "")

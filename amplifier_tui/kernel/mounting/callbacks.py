@@ -93,11 +93,11 @@ async def collect_contributions(
 _ROUNDS: Final = 8
 
 
-async def run_cleanups(functions: list[Any], failures: list[tuple[str, Exception]]) -> None:
+async def run_cleanups(functions: list[Any], failures: list[tuple[Any, Exception]]) -> None:
     """Run the functions, last one first, and empty the list.
 
     Functions registered meanwhile run too, unless they keep coming. Ordinary exceptions are
-    logged; ``failures`` gets each with the function's name. The first other one is raised after
+    logged; ``failures`` gets each with its function. The first other one is raised after
     all functions ran.
     """
     fatal: BaseException | None = None
@@ -111,7 +111,7 @@ async def run_cleanups(functions: list[Any], failures: list[tuple[str, Exception
                 await awaited(function())
             except Exception as error:
                 logger.error("Error during cleanup: %s", error, exc_info=error)
-                failures.append((getattr(function, "__qualname__", repr(function)), error))
+                failures.append((function, error))
             except BaseException as error:
                 logger.warning("Cleanup was interrupted by %s; going on", type(error).__name__)
                 fatal = fatal or error

@@ -74,7 +74,7 @@ async def _clean_up(coordinator: ModuleCoordinator, module: MountedModule) -> No
     own = {id(function) for function in module.cleanups}
     functions = coordinator._cleanup_fns
     functions[:] = (function for function in functions if id(function) not in own)
-    await run_cleanups(module.cleanups, [])
+    await coordinator._run_cleanups(module.cleanups, [module])
 
 
 def _take_out(coordinator: ModuleCoordinator, module: MountedModule) -> None:

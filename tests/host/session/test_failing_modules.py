@@ -10,6 +10,7 @@ from amplifier_tui.host.events import (
     Failed,
     HandlerHolds,
     ModuleFailed,
+    ModuleMounted,
     Notice,
     ToolEnded,
     TurnEnded,
@@ -162,3 +163,35 @@ def test_an_agent_goes_on_without_a_tool_of_its_own_that_does_not_mount_and_that
     assert (project.folder / "new.txt").read_text() == "written"
     (notice,) = [each for each in driver.of(Notice) if each.source == "tool-nowhere"]
     assert notice.text.startswith("tool-nowhere of the agent clerk failed: ")
+
+
+CLEANS_UP = """\
+__amplifier_module_type__ = "tool"
+
+
+async def mount(coordinator, config=None):
+    def close():
+        raise OSError("disk gone")
+
+    return close
+"""
+
+
+@pytest.mark.parametrize("way", ["close", "unmount", "reload"])
+def test_a_module_that_fails_to_clean_up_is_told_of_with_its_line(
+    project: Project, driver: Driver, tmp_path: Path, way: str
+) -> None:
+    file = tmp_path / "tool-untidy" / f"amplifier_module_tool_untidy_{way}" / "__init__.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(CLEANS_UP)
+    driver.open(project.bundle())
+    driver.client.mount(str(file.parent))
+    mounted = driver.wait(ModuleMounted, lambda event: "untidy" in event.module_id)
+    if way == "close":
+        driver.client.close()
+    else:
+        getattr(driver.client, way)(mounted.module_id)
+    notice = driver.wait(Notice, lambda event: "clean up" in event.text)
+    key = mounted.module_id
+    said = f"{key} did not clean up: OSError: disk gone ({file}:6)"
+    assert (notice.level, notice.text, notice.source) == ("warning", said, key)
