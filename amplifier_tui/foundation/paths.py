@@ -4,6 +4,7 @@ import asyncio
 import os
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.lazy.pattern import lazy_pattern
@@ -157,6 +158,16 @@ def home_expanded(path: str) -> str:
         return os.path.expanduser(path)
     except ValueError:
         return path
+
+
+def absolute_in_home(source: Any) -> Any:
+    """Return a module's source with the home in place of `~` or of the `~` of `~/x`.
+
+    Others stay. Whose it is decides what it may lead to, as of any absolute path.
+    """
+    if isinstance(source, str) and (source == "~" or source.startswith("~/")):
+        return home_expanded(source)
+    return source
 
 
 def strip_uri_drive_prefix(path: str) -> str:

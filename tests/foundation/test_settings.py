@@ -293,3 +293,24 @@ def test_includes_are_redirected_by_a_part_of_them(
     }
     settings = Settings(files, {"sources": {"bundles": targets}})
     assert settings.redirect_include(source) == expected
+
+
+def test_sources_of_modules_in_the_home_become_absolute(
+    files: SettingsFiles, own_home: Path
+) -> None:
+    text = """\
+overrides: {a: {source: ~/mods/a}, b: {source: ~b}, c: }
+sources: {modules: {d: ~/mods/d, e: built-in}}
+config: {providers: [{module: f, source: ~/mods/f}, {module: g}]}
+modules: {tools: [{module: h, source: "~"}], hooks: }
+"""
+    put(files, Scope.GLOBAL, text)
+    settings = load_settings(files)
+    assert settings.problems == []
+    assert settings.overrides == {
+        "a": {"source": f"{own_home}/mods/a"},
+        "b": {"source": "~b"},
+    }
+    assert settings.module_sources == {"d": f"{own_home}/mods/d", "e": "built-in"}
+    assert [each.get("source") for each in settings.providers] == [f"{own_home}/mods/f", None]
+    assert settings.modules("tools") == [{"module": "h", "source": str(own_home)}]

@@ -257,6 +257,22 @@ CODE: dict[str, Trick] = {
         "tool-evil",
         RUNS,
     ),
+    "as a module of the settings by way of the home": Trick(
+        both(
+            lambda at: at.module("m") and None,
+            lambda at: (
+                at.write(
+                    LOCAL,
+                    "modules:\n  tools:\n  - module: tool-evil\n"
+                    f"    source: ~/{os.path.relpath(at.clone, at.home)}/m\n",
+                )
+                and None
+            ),
+        ),
+        "code",
+        "tool-evil",
+        RUNS,
+    ),
     "a package of the name of an installed one": Trick(
         both(
             lambda at: at.module(".", "hooks-approval") and None,

@@ -7,7 +7,7 @@ from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.bundle.model import SECTIONS
 from amplifier_tui.foundation.exceptions import BundleValidationError
 from amplifier_tui.foundation.io import Keys
-from amplifier_tui.foundation.paths import construct_context_path, home_expanded, is_relative
+from amplifier_tui.foundation.paths import absolute_in_home, construct_context_path, is_relative
 
 _FORMATS = {
     "includes": "includes: [{bundle: <name or uri>}]",
@@ -50,14 +50,12 @@ def parse_bundle(
 def absolute_source(source: Any, base_path: Path | None) -> Any:
     """Make a source that is a path from here or home (`.`, `./x`, `../x`, `~/x`) absolute.
 
-    Others stay. Whose it is decides what it may lead to, as of any absolute path.
+    Others stay.
     """
     if base_path is None or not isinstance(source, str):
         return source
-    if source == "~" or source.startswith("~/"):
-        return home_expanded(source)
     if not is_relative(source):
-        return source
+        return absolute_in_home(source)
     try:
         return str((base_path / source).resolve())
     except (OSError, ValueError, RuntimeError):

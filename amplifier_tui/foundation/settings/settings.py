@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,12 @@ from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.dicts import get_nested, module_key, texts_listed, united
 from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import YamlDocument, unreadable, yaml_problem
-from amplifier_tui.foundation.paths import get_amplifier_home, home_expanded, without_fragment
+from amplifier_tui.foundation.paths import (
+    absolute_in_home,
+    get_amplifier_home,
+    home_expanded,
+    without_fragment,
+)
 from amplifier_tui.foundation.registry.includes import namespace_of
 from amplifier_tui.foundation.settings.schema import misspelled, without_wrong
 
@@ -275,7 +281,19 @@ def read_settings_file(
     kept, wrong = without_wrong(document.data or {})
     for entry in wrong:
         problem(f"{entry.message}; it is ignored", document.line_of(entry.keys))
+    _find_home(kept)
     return kept
+
+
+def _find_home(data: dict[str, Any]) -> None:
+    """Make the sources of modules that are in the home absolute, before anything judges them."""
+    sources = get_nested(data, "sources.modules", None) or {}
+    sources.update({module: absolute_in_home(source) for module, source in sources.items()})
+    lists = [get_nested(data, "config.providers", None), *(data.get("modules") or {}).values()]
+    entries = [*(data.get("overrides") or {}).values(), *chain.from_iterable(filter(None, lists))]
+    for entry in entries:
+        if entry and "source" in entry:
+            entry["source"] = absolute_in_home(entry["source"])
 
 
 def load_settings_file(path: Path) -> YamlDocument:
