@@ -137,8 +137,8 @@ class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWor
     def retry(self, *, without: str = "") -> None:
         self.calls.append(("retry", without))
 
-    def interrupt(self, immediate: bool = False) -> None:
-        self.calls.append(("interrupt", immediate))
+    def interrupt(self, immediate: bool = False, turn: int = 0) -> None:
+        self.calls.append(("interrupt", immediate, turn))
 
     def shell(self, command: str, *, tell: bool = True, in_terminal: bool = False) -> None:
         self.calls.append(("shell", command, tell, in_terminal))

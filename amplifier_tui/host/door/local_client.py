@@ -203,13 +203,15 @@ class LocalClient:
         client._chosen = self._chosen
         return client
 
-    def interrupt(self, immediate: bool = False) -> None:
+    def interrupt(self, immediate: bool = False, turn: int = 0) -> None:
         """Stop the running turn: after the current step, or at once."""
         handle = self._service.handle if self._service is not None else None
+        if handle is not None and turn not in (0, handle.number):
+            handle = None
         if handle is not None:
             # From this thread: the engine may be busy with the very thing to be stopped.
             handle.ask(immediate)
-        self._engine.post(lambda: self.service.interrupt(immediate, handle), "stop the turn")
+        self._engine.post(lambda: self.service.interrupt(immediate, turn, handle), "stop the turn")
         if handle is not None and immediate:
             watch = threading.Timer(
                 BLOCKED_AFTER, handle.report_blocked, args=(self._engine.where,)

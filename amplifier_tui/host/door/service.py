@@ -107,15 +107,21 @@ class Service(StoredCommands):
         else:
             self._live.retry(without)
 
-    async def interrupt(self, immediate: bool = False, handle: TurnHandle | None = None) -> None:
+    async def interrupt(
+        self, immediate: bool = False, turn: int = 0, handle: TurnHandle | None = None
+    ) -> None:
         """Stop the running turn, or the opening of a session.
 
         Args:
             immediate: Do not wait for the running step.
+            turn: The number of the turn that is meant; 0 for whichever runs.
             handle: The turn that is meant, if its token was set and `CancelRequested` sent
                 already.
         """
-        if handle is not None and handle is not self.handle:
+        running = self.handle
+        if (handle is not None and handle is not running) or (
+            turn and (running is None or running.number != turn)
+        ):
             return  # It has ended in the meantime; what runs now is another one.
         if self._live is not None and self._live.turns.interrupt(
             immediate, told=handle is not None

@@ -68,8 +68,13 @@ class TurnClient(Protocol):
         said in a `Notice`.
         """
 
-    def interrupt(self, immediate: bool = False) -> None:
-        """Stop the running turn: after the current step, or at once."""
+    def interrupt(self, immediate: bool = False, turn: int = 0) -> None:
+        """Stop the running turn: after the current step, or at once.
+
+        Args:
+            turn: The number of the one that is meant, as in `TurnStarted`; when that has ended
+                nothing is stopped. 0 for whichever runs.
+        """
 
     def tell_agent(self, lane: str, text: str) -> None:
         """Give a sub-agent that works a message at its next step; it becomes a row of its own.

@@ -25,7 +25,7 @@ class TurnHandle:
     """Stops one turn from any thread."""
 
     def __init__(self, number: int, token: CancellationToken, sender: Sender) -> None:
-        self._number = number
+        self.number = number
         self._token = token
         self._sender = sender
         self._lock = threading.Lock()
@@ -83,7 +83,7 @@ class TurnHandle:
                 detail=described(places),
             )
         )
-        self._sender.put(TurnEnded(**stamp, turn=self._number, status="cancelled"))
+        self._sender.put(TurnEnded(**stamp, turn=self.number, status="cancelled"))
         return True
 
 

@@ -51,7 +51,7 @@ class Forks:
                 return
             if self._state.activity.running:
                 self._fork = fork
-                self._client.interrupt(True)
+                self._client.interrupt(True, self._state.activity.turn)
             else:
                 self._send(fork)
 

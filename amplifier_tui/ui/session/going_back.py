@@ -64,7 +64,7 @@ class GoingBack:
                 return
             if self._state.activity.running:
                 self._waiting = turn
-                self._client.interrupt(True)
+                self._client.interrupt(True, self._state.activity.turn)
             else:
                 self._open(turn)
 

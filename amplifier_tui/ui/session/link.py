@@ -389,7 +389,8 @@ class SessionLink:
             self._client.answer_limit(waiting.asked.request_id, go=False)
             return
         immediate = bool(activity.stop)
-        self._client.interrupt(immediate)
+        # By the time it gets there another one may run.
+        self._client.interrupt(immediate, activity.turn)
         # The screen says so before the engine does.
         said = CancelRequested(session_id=self._state.facts.session_id, immediate=immediate)
         self.tab.show(self._state.apply([said]))

@@ -71,6 +71,30 @@ def test_an_immediate_stop_keeps_the_partial_answer_and_the_next_turn_works(
     assert driver.wait(TurnEnded).turn == 2
 
 
+def test_a_stop_is_for_the_turn_that_was_meant_and_not_for_the_one_after_it(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    started, until = tmp_path / "started", tmp_path / "until"
+    call = {"wait": {"started": str(started), "until": str(until)}}
+    driver.open(project.bundle(script=calling(call)))
+    driver.client.submit("go")
+    driver.client.queue("go on")
+    driver.wait_for_file(started)
+    until.touch()
+    assert driver.wait(TurnEnded).turn == 1
+    driver.client.interrupt(immediate=True, turn=1)
+    ended = driver.wait(TurnEnded)
+    assert (ended.turn, ended.status) == (2, "success")
+    driver.client.interrupt(turn=2)
+    started.unlink()
+    until.unlink()
+    driver.client.submit("again")
+    driver.wait_for_file(started)
+    assert not driver.of(CancelRequested)
+    driver.client.interrupt(immediate=True, turn=3)
+    assert driver.wait(TurnEnded).status == "cancelled"
+
+
 def test_a_loop_that_keeps_nothing_has_its_words_kept_by_the_host(
     project: Project, driver: Driver, tmp_path: Path
 ) -> None:

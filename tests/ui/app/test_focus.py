@@ -39,6 +39,6 @@ async def test_who_stops_a_turn_from_a_row_of_the_conversation_writes_next() -> 
         await drive.push(turn(1, "Roll"))
         await drive.press("alt+up")
         await drive.press("escape")
-        assert drive.client.named("interrupt") == [(False,)]
+        assert drive.client.named("interrupt") == [(False, 1)]
         await drive.write("not that")
         assert drive.draft == "not that"

@@ -137,7 +137,7 @@ async def test_escape_in_a_pane_goes_back_to_the_prompt_without_stopping_the_tur
         await drive.press("f2", "escape")
         assert drive.client.named("interrupt") == []
         await drive.press("escape")
-        assert drive.client.named("interrupt") == [(False,)]
+        assert drive.client.named("interrupt") == [(False, 1)]
 
 
 async def test_a_pane_can_be_zoomed_and_put_back() -> None:

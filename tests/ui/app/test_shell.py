@@ -119,7 +119,7 @@ async def test_escape_stops_the_command_first_and_then_the_turn() -> None:
         assert drive.client.named("interrupt") == []
         await drive.push(ENDED)
         await drive.press("escape")
-        assert drive.client.named("interrupt") == [(False,)]
+        assert drive.client.named("interrupt") == [(False, 1)]
 
 
 async def test_tab_completes_programs_and_paths(

@@ -86,12 +86,12 @@ async def test_escape_stops_after_the_step_and_again_at_once() -> None:
     async with running() as drive:
         await drive.push(TURN)
         await drive.press("escape")
-        assert drive.client.named("interrupt") == [(False,)]
+        assert drive.client.named("interrupt") == [(False, 1)]
         # The screen says so without having heard from the engine.
         assert drive.app.main.prompt.input.placeholder == STOPPING
         assert drive.app.state is not None and drive.app.state.activity.stop == "stopping…"
         await drive.press("escape")
-        assert drive.client.named("interrupt") == [(False,), (True,)]
+        assert drive.client.named("interrupt") == [(False, 1), (True, 1)]
         assert drive.app.main.prompt.input.placeholder == STOPPING_NOW
         await drive.push(END)
         assert drive.app.main.prompt.input.placeholder == IDLE
@@ -112,7 +112,7 @@ async def test_escape_closes_the_completion_before_it_stops_anything() -> None:
         assert not drive.app.main.query_one(CompletionPopup).is_open
         assert drive.client.named("interrupt") == []
         await drive.press("escape")
-        assert drive.client.named("interrupt") == [(False,)]
+        assert drive.client.named("interrupt") == [(False, 1)]
 
 
 async def test_the_answer_is_on_screen_while_it_streams() -> None:

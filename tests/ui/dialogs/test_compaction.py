@@ -188,9 +188,9 @@ async def test_stop_ends_a_summary_that_is_being_written() -> None:
         await drive.press("s")
         await drive.closed()
         await drive.press("ctrl+x", "s")
-        assert drive.client.named("interrupt") == [(False,)]
+        assert drive.client.named("interrupt") == [(False, 0)]
         await drive.press("ctrl+x", "s")
-        assert drive.client.named("interrupt") == [(False,)]
+        assert drive.client.named("interrupt") == [(False, 0)]
         assert "Nothing is running" in drive.text()
 
 

@@ -59,7 +59,7 @@ async def test_without_a_draft_it_stops_the_turn_as_escape_does() -> None:
         await drive.push(TURN)
         await drive.press("ctrl+c")
         await drive.press("ctrl+c")
-        assert drive.client.named("interrupt") == [(False,), (True,)]
+        assert drive.client.named("interrupt") == [(False, 1), (True, 1)]
         assert "quits" not in drive.text()
 
 
@@ -70,7 +70,7 @@ async def test_below_a_question_it_stops_the_turn_and_answers_nothing() -> None:
             await drive.dialog(kind)
             await drive.press("ctrl+c")
             await drive.closed()
-            await drive.until(lambda: drive.client.named("interrupt") == [(False,)])
+            await drive.until(lambda: drive.client.named("interrupt") == [(False, 1)])
             assert not drive.client.named("decide") and not drive.client.named("answer_questions")
 
 

@@ -68,7 +68,7 @@ async def test_a_running_turn_is_stopped_first_when_the_user_agrees() -> None:
         assert "stops it" in drive.text()
         await drive.press("y")
         await drive.closed()
-        assert drive.client.named("interrupt") == [(True,)]
+        assert drive.client.named("interrupt") == [(True, 2)]
         assert drive.client.named("fork") == []
         await drive.push(end(2, "cancelled"))
         assert drive.client.named("fork") == [(1,)]

@@ -177,7 +177,7 @@ async def test_a_running_turn_is_stopped_first_when_the_user_agrees() -> None:
         assert drive.client.named("preview_rewind") == []
         await drive.press("y")
         await drive.closed()
-        assert drive.client.named("interrupt") == [(True,)]
+        assert drive.client.named("interrupt") == [(True, 2)]
         await drive.push(TurnEnded(session_id=SESSION, turn=2, status="cancelled"))
         await drive.dialog(RewindSheet)
 
