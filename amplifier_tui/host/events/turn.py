@@ -235,7 +235,7 @@ class ProviderRetrying(HostEvent):
         attempt: Which try again this is, from 1; 0 when unknown.
         most: How many there will be at most; 0 when unknown.
         delay: Seconds until then.
-        problem: What went wrong, one line.
+        problem: What went wrong, one line without its full stop.
         status: The HTTP status; 0 when there was none.
     """
 

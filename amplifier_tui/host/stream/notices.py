@@ -95,7 +95,8 @@ def retry_facts(data: Mapping[str, Any]) -> dict[str, Any]:
         "attempt": _count(data.get("attempt")),
         "most": _count(data.get("max_retries")),
         "delay": max(0.0, float(delay)) if known and delay else 0.0,
-        "problem": first_line(error_text(data.get("error"))),
+        # Words follow it wherever it is shown.
+        "problem": first_line(error_text(data.get("error"))).rstrip("."),
         "status": _count(data.get("status_code")),
     }
 

@@ -17,6 +17,8 @@ def test_a_retry_says_when_and_why() -> None:
         "problem": "slow down",
         "status": 529,
     }
+    # What is made of it goes on behind it.
+    assert retry_facts({"error": "Retry in a moment."})["problem"] == "Retry in a moment"
     strange = {"attempt": True, "max_retries": "many", "delay": "soon", "error": None}
     assert set(retry_facts(strange).values()) == {"", 0} == set(retry_facts({}).values())
     assert line_of("user:notification", {"message": "m", "level": "WARN"}) == ("warning", "m", "")
