@@ -15,6 +15,8 @@ GRACE = 0.4
 ALONE = 0.4
 """Seconds without another letter, before and after, that a deciding key needs: a key among others
 is typing. Three keys a second are 0.33 s apart."""
+SEEN = 3.0
+"""Seconds after which an open question was seen: a letter that opens a field of it is for that."""
 BURST = 0.03
 """Keys that are not further apart than this many seconds were not pressed by a hand."""
 
@@ -62,13 +64,16 @@ class AnswerKeys:
     """The keys of one open question; `opened` is when it was.
 
     Once the user attends to it, an answer may follow other keys, and what is typed after a key
-    that opens a field is for that. What comes in a burst is a text all the same.
+    that opens a field is for that; also where the question was open for a while before that key,
+    but then what is typed in one go does not end in an answer. What comes in a burst is a text all
+    the same.
     """
 
     def __init__(
         self, opened: float, grace: float = GRACE, alone: float = ALONE, *, attended: bool = False
     ) -> None:
         self._decides_from = opened + grace
+        self._seen_from = opened + SEEN
         self._alone = alone
         self._last = float("-inf")
         self._held = self._word = self._letter = ""
@@ -80,6 +85,8 @@ class AnswerKeys:
         """What was typed in one go up to now."""
         self.due = float("inf")
         """When a key that is held decides."""
+        self.guessed = False
+        """Whether a field is open by a key with which a text for the prompt may have begun."""
         self.came_early = False
         """Whether the last key that stayed alone decided nothing, since it came too early."""
 
@@ -134,7 +141,8 @@ class AnswerKeys:
         if not decides:
             return Heard.ACTS
         self._held, self._in_grace = action, not self.ready(at)
-        self._writes = role == "writes" and self.attended and not self._in_grace
+        self._writes = role == "writes" and (self.attended or at >= self._seen_from)
+        self._writes = self._writes and not self._in_grace
         self.due = at + (min(BURST, self._alone) if self._writes else self._alone)
         return Heard.KEPT
 
@@ -148,7 +156,12 @@ class AnswerKeys:
     def take_field(self, at: float) -> str:
         """Return the action that opens the field which a key is for, empty when there is none."""
         stood = at - self._last >= min(BURST, self._alone)
-        return self.take_held() if self._held and self._writes and stood else ""
+        if not (self._held and self._writes and stood):
+            return ""
+        guessed = not self.attended and at - self._last < self._alone
+        action = self.take_held()
+        self.guessed = guessed
+        return action
 
     def wait(self, now: float) -> float:
         """Return the seconds after which to ask again whether a key stayed alone, 0 for now."""
@@ -167,5 +180,5 @@ class AnswerKeys:
         if not self._held or now < self.due:
             return ""
         action, self._held = self._held, ""
-        self.came_early = self._in_grace
+        self.came_early, self.guessed = self._in_grace, False
         return "" if self._in_grace else action

@@ -8,6 +8,8 @@ from textual.widgets import Input
 from amplifier_tui.host.client import Decision, QuestionAnswer, QuestionsReply
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
+from amplifier_tui.ui.dialogs.parts.question import AT_ONE_GO
+from amplifier_tui.ui.state.answer_keys import SEEN
 from amplifier_tui.ui.terminal.input import key_name, key_time
 from tests.ui.driving import Driver, running
 from tests.ui.questions import CHECKS, questions
@@ -176,3 +178,16 @@ async def test_what_was_typed_on_has_chosen_no_scope() -> None:
         await press(drive, ["a"], after=last + PAUSE)
         await drive.closed()
         assert decisions(drive)[0].scope == "session"
+
+
+async def test_after_f_in_a_dialog_that_was_there_for_a_while_the_letters_are_the_reason() -> None:
+    async with running() as drive:
+        await drive.push(ask())
+        await drive.dialog(ApprovalDialog)
+        last = await press(drive, [*"fno docs", "enter"], after=key_time() + SEEN)
+        assert drive.app.screen.query_one("#reason", Input).value == "no docs"
+        assert AT_ONE_GO in drive.text() and not decisions(drive), "it may have been a prompt"
+        await press(drive, ["enter"], after=last + PAUSE)
+        await drive.closed()
+        assert decisions(drive) == [Decision(allow=False, reason="no docs")]
+        assert drive.draft == ""

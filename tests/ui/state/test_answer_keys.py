@@ -6,6 +6,7 @@ from amplifier_tui.ui.state.answer_keys import (
     GRACE,
     LOOK_AGAIN,
     QUIET,
+    SEEN,
     AnswerKeys,
     Heard,
     OpeningRule,
@@ -209,9 +210,19 @@ def test_what_is_typed_after_a_key_that_opens_a_field_is_for_it_unless_it_comes_
 
 def test_over_a_question_that_opened_by_itself_a_field_opens_by_a_key_that_stays_alone() -> None:
     found = keys()
-    assert found.press(5.0, "writes", "f", "reason") is Heard.KEPT
-    assert found.take_field(5.2) == "" and found.settle(5.2) == ""
-    assert found.press(5.2, "text", "i") is Heard.BACK and found.text == "fi"
+    assert found.press(1.0, "writes", "f", "reason") is Heard.KEPT
+    assert found.take_field(1.2) == "" and found.settle(1.2) == ""
+    assert found.press(1.2, "text", "i") is Heard.BACK and found.text == "fi"
+
+
+def test_what_is_typed_after_it_is_for_the_field_where_the_question_was_there_for_a_while() -> None:
+    found = keys()
+    assert found.press(SEEN, "writes", "f", "reason") is Heard.KEPT
+    assert found.take_field(SEEN + 0.1) == "reason"
+    assert found.guessed, "it may have been the begin of a prompt"
+    found = keys()
+    assert found.press(SEEN, "writes", "f", "reason") is Heard.KEPT
+    assert found.settle(SEEN + ALONE) == "reason" and not found.guessed
 
 
 @pytest.mark.parametrize(

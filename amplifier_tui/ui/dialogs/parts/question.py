@@ -13,6 +13,7 @@ from amplifier_tui.ui.state.answer_keys import BURST, Heard
 
 T = TypeVar("T")
 
+AT_ONE_GO: Final = "That was typed at one go: enter once more answers with it"
 TOO_EARLY: Final = "That key came while the question opened: press it again"
 
 
@@ -61,9 +62,14 @@ class QuestionSheet(GuardedSheet[T]):
         self._run_soon(self._answer_keys.take_field(event.time))
         if isinstance(self.focused, Input) and self.writes_at(event):
             # A line is being written: only a key of a hand ends it.
-            burst = self._answer_keys.gap(event.time) < min(BURST, self.alone)
-            ends = isinstance(event, events.Key) and event.key == "enter"
-            return Heard.KEPT if burst and ends else Heard.ACTS
+            guessed = self._answer_keys.guessed
+            quiet = self.alone if guessed else min(BURST, self.alone)
+            at_once = self._answer_keys.gap(event.time) < quiet
+            if not (at_once and isinstance(event, events.Key) and event.key == "enter"):
+                return Heard.ACTS
+            if guessed:
+                self._main.say(AT_ONE_GO, "warning")
+            return Heard.KEPT
         return super().hear(event)
 
     def _say_early(self) -> None:
