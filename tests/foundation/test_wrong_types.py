@@ -130,6 +130,8 @@ ELSEWHERE: list[tuple[str, str, str]] = [
     ("session", '{"orchestrator": {"module": "loop-basic", "config": 5}}', "'config' must be a"),
     ("hooks", '[{"module": "hooks-logging", "id": [5]}]', "'id' of an entry must be a text, not"),
     ("spawn", '{"tools": [{"module": 5}]}', "'module' of an entry must be a text, not int"),
+    ("agents", '["one"]', "'agents' is no mapping, but list, and brings no agents"),
+    ("agents", '"one"', "'agents' is no mapping, but str, and brings no agents"),
     ("agents", '{"a": {"instruction": "x", "tools": [{"module": 5}]}}', "must be a text, not int"),
     (
         "agents",

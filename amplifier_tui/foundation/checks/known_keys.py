@@ -66,6 +66,11 @@ def unknown_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
         yield from _odd_entry(entry, keys)
     yield from _misshapen(data.get("spawn"), ("spawn",))
     agents = data.get("agents")
+    names = [agents] if isinstance(agents, str) else agents if isinstance(agents, list) else []
+    if named := [name for name in names if isinstance(name, str) and name not in ("all", "none")]:
+        # It says to whom a bundle that runs as an agent may delegate.
+        found = f"'agents' is no mapping, but {type(agents).__name__}, and brings no agents"
+        yield ("agents",), found, f"Write agents: {{include: [{', '.join(named)}]}}."
     for name, value in agents.items() if isinstance(agents, dict) else ():
         if name == "include":
             continue
