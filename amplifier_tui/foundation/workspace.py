@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Collection, MutableMapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -258,6 +259,7 @@ class Workspace(ProjectBundles):
         return failed_preview(entry, failure)
 
     async def _describe(self, entry: BundleEntry) -> "BundleDescription":
+        from amplifier_tui.foundation.checks.module_settings import misspelt_overrides
         from amplifier_tui.foundation.checks.preview import preview_bundle
 
         looking = OnlyLooking()
@@ -270,7 +272,7 @@ class Workspace(ProjectBundles):
         await asyncio.to_thread(review_servers, bundle, review)
         await self._collect(bundle, review, fetch)
         registry = self._registry(fetch, persist=False)
-        return await preview_bundle(
+        preview = await preview_bundle(
             bundle,
             entry,
             sources=registry.source_resolver,
@@ -279,6 +281,8 @@ class Workspace(ProjectBundles):
             destinations=self._key_guard(bundle).destinations(),
             asked=looking.seen.values(),
         )
+        overrides = await asyncio.to_thread(misspelt_overrides, self.settings, bundle)
+        return replace(preview, overrides=tuple(overrides))
 
     def _leave_out_unused(self, prepared: PreparedBundle) -> None:
         """Take providers without a key out of the plan, if another one is ready."""

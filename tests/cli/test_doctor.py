@@ -140,6 +140,13 @@ def test_a_setting_whose_value_means_nothing_is_found(
     assert settings["state"] == "warning" and said in settings["said"]
 
 
+def test_an_override_of_a_misspelt_module_is_found(capsys: Capture) -> None:
+    write(amplifier_home() / "settings.yaml", "overrides:\n  tool-bsh: {config: {a: 1}}\n")
+    (wrong,) = [each for each in found(capsys).values() if "tool-bsh" in each["said"]]
+    assert wrong["state"] == "warning" and "settings.yaml:2: " in wrong["said"]
+    assert "did you mean 'tool-bash'?" in wrong["said"]
+
+
 def test_a_slip_in_a_file_of_rules_is_found_with_what_it_costs(
     somewhere: Path, capsys: Capture
 ) -> None:

@@ -253,3 +253,27 @@ def test_a_misspelled_key_of_the_settings_is_told_with_its_line(tmp_path: Path) 
         (7, "'conifg' is no setting; did you mean 'config'?"),
         (9, "'confg' is no setting; did you mean 'config'?"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("module", "meant"),
+    [
+        ("tool-bsh", "tool-bash"),
+        ("hooks-aproval", "hooks-approval"),
+        ("tool-acme-jria", "tool-acme-jira"),
+        ("tool-bash", ""),
+        ("tool-acme-jira", ""),
+        ("tool-web-search", ""),
+        ("provider-openrouter", ""),
+    ],
+)
+async def test_a_misspelled_module_of_an_override_is_told_and_that_of_another_bundle_is_not(
+    own_home: Path, tmp_path: Path, module: str, meant: str
+) -> None:
+    settings = own_home / ".amplifier" / "settings.yaml"
+    write(settings, f"overrides:\n  {module}: {{config: {{a: 1}}}}\n")
+    tool = "tools: [{module: tool-acme-jira, source: ./jira}]\n"
+    found = await findings(tmp_path, TOP + tool)
+    found = [each for each in found if "override" in each.message]
+    words = f"The override of '{module}' does not count: no such module is here; did you mean"
+    assert said(found) == ([(2, f"{words} '{meant}'? Correct its id.")] if meant else [])

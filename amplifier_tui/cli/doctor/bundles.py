@@ -58,6 +58,8 @@ def look_at_bundles(
             said=f"{item.part} {item.kind}: {item.why}",
             remedy=item.remedy,
         )
+    for wrong in chosen.overrides:
+        yield Diagnosis(what="settings", state="warning", said=str(wrong), remedy=wrong.remedy)
     if chosen.to_fetch:
         count = len({each.uri for each in chosen.to_fetch})
         yield Diagnosis(

@@ -1,19 +1,25 @@
-"""What is wrong with the settings a bundle gives to built-in modules."""
+"""What is wrong with the settings that a bundle, or the user's settings, give to modules."""
 
 import importlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from amplifier_tui.base.config import ModuleSettings
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
 from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.checks import preview_modules
 from amplifier_tui.foundation.checks.bundle_file import Problem, line_in, place_of
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.settings.expand import variables
+from amplifier_tui.foundation.settings.settings import Settings
 from amplifier_tui.kernel.mounting.discovery import installed_modules
 
 _OWN = "amplifier_tui."
+_ALIKE: Final = 0.88
+"""How much alike two ids are where one is a slip: a letter or two. Modules have similar names."""
 
 
 def settings_problems(bundle: BundleData) -> Iterator[Problem]:
@@ -67,3 +73,29 @@ def _place(
     if file is not None:
         return file, line_in(file, entry.section, name, keys)
     return place_of(bundle, entry.origin, "agents", entry.agent)
+
+
+def misspelt_overrides(settings: Settings, bundle: BundleData) -> list[Problem]:
+    """Return the overrides of what is no module here, with the id that may be meant.
+
+    Those of modules that other bundles have are none: they are like no id that is known.
+    """
+    written = [
+        (scope, str(module))
+        for scope, data in settings.by_scope.items()
+        for module in data.get("overrides") or {}
+    ]
+    # Most settings have none, and to look for what is installed takes its time.
+    known = {entry.module for entry in entries_of(bundle)} if written else set()
+    if all(module in known for _, module in written):
+        return []
+    known |= preview_modules.installed_modules()
+    found = []
+    for scope, module in written:
+        near = "" if module in known else did_you_mean(module, known, least=_ALIKE)
+        path = settings.files.path(scope)
+        if near and path is not None:
+            line = line_in(path, "overrides", module)
+            message = f"The override of '{module}' does not count: no such module is here{near}"
+            found.append(Problem(message, "warning", path, line, "Correct its id."))
+    return found

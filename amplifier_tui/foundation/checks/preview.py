@@ -82,6 +82,7 @@ class BundleDescription:
             not yet.
         bundle: The effective bundle; None when it cannot be loaded.
         mentions: What the instruction mentions, or a provider plays, and is not there.
+        overrides: Settings of modules that are misspelt.
         known: Names an include could have; only of a bundle that cannot be loaded.
     """
 
@@ -109,6 +110,7 @@ class BundleDescription:
     asked: tuple[TrustItem, ...] = ()
     bundle: Bundle | None = None
     mentions: tuple[Problem, ...] = ()
+    overrides: tuple[Problem, ...] = ()
     known: frozenset[str] = frozenset()
 
     @property

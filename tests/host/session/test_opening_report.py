@@ -279,3 +279,14 @@ def test_a_module_that_adds_a_context_provider_has_something_to_offer(
     driver.open(project.bundle(hooks=(("hooks-source", {}),), context="context-pipeline"))
     (mounted,) = [each for each in driver.of(ModuleMounted) if each.module_id == "hooks-source"]
     assert not mounted.detail
+
+
+def test_an_override_of_a_misspelt_module_is_said(
+    project: Project, driver: Driver, own_home: Path
+) -> None:
+    settings = own_home / ".amplifier" / "settings.yaml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("overrides: {provider-mok: {config: {a: 1}}}\n")
+    driver.open(project.bundle())
+    (said,) = [event for event in driver.of(Notice) if "provider-mok" in event.text]
+    assert said.level == "warning" and "did you mean 'provider-mock'?" in said.text

@@ -10,6 +10,7 @@ from uuid import uuid4
 from amplifier_tui.base.jsonl import StoredRows
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.catalog import Choice
+from amplifier_tui.foundation.checks.module_settings import misspelt_overrides
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.registry.project_bundles import Trust
 from amplifier_tui.foundation.settings.settings import SettingsFileError
@@ -180,6 +181,10 @@ class Opening:
             say("warning", choice.notice)
         reference = await asyncio.to_thread(lambda: workspace.catalog().reference_of(choice.entry))
         prepared = await self._prepare(workspace, choice, reference, cwd)
+        for misspelt in await asyncio.to_thread(
+            misspelt_overrides, workspace.settings, prepared.bundle
+        ):
+            say("warning", str(misspelt), "settings")
         working_dir = await working_folder(
             prepared, store, cwd, self._carried, say, request.playback
         )
