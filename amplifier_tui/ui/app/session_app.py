@@ -232,7 +232,7 @@ def in_session(
         elif needs_open and not app.state.facts.opened:
             from amplifier_tui.ui.session.link import why_none
 
-            app.say(why_none(app.state, app.keymap), "warning")
+            app.say(why_none(app.state, app.keymap), "warning", "opened")
         else:
             act(app, app.client, app.state, *args, **kwargs)
 

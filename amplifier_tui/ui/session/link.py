@@ -337,7 +337,7 @@ class SessionLink:
             self._early.append((text, queue))
             self._tell_early()
         elif not self._state.facts.opened:
-            self._screen.say(why_none(self._state, self._screen.keymap), "warning")
+            self._screen.say(why_none(self._state, self._screen.keymap), "warning", "opened")
             return False
         elif not self._state.activity.running:
             failed = self._state.conversation.failures.newest
