@@ -399,6 +399,7 @@ async def test_a_module_is_changed_from_where_it_is_shown(size: tuple[int, int])
         assert driver.client.named("configure") == [("tool-bash", "timeout", "30")]
         await driver.press("a")
         await driver.dialog(AskLine)
+        assert "enter  Mount" in driver.text()
         await driver.write("tool-web")
         await driver.press("enter")
         await driver.closed()

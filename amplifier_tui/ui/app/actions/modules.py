@@ -25,7 +25,7 @@ def mount(app: SessionApp, client: SessionClient, state: SessionState, wanted: s
         return
     from amplifier_tui.ui.dialogs.questions import AskLine
 
-    app.ask(AskLine("Mount (an id or a folder)", limit=4_096), client.mount, state)
+    app.ask(AskLine("Mount (an id or a folder)", limit=4_096, verb="Mount"), client.mount, state)
 
 
 @in_open_session
