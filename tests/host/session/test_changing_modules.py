@@ -313,6 +313,10 @@ def test_what_a_session_cannot_be_without_stays(project: Project, driver: Driver
     assert said(driver).startswith(
         "tool-nonsense can't be mounted: Module 'tool-nonsense' not found"
     )
+    driver.client.unmount("tool-nonsense")
+    assert said(driver) == (
+        "tool-nonsense is taken out, and was not mounted; `/mount tool-nonsense` tries it anew"
+    )
     driver.client.mount("no/where")
     assert "There is no folder no/where" in driver.wait(Notice, lambda n: "no/where" in n.text).text
     nobodys = "~nobody-of-that-name/x"

@@ -240,15 +240,18 @@ class ModuleManager:
         return f"{planned.key} is mounted ({_span(began)}): the next request has it"
 
     async def _unmount(self, planned: Planned) -> str:
-        await self._take_out(planned)
-        return f"{planned.key} is taken out; `/mount {planned.key}` brings it back"
+        if await self._take_out(planned):
+            return f"{planned.key} is taken out; `/mount {planned.key}` brings it back"
+        again = f"`/mount {planned.key}` tries it anew"
+        return f"{planned.key} is taken out, and was not mounted; {again}"
 
     async def _disable(self, planned: Planned) -> str:
         await self._take_out(planned, disabled=True)
         self._remember(planned, off=True)
         return f"{planned.key} is switched off for this session"
 
-    async def _take_out(self, planned: Planned, *, disabled: bool = False) -> None:
+    async def _take_out(self, planned: Planned, *, disabled: bool = False) -> bool:
+        """Take a module out of the session and its plan; False where it was not mounted."""
         if needed := self._needed(planned):
             raise ChangeRefusedError(needed)
         mounted = self._mounted(planned)
@@ -265,6 +268,7 @@ class ModuleManager:
                 disabled=disabled,
             )
         )
+        return mounted is not None
 
     async def _reload(self, planned: Planned) -> str:
         mounted = self._mounted(planned)
