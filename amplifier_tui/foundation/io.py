@@ -223,7 +223,10 @@ def yaml_problem(error: pyyaml.YAMLError, text: str, first_line: int = 1) -> tup
         sentence = str(error).partition("\n")[0]
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:
-        return sentence, None
+        # Of a character that no YAML has, only its offset is told: with libyaml in bytes.
+        offset = getattr(error, "position", None)
+        before = text.encode()[:offset] if isinstance(offset, int) else None
+        return sentence, None if before is None else before.count(b"\n") + first_line
     # What is missing at the end is reported on the line after the last.
     return sentence, min(int(mark.line), max(len(text.splitlines()) - 1, 0)) + first_line
 

@@ -149,6 +149,7 @@ async def test_a_module_of_another_kind_is_an_error_in_an_agent_as_well(
     ("text", "line", "words"),
     [
         ("---\nmeta: [\n---\nHi.\n", 2, "Not valid YAML"),
+        ("---\nname: ä\nx: '\x01'\n---\nHi.\n", 3, "Not valid YAML"),
         ("---\nagents: some\n---\nHi.\n", None, "'agents' must be 'all', 'none' or a list"),
         ("---\n- a\n---\nHi.\n", 2, "Expected a mapping"),
     ],

@@ -10,7 +10,7 @@ import yaml
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.parsing import absolute_part
-from amplifier_tui.foundation.io import parse_frontmatter
+from amplifier_tui.foundation.io import parse_frontmatter, split_frontmatter, yaml_problem
 
 _log = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ def load_modes(bundle: BundleData) -> dict[str, dict[str, Any]]:
         try:
             mode = read_mode_file(path)
         except (OSError, ValueError, yaml.YAMLError) as error:
-            _log.warning("Mode %s: %s", path, error)
+            _log.warning("Mode %s", _unreadable(path, error))
             continue
         modes.setdefault(str(mode["name"]), mode)
     return modes
@@ -114,12 +114,22 @@ def validate_modes(bundle: BundleData) -> list[str]:
         try:
             mode = read_mode_file(path)
         except (OSError, ValueError, yaml.YAMLError) as error:
-            warnings.append(f"{path}: cannot be read: {error}")
+            warnings.append(_unreadable(path, error))
             continue
         warnings.extend(f"{path}: {text}" for text in _contribution_problems(mode["contributes"]))
     for warning in warnings:
         _log.warning("Mode %s", warning)
     return warnings
+
+
+def _unreadable(path: Path, error: Exception) -> str:
+    """Say why a mode file can't be read, after its path and, where it is known, the line."""
+    problem, line = str(error), None
+    if isinstance(error, yaml.YAMLError):
+        frontmatter = split_frontmatter(read_regular(path).decode("utf-8-sig"))
+        sentence, line = yaml_problem(error, frontmatter.yaml or "", frontmatter.yaml_line)
+        problem = f"Not valid YAML: {sentence}"
+    return f"{path}{f':{line}' if line else ''}: cannot be read: {problem}"
 
 
 def mode_files(bundle: BundleData) -> list[Path]:

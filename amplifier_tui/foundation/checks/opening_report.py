@@ -294,7 +294,8 @@ def _replaced(bundle: BundleData) -> Iterator[ReportItem]:
 
 
 def _of_mode(warning: str, bundle: BundleData) -> ReportItem:
-    path, _, why = warning.partition(".md: ")
+    path, _, why = warning.partition(".md")
+    line, _, why = why.partition(": ")
     return ReportItem(
         what=f"mode {Path(path).name}",
         kind="failed",
@@ -302,7 +303,7 @@ def _of_mode(warning: str, bundle: BundleData) -> ReportItem:
         why=why,
         remedy="Correct the mode's file.",
         asked_by=bundle.name,
-        where=f"{path}.md",
+        where=f"{path}.md{line}",
     )
 
 

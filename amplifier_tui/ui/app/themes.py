@@ -90,6 +90,9 @@ def load_roles(path: Path) -> Roles:
         data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (OSError, UnicodeDecodeError) as error:
         raise ThemeError(f"{where}: cannot be read: {error}") from error
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark is not None else ""
+        raise ThemeError(f"{where}{line}: {error.problem or error.context}") from error
     except (yaml.YAMLError, ValueError, LookupError) as error:
         # The last two for what is written like a date or a number and is none.
         raise ThemeError(f"{where}: {' '.join(str(error).split())}") from error

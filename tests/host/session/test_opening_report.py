@@ -162,10 +162,11 @@ def test_a_mode_file_that_cannot_be_read_is_reported_with_its_path(
 ) -> None:
     (project.bundles / "modes").mkdir()
     broken = project.bundles / "modes" / "careful.md"
-    broken.write_text("---\nmode: [\n---\n")
+    broken.write_text("---\nmode: [a\n: ]\n---\n")
     driver.open(project.bundle())
     item = report(driver)["mode careful"]
-    assert item.where == str(broken) and "cannot be read" in item.why
+    assert item.where == f"{broken}:3" and "<unicode string>" not in item.why
+    assert item.why.startswith("cannot be read: Not valid YAML: while parsing a flow sequence: ")
 
 
 def test_what_an_error_says_that_helps_is_the_remedy_and_no_part_of_the_reason(

@@ -139,6 +139,13 @@ def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None
         load_roles(path)
 
 
+def test_a_theme_that_is_no_yaml_has_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text("name: bad\nprimary: [a\nx: {\n")
+    with pytest.raises(ThemeError, match=r"^[^<]*/bad\.yaml:3: did not find [^<]*$"):
+        load_roles(path)
+
+
 def test_a_user_theme_takes_the_place_of_a_shipped_one_of_its_name(tmp_path: Path) -> None:
     mine = tmp_path / "ink.yaml"
     mine.write_text(json.dumps({**good(), "name": "ink", "primary": "#FF0000"}))
