@@ -166,3 +166,20 @@ def missing_keywords(function: Any, names: tuple[str, ...]) -> list[str]:
         or parameters[name].kind
         in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
     ]
+
+
+def needed_beyond(function: Any, count: int, names: tuple[str, ...] = ()) -> list[str]:
+    """Return the parameters that a caller who gives ``count`` arguments leaves without a value.
+
+    Args:
+        count: How many are given by position.
+        names: Those given by keyword.
+    """
+    try:
+        parameters = list(signature_of(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [each for each in parameters if each.default is each.empty and each.kind not in kinds]
+    by_position = [each for each in parameters if each.kind is not each.KEYWORD_ONLY][:count]
+    return [each.name for each in needed if each not in by_position and each.name not in names]

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, get_args
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.python import signature_of
 from amplifier_tui.kernel.models.hook_result import HookAction, InjectionRole
-from amplifier_tui.kernel.mounting.callbacks import is_async, positional_parameters
+from amplifier_tui.kernel.mounting.callbacks import is_async, needed_beyond, positional_parameters
 from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.packages.importing import (
     import_module_from_path as import_module_from_path,
@@ -145,6 +145,9 @@ def check_method(
         wanted = ", ".join(arguments)
         problem = f"{method} should accept ({wanted}), found {found} params"
         return failure(name, problem, remedy, where=where)
+    if more := needed_beyond(function, len(arguments)):
+        problem = f"{method} is called with ({', '.join(arguments)}), and needs {', '.join(more)}"
+        return failure(name, problem, remedy, where=where)
     return success(name, f"{method} has correct async signature")
 
 
@@ -179,6 +182,8 @@ def _mount_problem(mount: Any) -> str | None:
     found = positional_parameters(mount)
     if found < 2:
         return f"mount() should have at least 2 parameters (coordinator, config), found {found}"
+    if more := needed_beyond(mount, 2):
+        return f"mount() is called with (coordinator, config), and needs {', '.join(more)}"
     return None
 
 

@@ -10,6 +10,7 @@ from amplifier_tui.kernel.models import ProviderInfo
 from amplifier_tui.kernel.mounting.callbacks import (
     is_async,
     missing_keywords,
+    needed_beyond,
     positional_parameters,
 )
 from amplifier_tui.kernel.mounting.contents import (
@@ -75,6 +76,9 @@ class OrchestratorValidator(InstanceValidator):
                 f"Orchestrator.execute() should accept ({', '.join(_ARGUMENTS)}), "
                 f"found {found} params, missing: {', '.join(missing)}"
             )
+            result.fail(name, problem, _REMEDY, where=place_of(execute))
+        elif more := needed_beyond(execute, 0, (*_ARGUMENTS, "coordinator")):
+            problem = f"Orchestrator.execute() needs {', '.join(more)}, which no session gives it"
             result.fail(name, problem, _REMEDY, where=place_of(execute))
         else:
             result.succeed(name, "Orchestrator.execute() has correct async signature")
@@ -238,6 +242,9 @@ def _check_handler(who: str, handler: Any, mount_place: str) -> ValidationCheck:
     found = positional_parameters(handler)
     if found < 2:
         problem = f"{who} should accept (event, data), found {found}"
+        return failure("hook_call", problem, remedy, where=place_of(handler))
+    if more := needed_beyond(handler, 2):
+        problem = f"{who} is called with (event, data), and needs {', '.join(more)}"
         return failure("hook_call", problem, remedy, where=place_of(handler))
     if not is_async(handler):
         problem = f"{who} should be async"

@@ -146,10 +146,14 @@ def test_each_kind_has_a_validator_of_its_name() -> None:
         ("tool", '"does"', "5", "tool_description", "warning", "got int"),
         ("tool", '= {"type"', '= [], {"type"', "tool_input_schema", "warning", "a dict, got tuple"),
         ("tool", "self, input", "self, *, input", "tool_execute", "error", "found 0 params"),
+        ("tool", "self, input", "self, a, b", "tool_execute", "error", "(input), and needs b"),
+        ("tool", "self, input", "self, a, *, b", "tool_execute", "error", "(input), and needs b"),
         ("provider", "return ProviderInfo", "raise OSError", "provider_get_info", "warning",
          "Error calling Provider.get_info(): OSError"),
         ("hook", "async def handler", "def handler", "hook_call", "warning", "should be async"),
         ("hook", "handler(event, data)", "handler(event)", "hook_call", "error", "(event, data)"),
+        ("hook", "handler(event, data)", "handler(event, data, c)", "hook_call", "error",
+         "(event, data), and needs c"),
     ],
 )  # fmt: skip
 async def test_a_detail_that_is_wrong_says_what_and_how_bad_it_is(
@@ -358,6 +362,7 @@ async def test_another_module_of_that_name_is_refused(tmp_path: Path) -> None:
         ("self, prompt, context, providers, tools", False),
         ("self, *arguments", False),
         ("self, prompt, context, providers, tools, registry", False),
+        ("self, prompt, context, providers, tools, hooks, registry", False),
     ],
 )
 async def test_an_orchestrator_must_take_what_a_session_passes_by_keyword(
@@ -368,7 +373,10 @@ async def test_an_orchestrator_must_take_what_a_session_passes_by_keyword(
     assert result.passed is passes
     if not passes:
         assert result.errors[0].message.startswith(
-            "Orchestrator.execute() should accept (prompt, context, providers, tools, hooks), found"
+            (
+                "Orchestrator.execute() should accept (prompt, context, providers, tools, hooks)",
+                "Orchestrator.execute() needs registry, which no session gives it",
+            )
         )
 
 
