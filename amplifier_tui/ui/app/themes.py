@@ -198,8 +198,8 @@ def find_theme(name: str) -> Roles:
         # Not every name can be one of a file.
         if path in folder.glob("*.yaml"):
             return load_roles(path)
-    names = {path.stem for folder in theme_dirs() for path in folder.glob("*.yaml")}
-    near = did_you_mean(name, names) or "; /theme lists them."
+    # One that is broken would only be refused next.
+    near = did_you_mean(name, [roles["name"] for roles in load_all()[0]]) or "; /theme lists them."
     raise ThemeError(f"There is no theme {name!r}{near}")
 
 

@@ -178,6 +178,14 @@ def test_a_misspelled_theme_is_offered_the_nearest() -> None:
         find_theme("papr")
 
 
+def test_a_theme_that_is_broken_is_not_offered() -> None:
+    folder = user_config_dir() / "themes"
+    folder.mkdir(parents=True)
+    (folder / "bad6.yaml").write_text("name: bad6\n")
+    with pytest.raises(ThemeError, match=r"There is no theme 'bad7'; /theme lists them\."):
+        find_theme("bad7")
+
+
 async def test_a_remembered_theme_whose_file_changed_is_shown_as_it_is_now() -> None:
     folder = user_config_dir() / "themes"
     folder.mkdir(parents=True)
