@@ -59,6 +59,24 @@ def test_new_modules_pass_the_tests_that_are_written_with_them(tmp_path: Path) -
     assert "skipped" not in done.stdout
 
 
+@pytest.mark.parametrize("pip", [True, False])
+@pytest.mark.parametrize("there", [True, False])
+def test_the_test_is_run_by_the_programs_own_python_and_what_it_needs_is_installed_first(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, pip: bool, there: bool
+) -> None:
+    spec = {"pip": pip, "pytest": there, "pytest_asyncio": there}
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: spec[name] or None)
+    monkeypatch.setattr("sys.executable", "/my env/bin/python")
+    assert run(["module", "new", "tool", "x", "--in", str(tmp_path)]) == 0
+    said = capsys.readouterr().out.partition("Test it:")[2]
+    python = "'/my env/bin/python'"
+    install = f"{python} -m pip install" if pip else f"uv pip install --python {python}"
+    assert [line.strip() for line in said.splitlines()] == [
+        *([] if there else [f"{install} pytest pytest-asyncio"]),
+        f"cd {tmp_path / 'amplifier-module-tool-x'} && {python} -m amplifier_tui.compat -m pytest",
+    ]
+
+
 def test_what_is_written_is_laid_out_as_authors_have_it(tmp_path: Path) -> None:
     for kind in KINDS:
         assert run(["module", "new", kind, "x1", "--in", str(tmp_path)]) == 0

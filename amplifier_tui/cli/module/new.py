@@ -10,6 +10,8 @@ from amplifier_tui.cli.module.validate import KINDS
 
 _PREFIXES = {"orchestrator": "loop", "hook": "hooks"}
 """What ids of a kind begin with, where that is not the kind."""
+_TEST_PACKAGES = ("pytest", "pytest-asyncio")
+"""What the tests of a module need, beside the program."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
@@ -53,7 +55,27 @@ def new(kind: str, name: str, parent: str, as_json: bool) -> None:
         click.echo("           (amplifier-tui bundle new NAME writes one)")
     else:
         click.echo(f"Open it:   amplifier-tui, and in the session: /mount {folder.resolve()}")
-    click.echo(f"Test it:   cd {folder} && python -m amplifier_tui.compat -m pytest")
+    first, *more = _test_commands(folder)
+    click.echo(f"Test it:   {first}")
+    for line in more:
+        click.echo(f"           {line}")
+
+
+def _test_commands(folder: Path) -> list[str]:
+    """Return what runs a module's test: what is missing for that in the program's environment, too.
+
+    The program is installed without pytest, and another Python has no `amplifier_tui`.
+    """
+    import shlex
+    import sys
+    from importlib.util import find_spec
+
+    python = shlex.quote(sys.executable)
+    missing = [name for name in _TEST_PACKAGES if find_spec(name.replace("-", "_")) is None]
+    pip = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+    install = [f"{pip} {' '.join(missing)}"] if missing else []
+    run = f"cd {shlex.quote(str(folder))} && {python} -m amplifier_tui.compat -m pytest"
+    return [*install, run]
 
 
 def _write(folder: Path, kind: str, module_id: str, name: str) -> list[str]:
