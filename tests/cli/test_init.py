@@ -207,6 +207,29 @@ def test_enter_keeps_what_was_chosen_before() -> None:
         assert Preferences().theme == "paper"
 
 
+@pytest.mark.parametrize("active", ["local", "coding", "demo", ""])
+def test_who_runs_it_again_and_gives_a_server_no_address_is_offered_what_is_set(
+    active: str, monkeypatch: Patch
+) -> None:
+    for name in ("LOCAL_LLM_BASE_URL", "LOCAL_LLM_MODEL"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    if active:
+        write_settings({"bundle": {"active": active}})
+    offered: list[str] = []
+
+    def pick(title: str, rows: object, default: str) -> str:
+        offered.append(default)
+        return "local" if title == "Who answers" else default
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr(steps, "pick", pick)
+    monkeypatch.setattr("click.prompt", lambda text, **others: "")
+    assert run(["init", "--mode", "ask", "--theme", "ink"]) == 0
+    who = "local" if active == "local" else "anthropic"
+    assert offered == [who, active or "demo"]
+
+
 @pytest.mark.parametrize(
     ("active", "opens"), [("minimal", "minimal"), ("local", "coding"), ("coding", "coding")]
 )

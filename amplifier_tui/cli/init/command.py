@@ -80,7 +80,8 @@ def _provider(workspace: "Workspace", name: str, *, asks: bool, call: bool) -> "
         if name and name not in found:
             raise click.UsageError(f"--provider {name}: there is {', '.join(reversed(found))} here")
         rows = [(each.name, each.title) for each in reversed(found.values())]
-        chosen = found[name or steps.pick("Who answers", rows, rows[0][0])]
+        now = steps.answerer_now(workspace, [each for each, _ in rows])
+        chosen = found[name or steps.pick("Who answers", rows, now)]
         if chosen is steps.SERVER:
             if not asks:
                 from amplifier_tui.host.models.local_servers import no_server

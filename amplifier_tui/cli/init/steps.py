@@ -191,9 +191,16 @@ def bundle_now(workspace: "Workspace", chosen: Answerer, *, asks: bool) -> str:
         asks: Somebody is asked about it: who is not, and has named no provider, gets one later.
     """
     active = _own(workspace, "bundle.active")
-    if chosen is NOBODY and not asks:
-        return active or "coding"
+    if chosen is NOBODY:
+        return active or (chosen.bundle if asks else "coding")
     return chosen.bundle if active in ("", "coding", "local", "demo") else active
+
+
+def answerer_now(workspace: "Workspace", names: Sequence[str]) -> str:
+    """Return who answers what new sessions open with, where that tells; else the first."""
+    own = SERVER.name
+    is_set = _own(workspace, "bundle.active") == SERVER.bundle and own in names
+    return own if is_set else names[0]
 
 
 def mode_now(workspace: "Workspace") -> str:
