@@ -61,7 +61,8 @@ class QueueSheet(GuardedSheet[None]):
         Binding("k,up", "move(-1)", show=False),
         Binding("escape", "close", show=False),
     ]
-    DECIDES = frozenset(("send", "drop"))
+    # What is dropped is in the history: that needs no guard.
+    DECIDES = frozenset(("send",))
     IS_LIST = True
     AUTO_FOCUS = ""
     DEFAULT_CSS = """

@@ -3,9 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from textual.events import Key
 
 from amplifier_tui.host.events import QueueChanged, TurnEnded, TurnStarted
 from amplifier_tui.ui.prompt.queue_sheet import QueueSheet
+from amplifier_tui.ui.state.answer_keys import ALONE
+from amplifier_tui.ui.terminal.input import key_time
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 from tests.ui.trust_questions import asked, source
@@ -84,6 +87,22 @@ async def test_a_prompt_that_is_dropped_is_in_the_history_as_it_was_last() -> No
         assert drive.draft == "second"
         await drive.press("up")
         assert drive.draft == "first one"
+
+
+async def test_each_press_of_d_drops_one_though_they_follow_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(QueueSheet, "alone", ALONE)
+    async with running(size=(40, 12)) as drive:
+        await opened(drive, "first", "second", "third")
+        at = key_time()
+        for left in (("second", "third"), ("third",)):
+            event = Key("d", "d")
+            event.time = at = at + 0.2
+            drive.app.post_message(event)
+            await drive.settle()
+            await drive.push(queue(*left))
+        assert drive.client.named("unqueue") == [("id-first",), ("id-second",)]
 
 
 async def test_a_prompt_that_begins_to_run_while_it_is_edited_says_so() -> None:
