@@ -1,7 +1,10 @@
 """Names of tools that rules know, and the kinds of tools that a name in a rule stands for."""
 
+import re
+from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from amplifier_tui.base.capabilities.mcp import TOOL_PREFIX
 from amplifier_tui.base.nearest import nearest
 
 COMMAND_TOOLS: Final = frozenset({"bash", "shell", "run_command"})
@@ -24,15 +27,66 @@ OTHER_TOOLS: Final = frozenset(
 )
 """Tools of the program that are of no kind."""
 
+WITHOUT_BRACKETS: Final = AGENT_TOOLS | OTHER_TOOLS - {"memory"}
+"""Tools whose rules are about any call, or about exact arguments as JSON."""
+
 _TOOLS: Final = COMMAND_TOOLS | READ_TOOLS | WRITE_TOOLS | AGENT_TOOLS | WEB_TOOLS | GROUPS.keys()
+
+
+_OWN: Final = (
+    GROUPS.keys()
+    | OTHER_TOOLS
+    | {
+        *("apply_patch", "bash", "edit_file", "glob", "grep", "read_file", "task", "write_file"),
+        *("web_fetch", "web_search"),
+    }
+)
+"""What a rule may be about without a module of others."""
+
+_OF_OTHERS: Final = {
+    "bash": "bash cmd containerexec exec execcommand executecommand localshell powershell"
+    " runcommand runinterminal runshellcommand runterminalcmd runterminalcommand shell terminal"
+    " unifiedexec",
+    "bash_job": "bashoutput killbash killshell taskoutput taskstop writestdin",
+    "read": "notebookread read readmanyfiles view viewfile viewimage",
+    "write": "createfile delete deletefile edit editfiles editnotebook inserteditintofile multiedit"
+    " notebookedit patch replace replaceinfile replacestringinfile searchreplace strreplace"
+    " strreplacebasededittool strreplaceeditor texteditor write writetofile",
+    "apply_patch": "applydiff applypatch",
+    "edit_file": "editfile",
+    "read_file": "readfile",
+    "write_file": "writefile",
+    "glob": "filesearch findfiles glob listdir listdirectory listfiles ls",
+    "grep": "codebasesearch grep grepsearch searchfilecontent searchfiles searchtext",
+    "web": "browser browseraction fetch web",
+    "web_fetch": "fetchwebpage webfetch",
+    "web_search": "googlewebsearch websearch",
+    "task": "agent delegate newtask spawnagent subagent task",
+    "todo": "managetodolist todo todoread todowrite updateplan updatetodolist writetodos",
+    "memory": "memory savememory",
+    "load_skill": "activateskill skill",
+    "ask_user": "askfollowupquestion askuser askuserquestion requestuserinput",
+    "tool_search": "toolsearch",
+}
+"""What other agents call their tools, without case, `_`, `-` and `.`, by the program's names."""
 
 
 def meant_tool(name: str) -> str:
     """Return the tool or kind of tools that is most likely meant; empty where it may be another's.
 
-    A name with a `*` is none, and one that is like none may be a module's.
+    A name that is like none may be a module's, and so may one that other agents use.
     """
-    return "" if name in _TOOLS or "*" in name else nearest(name, _TOOLS) or ""
+    if name in _OWN:
+        return ""
+    if name.startswith(TOOL_PREFIX):
+        # Others mean every tool of a server by its name.
+        alone = "__" not in name.removeprefix(TOOL_PREFIX) and "*" not in name
+        return f"{name}__*" if alone else ""
+    if "*" in name and any(fnmatchcase(tool, name) for tool in _OWN):
+        return ""
+    plain = re.sub(r"[*._-]", "", name).casefold()
+    found = (tool for tool, names in _OF_OTHERS.items() if plain in names.split())
+    return next(found, "") or ("" if "*" in name else nearest(name, _TOOLS) or "")
 
 
 def is_known_tool(name: Any) -> bool:
@@ -53,6 +107,22 @@ def in_brackets(rule: Any) -> str:
 
 def server_of(inside: str) -> str:
     """Return the server that a rule means: it is named without `https://`, port and path."""
-    server = inside.partition("://")[2] or inside
+    server = inside.removeprefix("domain:")  # As others write it.
+    server = server.partition("://")[2] or server
     server = server.rpartition("@")[2].partition("/")[0]
     return server.partition(":")[0] if server.count(":") == 1 else server
+
+
+def spelt(tool: str, inside: str) -> str:
+    """Return the rule for a tool that says what a rule for another's name was meant to say.
+
+    Args:
+        tool: As the program calls it.
+        inside: What stood in the brackets, as other agents write it.
+    """
+    inside = inside.strip()
+    if inside in ("", "*") or tool in WITHOUT_BRACKETS:
+        return tool
+    if tool in COMMAND_TOOLS:
+        inside = inside.replace(":*", " *")
+    return f"{tool}({server_of(inside) if tool in SERVER_TOOLS else inside})"

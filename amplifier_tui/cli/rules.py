@@ -92,7 +92,6 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
     `read(secrets/**)` and `write(...)` that deny or ask hold for what commands name, too, such as
     `cat secrets/plan.txt`. They are no wall against what a program opens by itself.
     """
-    from amplifier_tui.base.tool_names import meant_tool
     from amplifier_tui.host.gate.modes import VERDICTS
     from amplifier_tui.host.gate.rules.file import RulesFileError, add_rules, user_rules_path
     from amplifier_tui.host.gate.rules.text import RuleError, parse_rule
@@ -106,9 +105,8 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
     except (OSError, RulesFileError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{known} {parsed}")
-    if near := meant_tool(parsed.tool):
-        words = f"no tool of the program is called {parsed.tool}; {near} is"
-        click.echo(f"Warning: {words}. The rule is kept as it is.", err=True)
+    if why := parsed.doubt():
+        click.echo(f"Warning: {why}. The rule is kept as it is.", err=True)
     if why := parsed.covers_nothing:
         click.echo(f"Warning: it covers no command: {why}. The rule is kept as it is.", err=True)
     if why := parsed.matches_nothing:

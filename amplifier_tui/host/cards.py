@@ -219,6 +219,7 @@ class RuleCard:
         last_use: Unix time in seconds; 0 for none.
         editable: `change_rule` and `remove_rule` may be called for it.
         problem: Why it does not count; empty where it does.
+        doubtful: It may never hold; `meaning` says why, and which rule does.
     """
 
     key: str
@@ -232,6 +233,7 @@ class RuleCard:
     last_use: float = 0.0
     editable: bool = False
     problem: str = ""
+    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,14 +45,20 @@ def test_a_rule_is_added_listed_and_removed(capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.parametrize(
     ("rule", "near"),
-    [("wirte(secrets/**)", "write"), ("write(a)", ""), ("mcp_x_*", ""), ("deploy", "")],
+    [
+        *(("wirte(secrets/**)", "write(secrets/**)"), ("Edit(secrets/**)", "write(secrets/**)")),
+        *(("write(a)", ""), ("mcp_x_*", ""), ("deploy", "")),
+    ],
 )
 def test_a_tool_that_is_spelt_like_one_of_the_programs_is_warned_about(
     capsys: pytest.CaptureFixture[str], rule: str, near: str
 ) -> None:
     told = said(capsys, "add", "--deny", rule)
     assert told.startswith(f"deny {rule}\n")
-    assert (f"is called wirte; {near} is" in told) is bool(near)
+    warned = f"is called {rule.partition('(')[0]}; write {near}. The rule is kept as it is."
+    assert (warned in told) is ("Warning" in told) is bool(near)
+    listed = said(capsys, "list")
+    assert (f"{user_rules_path()}:" in listed) and (f"; write {near}\n" in listed) is bool(near)
 
 
 def test_a_rule_that_covers_no_command_is_warned_about_and_a_near_one_is_explained(

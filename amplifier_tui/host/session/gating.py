@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.base.capabilities.client_files import ClientFiles
 from amplifier_tui.base.commands.sandbox import sandbox_problem
-from amplifier_tui.base.tool_names import in_brackets
+from amplifier_tui.base.tool_names import in_brackets, is_known_tool
 from amplifier_tui.foundation.settings.settings import Scope as SettingsScope
 from amplifier_tui.foundation.settings.settings import SettingsProblem
 from amplifier_tui.foundation.workspace import Workspace
@@ -179,6 +179,10 @@ class Gating:
                 # Who wrote it meant something: nearly everything asks until it is corrected.
                 self.gate.careful = True
         self.gate.asked_by_hook = tuple(asked)
+        for rule in (each for each in (*rules, *asked) if each.planned):
+            # The module itself tells of the other names.
+            if is_known_tool(rule.tool) and (why := rule.doubt(self._tools)):
+                self._warn(f"`{rule.verdict}` of hooks-approval: {rule}: {why}")
         return RuleBook(rules, files.read)
 
     def _rules_read(self, problems: tuple[RuleProblem, ...]) -> None:
@@ -187,7 +191,12 @@ class Gating:
         words = f"{' and '.join(lost)} can't be read wholly, and may deny this"
         self.gate.unread = words if lost else ""
         for problem in problems:
-            self._warn(str(problem))
+            if problem.rule is None or problem.rule.doubt(self._tools):
+                self._warn(str(problem))
+
+    @property
+    def _tools(self) -> tuple[str, ...]:
+        return self.main.tools if self.main is not None else ()
 
     def _warn(self, text: str) -> None:
         """Show a warning about the rules; called in a thread."""

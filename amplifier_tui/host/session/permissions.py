@@ -80,15 +80,18 @@ class Permissions:
         theirs = rule.origin.startswith(f"{project_rules_path(self._project)}:")
         mine = not rule.planned and not theirs
         owner: RuleOwner = "session" if rule.scope == "session" else "user"
+        main = self._main()
+        doubt = rule.doubt(main.tools if main is not None else ())
         return RuleCard(
             key=_key(rule),
             text=self._redactor.text(str(rule)),
-            meaning=self._redactor.text(rule.meaning),
+            meaning=self._redactor.text(doubt or rule.meaning),
             verdict=rule.verdict,
             scope=rule.scope,
             owner="bundle" if rule.planned else "project" if theirs else owner,
             where=rule.origin,
             editable=mine,
+            doubtful=bool(doubt),
         )
 
     def _that_do_not_count(self) -> Iterator[RuleCard]:
@@ -103,7 +106,8 @@ class Permissions:
             if rule.verdict == "allow" and str(rule) not in self._trusted:
                 problem = "it does not count: the project wrote it, and you did not let it"
                 yield replace(self._card(rule), problem=problem, editable=False)
-        for number, wrong in enumerate(load_rules(self._project)[1]):
+        problems = (wrong for wrong in load_rules(self._project)[1] if wrong.rule is None)
+        for number, wrong in enumerate(problems):
             where = f"{wrong.path}:{wrong.line}:{wrong.column}" if wrong.line else str(wrong.path)
             yield RuleCard(key=f"problem {number}", where=where, problem=wrong.message)
 

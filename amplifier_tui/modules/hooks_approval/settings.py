@@ -13,11 +13,13 @@ from pydantic import BeforeValidator, Field
 from amplifier_tui.base.config import ModuleSettings, Seconds, SettingProblem
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tool_names import (
-    AGENT_TOOLS,
     SERVER_TOOLS,
+    WITHOUT_BRACKETS,
     in_brackets,
+    is_known_tool,
     meant_tool,
     server_of,
+    spelt,
 )
 
 if TYPE_CHECKING:
@@ -128,9 +130,12 @@ def _doubtful(config: Mapping[str, Any]) -> Iterator[SettingProblem]:
 def _doubt(rule: ToolRule) -> str:
     """Why a rule may never hold as it is meant; empty where it may."""
     inside = in_brackets(rule.text)
-    if near := meant_tool(rule.tool):
-        return f"no tool of the program is called {rule.tool}; {near} is"
-    if rule.tool in AGENT_TOOLS and rule.words and not inside:
+    # A tool that is known by its kind may come with the same bundle.
+    if not is_known_tool(rule.tool) and (near := meant_tool(rule.tool)):
+        _, opened, _ = rule.text.partition("(")
+        rest = rule.text[len(rule.tool) + 1 : -1] if opened else ""
+        return f"no tool of the program is called {rule.tool}; write {spelt(near, rest)}"
+    if rule.tool in WITHOUT_BRACKETS and rule.words and not inside:
         return f"it matches no call: write `{rule.tool}`, or its arguments as JSON in the brackets"
     if inside.startswith("{"):
         try:

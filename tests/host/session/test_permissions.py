@@ -275,3 +275,21 @@ def test_what_a_rule_or_a_mode_let_through_is_known_after_resume_and_fork(
     third = drive()
     third.open(resume=fork)
     assert marks(third) == live
+
+
+def test_a_rule_for_a_tool_of_other_agents_is_told_of_with_the_one_that_holds(
+    project: Project, driver: Driver
+) -> None:
+    path = project_rules_path(project.folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("deny:\n  - Edit(secrets/**)\n  - write_file(keys/**)\n")
+    opened(project, driver)
+    words = "no tool of the program is called Edit; write write(secrets/**)"
+    said = f"{path}:2:1: Edit(secrets/**): {words}"
+    driver.wait_until(lambda: said in [e.text for e in driver.of(Notice)], "it was not told")
+    assert not any("keys" in notice.text for notice in driver.of(Notice))
+    assert not got(driver.client.add_rule("deny shell(git push)", "session"))
+    found = {card.text: card for card in got(driver.client.rules())}
+    assert found["Edit(secrets/**)"].meaning == words and found["Edit(secrets/**)"].doubtful
+    assert found["shell(git push)"].meaning.endswith("; write bash(git push)")
+    assert not found["write_file(keys/**)"].doubtful and "" not in found

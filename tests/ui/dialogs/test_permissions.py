@@ -116,9 +116,14 @@ async def test_a_rule_is_added_after_what_was_wrong_with_it_was_said() -> None:
         line = await drive.dialog(AskLine)
         assert "Column 9" in drive.text() and line.query_one("#line").value == "bash(git*)"
         drive.client.wrong = ""
+        added = RuleCard(key="n", text="Edit(a)", verdict="deny", scope="always", owner="user",
+                         where=f"{FILE}:5", doubtful=True, meaning="write write(a)")  # fmt: skip
+        drive.client.standing = (*drive.client.standing, added)
         await drive.press("enter")
         await drive.dialog(RuleList)
         assert drive.client.named("add_rule") == [("bash(git*)", "project")] * 2
+        await drive.until(lambda: "write write(a)" in drive.text())
+        assert "! deny  Edit(a)" in drive.text(), "what is doubtful of a new rule is shown at once"
         await drive.press("a", "escape")
         await drive.dialog(RuleList)
 

@@ -11,7 +11,8 @@ Only the user's has `projects`. What can't be read counts as no rules, and is sa
 """
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ class RuleProblem:
     """What is wrong with a file of rules; line and column from 1, 0 for the whole file.
 
     `unread`: none of its rules counts. `restricts`: a rule that denies or asks may be lost with it.
+    `rule`: one that counts, though it may never hold.
     """
 
     path: Path
@@ -44,6 +46,7 @@ class RuleProblem:
     column: int = 0
     unread: bool = False
     restricts: bool = False
+    rule: Rule | None = None
 
     def __str__(self) -> str:
         place = f":{self.line}:{self.column}" if self.line else ""
@@ -95,7 +98,7 @@ class RuleFiles:
                 known = (rule for rule in self._known.get(path, ()) if rule.verdict != "allow")
                 rules += tuple(r for r in known if (r.verdict, str(r)) not in read)
             self._known[path] = rules
-            problems += wrong
+            problems += (*wrong, *_doubts(path, rules))
         self._told(tuple(problems))
         return tuple(rule for path in paths for rule in self._known[path])
 
@@ -133,8 +136,16 @@ def load_rules(
     """
     mine, problems = read_rules(user_rules_path(), project)
     found, more = read_rules(project_rules_path(project), None)
-    theirs = (rule for rule in found if _counts(rule, trusted))
-    return (*mine, *theirs), (*problems, *more)
+    theirs = tuple(rule for rule in found if _counts(rule, trusted))
+    doubts = (_doubts(user_rules_path(), mine), _doubts(project_rules_path(project), theirs))
+    return (*mine, *theirs), (*problems, *more, *chain.from_iterable(doubts))
+
+
+def _doubts(path: Path, rules: Iterable[Rule]) -> Iterator[RuleProblem]:
+    for rule in rules:
+        if why := rule.doubt():
+            line = int(rule.origin.rpartition(":")[2] or 0)
+            yield RuleProblem(path, f"{rule}: {why}", line, 1, rule=rule)
 
 
 def read_rules(

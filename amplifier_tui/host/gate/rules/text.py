@@ -13,7 +13,7 @@ Rules that ask or deny catch a command whatever wraps it, and what follows.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,11 @@ from amplifier_tui.base.tool_names import (
     COMMAND_TOOLS,
     FILE_TOOLS,
     SERVER_TOOLS,
+    WITHOUT_BRACKETS,
     in_brackets,
+    meant_tool,
     server_of,
+    spelt,
 )
 from amplifier_tui.host.events import Risk, Scope
 from amplifier_tui.host.gate.calls.grants import arguments_text
@@ -112,6 +115,21 @@ class Rule:
         about_paths = self.tool in FILE_TOOLS and self.inside[:1] not in ("", "{")
         exact = self.verdict == "allow"
         return matches_nothing(self.inside, exact=exact) if about_paths else ""
+
+    def doubt(self, tools: Collection[str] = ()) -> str:
+        """Return why it may never hold, and which rule does; empty where it may.
+
+        Args:
+            tools: Those that are there; what the program has no tool for may be one of a module.
+        """
+        if self.asker or self.tool in tools:
+            return ""
+        if near := meant_tool(self.tool):
+            better = spelt(near, self.inside)
+            return f"no tool of the program is called {self.tool}; write {better}"
+        if self.tool in WITHOUT_BRACKETS and self.inside[:1] not in ("", "{"):
+            return f"it matches no call; write {self.tool}, or its arguments as JSON"
+        return ""
 
     @property
     def in_every_folder(self) -> str:

@@ -178,7 +178,11 @@ class RuleList(LetterPicker[RuleCard]):
             about, line = await send(written), written
             if not about:
                 break
+        known = set(self.cards)
         await self._load()
+        # What is said of a new rule may be a warning.
+        for key in self.cards.keys() - known:
+            self.refill(key)
 
     async def _told(self, asked: "Future[str]") -> str:
         """Return what is wrong, in words."""

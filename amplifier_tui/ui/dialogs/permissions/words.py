@@ -63,6 +63,8 @@ def rule_left(card: RuleCard) -> Content:
         problem = (f"   {one_line(card.problem, 300)}", "$text-muted")
         return Content.assemble(("! ", "$text-warning"), _path(card.where), problem)
     glyph, style, _ = VERDICTS[card.verdict]
+    if card.doubtful:
+        glyph, style = "!", "$text-warning"
     text = one_line(card.text, 300)
     return Content.assemble((f"{glyph} {card.verdict:<5} ", style), text)
 
