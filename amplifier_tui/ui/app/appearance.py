@@ -22,6 +22,8 @@ from amplifier_tui.ui.app.themes import (
 from amplifier_tui.ui.terminal import background, guard
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from textual.filter import LineFilter
 
     from amplifier_tui.ui.app.session_app import SessionApp
@@ -72,9 +74,20 @@ def line_filters(app: SessionApp) -> tuple[list[LineFilter], list[LineFilter]]:
 
         before.append(Strong())
     if app.console.color_system == "256":
-        from amplifier_tui.ui.terminal.colors.color_depth import Palette256
+        from amplifier_tui.ui.terminal.colors.color_depth import (
+            RGB,
+            Ground,
+            Palette256,
+            change_grounds,
+        )
 
-        after.append(Palette256())
+        def grounds() -> Mapping[RGB, Ground]:
+            roles = app.themes.get(app.theme, DEFAULT_ROLES)
+            surfaces = (roles["background"], roles["surface"], roles["panel"])
+            tints = (roles["success"], roles["error"], roles["muted"])
+            return change_grounds(surfaces, *tints, dark=bool(roles["dark"]))
+
+        after.append(Palette256(grounds))
     elif app.console.color_system == "standard":
         from amplifier_tui.ui.terminal.colors.sixteen_colors import Palette16
 

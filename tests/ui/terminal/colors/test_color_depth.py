@@ -11,8 +11,14 @@ from rich.style import Style
 from textual.color import Color
 
 from amplifier_tui.paths import shipped_themes_dir
+from amplifier_tui.ui.app.appearance import add_theme
+from amplifier_tui.ui.app.themes import contrast, load_roles
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.terminal.colors.color_depth import Palette256, channels, nearest
 from amplifier_tui.ui.terminal.guard import takes_true_color
+from tests.ui.driving import running
+from tests.ui.looking import _rows
+from tests.ui.requests import DIFF, ask
 
 CHANNEL = st.integers(0, 255)
 THEMES = sorted(shipped_themes_dir().glob("*.yaml"))
@@ -95,3 +101,34 @@ def test_tmux_gets_24_bit_colours_unless_somebody_chose_others(
     environ: dict[str, str], takes: bool
 ) -> None:
     assert takes_true_color(environ) is takes
+
+
+@pytest.mark.parametrize("path", THEMES, ids=lambda path: path.stem)
+async def test_added_and_removed_lines_have_colours_of_their_own_that_can_be_read_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "screen-256color")
+    monkeypatch.setenv("TEXTUAL_COLOR_SYSTEM", "256")
+    monkeypatch.delenv("COLORTERM", raising=False)
+    async with running() as drive:
+        add_theme(drive.app, load_roles(path))
+        drive.app.theme = path.stem
+        await drive.push(ask(payload="", payload_kind="text", diff=DIFF, tool="edit_file"))
+        await drive.press("f8")
+        await drive.dialog(ApprovalDialog)
+        palette = drive.app._palette[-1]
+        grounds: dict[str, set[int]] = {"−": set(), "+": set()}
+        for row in _rows(drive.app):
+            text = "".join(segment.text for segment in row)
+            sign = next((each for each in grounds if f" {each} " in text[:14]), "")
+            for text, style, _ in palette.apply(row, Color.parse("#000000")) if sign else []:
+                if not text.strip() or not style or not style.bgcolor or not style.color:
+                    continue
+                ground, ink = style.bgcolor.number or 0, style.color.number or 0
+                if ground >= 16 and not is_grey(ground):
+                    grounds[sign].add(ground)
+                    found = contrast(Color(*channels(ink)), Color(*channels(ground)))
+                    assert round(found, 1) >= (7 if path.stem == "contrast" else 4.5)
+        removed, added = (min(each) for each in grounds.values())
+        assert channels(removed)[0] == max(channels(removed)) > channels(removed)[1]
+        assert channels(added)[1] == max(channels(added)) > channels(added)[0]
