@@ -1,8 +1,11 @@
 """The items of the context are those of the session on screen."""
 
+import gc
+import warnings
 from concurrent.futures import Future
 
 from amplifier_tui.host.client import ItemCard
+from amplifier_tui.ui.app.actions import context
 from amplifier_tui.ui.panes.context.pane import ContextPane
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import FakeClient, opened
@@ -63,3 +66,14 @@ async def test_items_go_with_a_session_whose_place_another_one_takes() -> None:
         late.set_result((ITEM,))
         await drive.settle()
         assert "tool:read" not in drive.text()
+
+
+async def test_items_that_are_asked_for_twice_at_once_leave_nothing_unfinished() -> None:
+    async with running(Slow(), size=(140, 36)) as drive:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            context.items(drive.app)
+            context.items(drive.app)
+            await drive.settle()
+            gc.collect()
+        assert [str(each.message) for each in told if "never awaited" in str(each.message)] == []

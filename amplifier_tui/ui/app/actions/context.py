@@ -53,7 +53,8 @@ def _list(
         if isinstance(pane, ContextPane):
             pane.show_items(found, problem)
 
-    app.run_worker(load(), group="items", exclusive=True)
+    # Not `load()`: of one that the next replaces before it begins, nobody would take the coroutine.
+    app.run_worker(load, group="items", exclusive=True)
 
 
 @in_open_session
