@@ -40,7 +40,7 @@ def test_without_a_key_the_variable_is_named_and_a_key_opens_the_demo(machine: M
     terminal.wait_for("ctrl+x w try the offline demo")
 
     ask(terminal, "is anybody there?")
-    terminal.wait_for("No providers mounted")
+    terminal.wait_for("Your prompt is kept")
     terminal.wait_for("› is anybody there?")
     terminal.press("ctrl+c")
     terminal.wait_for(READY)

@@ -33,7 +33,7 @@ from amplifier_tui.host.session.memories import Memories
 from amplifier_tui.host.session.modules.facts import ProviderFacts
 from amplifier_tui.host.session.modules.manager import ModuleManager
 from amplifier_tui.host.session.modules.mcp_servers import McpServerList
-from amplifier_tui.host.session.opening.telling import session_opened
+from amplifier_tui.host.session.opening.telling import session_opened, why_no_provider
 from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.session.places.workspaces import git_branch
 from amplifier_tui.host.session.rewinding.files import FileHistory
@@ -296,7 +296,8 @@ class LiveSession:
             await self._recorder.catch_up()
 
     def _failure(self, error: BaseException, prompt: Prompt) -> Failed:
-        written = self.modules.sources.prepared.bundle.providers
+        prepared = self.modules.sources.prepared
+        written = prepared.bundle.providers
         failed = turn_failure(
             error,
             self.sender.stamp(),
@@ -305,6 +306,9 @@ class LiveSession:
             missing=self._parts.facts.missing(),
             refused=key_variables(written, getattr(error, "provider", None) or "", os.environ),
         )
+        if failed.kind == "no_provider":
+            message, remedy = why_no_provider(self._parts, prepared)
+            failed = replace(failed, message=message, remedy=remedy)
         return replace(failed, back=self.models.failed())
 
     async def _turn_over(self, number: int, outcome: Outcome) -> None:

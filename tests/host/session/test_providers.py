@@ -153,3 +153,13 @@ def test_an_answer_that_breaks_off_is_void_once_it_is_repeated(
     kept = [e.text for e in shown.values() if not e.discarded]
     assert kept == ["hm", "The whole answer."]
     assert [e.attempt for e in driver.of(ProviderRetrying)] == [1]
+
+
+def test_a_prompt_for_a_provider_that_failed_says_so(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle(providers=[{"module": "provider-nonsense"}]))
+    first = driver.wait(Failed)
+    driver.client.submit("anybody?")
+    failed = driver.wait(Failed)
+    assert (failed.kind, failed.prompt) == ("no_provider", "anybody?")
+    assert failed.message.endswith("no provider that is ready: provider-nonsense failed")
+    assert (failed.message, failed.remedy) == (first.message, first.remedy)

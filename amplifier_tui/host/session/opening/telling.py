@@ -126,8 +126,8 @@ def session_opened(
     )
 
 
-def say_no_provider(parts: SessionParts, prepared: PreparedBundle) -> None:
-    """Say that nobody would answer, and what to do about it."""
+def why_no_provider(parts: SessionParts, prepared: PreparedBundle) -> tuple[str, str]:
+    """Return that nobody would answer and why, and what to do about it."""
     missing = parts.facts.missing()
     providers = (each for each in prepared.refused if each.kind == "provider")
     refused = next((each for each in providers if not each.agent), None)
@@ -138,12 +138,18 @@ def say_no_provider(parts: SessionParts, prepared: PreparedBundle) -> None:
         # It has one, of which was said what is wrong with it.
         reason = f": {failed[0].module_id} failed"
         remedy = failed[0].remedy or f"Correct {failed[0].module_id}, or open the demo bundle."
+    return f"The bundle {parts.bundle} has no provider that is ready{reason}", remedy
+
+
+def say_no_provider(parts: SessionParts, prepared: PreparedBundle) -> None:
+    """Say that nobody would answer, and what to do about it."""
+    message, remedy = why_no_provider(parts, prepared)
     parts.sender.send(
         Failed(
             **parts.sender.stamp(),
             kind="no_provider",
-            message=f"The bundle {parts.bundle} has no provider that is ready{reason}",
+            message=message,
             remedy=remedy,
-            missing=missing,
+            missing=parts.facts.missing(),
         )
     )
