@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.widget import Widget
+    from textual.worker import Worker
 
     from amplifier_tui.host.client import ItemCard, SessionClient
     from amplifier_tui.ui.app.session_app import SessionApp
@@ -54,7 +55,7 @@ def _list(
             pane.show_items(found, problem)
 
     # Not `load()`: of one that the next replaces before it begins, nobody would take the coroutine.
-    app.run_worker(load, group="items", exclusive=True)
+    _: Worker[None] = app.run_worker(load, group="items", exclusive=True)
 
 
 @in_open_session
