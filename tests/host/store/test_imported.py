@@ -101,6 +101,65 @@ def test_what_codex_stored_reads_as_it_was_said_also_by_its_first_versions(home:
     assert "of a later version" not in notes(file)
 
 
+FAILED = {"is_error": True}
+DENIED = {"is_error": True, "denied": True}
+
+
+def result(file: ImportedFile) -> dict[str, Any]:
+    (row,) = (row for row in imported_rows(file) if row["role"] == "tool")
+    return row
+
+
+@pytest.mark.parametrize(
+    ("content", "metadata"),
+    [
+        ("The user doesn't want to proceed with this tool use. Stop.", DENIED),
+        ([{"type": "text", "text": "Permission to use Edit has been denied."}], DENIED),
+        ("<tool_use_error>String to replace not found</tool_use_error>", FAILED),
+    ],
+)
+def test_a_call_of_claude_code_that_failed_or_was_refused_is_one(
+    home: Path, content: Any, metadata: dict[str, bool]
+) -> None:
+    rows = claude_rows()
+    (block,) = rows[7]["message"]["content"]
+    block.update(is_error=True, content=content)
+    write_claude(home, rows)
+    row = result(find_imported("claude-code:"))
+    assert row["metadata"] == metadata and row["content"]
+    block.update(is_error=False)
+    write_claude(home, rows)
+    assert "metadata" not in result(find_imported("claude-code:"))
+
+
+@pytest.mark.parametrize(
+    ("output", "metadata", "text"),
+    [
+        ('{"output": "no", "metadata": {"exit_code": 2}}', FAILED, "no"),
+        ('{"output": "yes", "metadata": {"exit_code": 0}}', None, "yes"),
+        ('{"a": 1}', None, '{"a": 1}'),
+        ('{"', None, '{"'),
+        ("Exit code: 1\nWall time: 0 seconds\nOutput:\nno", FAILED, None),
+        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nExit code: 1", None, None),
+        ("Chunk ID: a\nWall time: 0 s\nProcess exited with code -1\nOutput:\n", FAILED, None),
+        ("Chunk ID: a\nWall time: 0 s\nProcess exited with code 0\nOutput:\n", None, None),
+        ("exec command rejected by user", DENIED, None),
+        ("apply_patch verification failed: no such file", FAILED, None),
+        ({"content": "no", "success": False}, FAILED, "no"),
+        ({"content": "yes", "success": True}, None, "yes"),
+    ],
+)
+def test_a_call_of_codex_that_failed_or_was_refused_is_one(
+    home: Path, output: Any, metadata: dict[str, bool] | None, text: str | None
+) -> None:
+    rows = codex_rows()
+    rows[7]["payload"]["output"] = output
+    write_codex(home, rows)
+    row = result(find_imported("codex:"))
+    assert row.get("metadata") == metadata
+    assert row["content"] == (output if text is None else text)
+
+
 def test_a_fork_is_a_session_of_ours_and_the_origin_is_as_it_was(
     home: Path, tmp_path: Path
 ) -> None:

@@ -66,14 +66,27 @@ class RowBuilder:
         given = {"id": identity, "tool": harmless(name)[:_LONGEST_NAME]}
         self._calls.append({**given, "arguments": _harmless_values(arguments)})
 
-    def result(self, call_id: Any, text: str) -> None:
-        """Add what a tool gave back; a note where nobody asked for it."""
+    def result(
+        self, call_id: Any, text: str, *, failed: bool = False, refusals: tuple[str, ...] = ()
+    ) -> None:
+        """Add what a tool gave back; a note where nobody asked for it.
+
+        Args:
+            call_id: The call's id.
+            text: The result.
+            failed: The call failed, or was refused.
+            refusals: How the text of a call begins that was refused.
+        """
         identity = harmless(call_id)[:_LONGEST_NAME] if isinstance(call_id, str) else ""
         if identity not in self._open:
             self.note("a result of no call", text)
             return
         self._open.discard(identity)
-        self._add({"role": "tool", "tool_call_id": identity, "content": harmless(text)})
+        row: Row = {"role": "tool", "tool_call_id": identity, "content": harmless(text)}
+        if failed:
+            denied = {"denied": True} if text.lstrip().startswith(refusals) else {}
+            row["metadata"] = {"is_error": True, **denied}
+        self._add(row)
 
     def finish(self) -> None:
         """What comes next belongs to another message."""

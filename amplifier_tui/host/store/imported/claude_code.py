@@ -13,6 +13,11 @@ _BOOKKEEPING: Final = (
 """Types of rows that hold nothing that was said. A tuple: a foreign type may be unhashable."""
 _COMMANDS: Final = ("<command-", "<local-command-", "<bash-", "<system-reminder>")
 """What the program puts into a user's message itself begins like this."""
+_REFUSALS: Final = (
+    *("The user doesn't want to", "Permission to use", "Claude requested permissions"),
+    "This command requires approval",
+)
+"""How the result of a call begins that was refused."""
 
 
 class ClaudeCodeReader:
@@ -66,7 +71,8 @@ class ClaudeCodeReader:
         said: list[Any] = []
         for block in content if isinstance(content, list) else [content]:
             if isinstance(block, Mapping) and block.get("type") == "tool_result":
-                builder.result(block.get("tool_use_id"), text_in(block.get("content")))
+                text, failed = text_in(block.get("content")), block.get("is_error") is True
+                builder.result(block.get("tool_use_id"), text, failed=failed, refusals=_REFUSALS)
             else:
                 said.append(block)
         text = text_in(said)

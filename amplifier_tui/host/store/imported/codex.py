@@ -3,7 +3,10 @@
 A row has a `type` and a `payload`; before that, each was an item of a response itself.
 """
 
+import json
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
@@ -24,6 +27,17 @@ _OWN: Final = (
     *("<collaboration_mode>", "<skill", "# AGENTS.md instructions"),
 )
 """What the program puts into a user's message itself begins like this."""
+_REFUSALS: Final = ("exec command rejected", "patch rejected", "rejected by user")
+"""How the output of a call begins that was refused."""
+_FAILURES: Final = (
+    *("execution error", "failed to ", "unsupported ", "apply_patch verification failed"),
+    *("aborted", "command timed out", "exec_command failed", "write_stdin failed"),
+)
+"""How the output of a call begins that never came to an exit code."""
+_EXIT_CODE: Final = re.compile(
+    r"(?:[^\n]*\n){0,4}?(?:Exit code:|Process exited with code) (-?\d+)(?:\n|$)"
+)
+"""The exit code above a command's output, among the first lines."""
 
 
 class CodexReader:
@@ -66,7 +80,8 @@ class CodexReader:
             case "local_shell_call":
                 builder.call(call_id or item.get("id"), "local_shell", item.get("action"))
             case "function_call_output" | "custom_tool_call_output":
-                builder.result(call_id, _output(item.get("output")))
+                text, failed = _output(item.get("output"))
+                builder.result(call_id, text, failed=failed, refusals=_REFUSALS)
             case _ if kind not in _BOOKKEEPING:
                 builder.note(named(kind), dict(item))
 
@@ -80,7 +95,19 @@ class CodexReader:
             builder.note("Codex", text)
 
 
-def _output(output: Any) -> str:
+def _output(output: Any) -> tuple[str, bool]:
+    """Return what a tool gave back as text, and whether it failed or was refused."""
+    failed = False
     if isinstance(output, Mapping) and "content" in output:
+        failed = output.get("success") is False
         output = output["content"]
-    return text_in(output)
+    text = text_in(output)
+    if text.startswith('{"'):
+        with suppress(ValueError, RecursionError):
+            whole = json.loads(text)
+            metadata = whole.get("metadata")
+            if isinstance(metadata, Mapping) and isinstance(whole.get("output"), str):
+                return whole["output"], failed or metadata.get("exit_code", 0) not in (0, None)
+    if exited := _EXIT_CODE.match(text):
+        return text, failed or int(exited[1]) != 0
+    return text, failed or text.startswith((*_REFUSALS, *_FAILURES))
