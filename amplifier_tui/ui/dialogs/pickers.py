@@ -10,14 +10,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Paste
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from amplifier_tui.base.text import clean, one_line, shortened
 from amplifier_tui.host.client import MemoryCard
 from amplifier_tui.host.events import Level
 from amplifier_tui.ui.app.themes import AUTO, FITTING, Roles
 from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, Picker, marked_match
-from amplifier_tui.ui.dialogs.parts.row_about import RowAbout, is_cut
+from amplifier_tui.ui.dialogs.parts.row_about import RowAbout, RowText, is_cut
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.state.formats import ago
@@ -66,21 +66,13 @@ class NoticeHistory(Picker):
     CHOOSE = "Copy"
     EMPTY = ("No notice yet.", "No notice matches.")
     BELOW = 4
-    DEFAULT_CSS = """
-    NoticeHistory #notice-text {
-        height: auto;
-        max-height: 3;
-        margin-top: 1;
-        color: $text-muted;
-    }
-    """
 
     def __init__(self, history: Sequence[ShownNotice]) -> None:
         super().__init__()
         self._history = list(enumerate(history))[::-1]
 
     def _below(self) -> ComposeResult:
-        yield Static(id="notice-text", markup=False)
+        yield RowText()
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         notices = rank(query, self._history, lambda n: f"{n[1].notice.text} {n[1].notice.source}")
@@ -98,7 +90,7 @@ class NoticeHistory(Picker):
         # What the row says already is not said again.
         cut = row is not None and is_cut(self.rows, row)
         words = self._history[-1 - int(row.id)][1].notice.text if row is not None and cut else ""
-        self.query_one("#notice-text", Static).update(one_line(words, _TEXT))
+        self._tell_whole(one_line(words, _TEXT))
 
     def _fit(self, rows: int) -> None:
         super()._fit(rows)
@@ -245,14 +237,6 @@ class MemoryList(LetterPicker[MemoryCard]):
     DECIDES = frozenset(("forget",))
     ON_ROW = frozenset({"choose", "forget"})
     BINDINGS: ClassVar[list[BindingType]] = [Binding("d,delete", "forget", show=False)]
-    DEFAULT_CSS = """
-    MemoryList #memory-text {
-        height: auto;
-        max-height: 3;
-        margin-top: 1;
-        color: $text-muted;
-    }
-    """
 
     def __init__(
         self, ask: Callable[[], Future[tuple[MemoryCard, ...]]], forget: Callable[[int], None]
@@ -267,7 +251,7 @@ class MemoryList(LetterPicker[MemoryCard]):
         return clean(card.text) if card is not None else ""
 
     def _below(self) -> ComposeResult:
-        yield Static(id="memory-text", markup=False)
+        yield RowText()
 
     def _problem_words(self, error: Exception) -> str:
         if isinstance(error, RuntimeError):
@@ -294,7 +278,7 @@ class MemoryList(LetterPicker[MemoryCard]):
         # What the row says already is not said again.
         whole = row is not None and one_line(text, 300) == text
         room = self.rows.size.width - 40
-        self.query_one("#memory-text", Static).update("" if whole and len(text) < room else text)
+        self._tell_whole("" if whole and len(text) < room else text)
         if row is None or row.id != self._doomed:
             self._keep()
         self._show_keys()

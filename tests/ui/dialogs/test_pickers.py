@@ -265,6 +265,24 @@ async def test_a_notice_that_its_row_cuts_is_read_whole_below_the_list() -> None
         await drive.until(lambda: drive.text().count("The end.") == 1)
 
 
+@pytest.mark.parametrize(("size", "whole"), [((40, 12), False), ((80, 24), True)])
+async def test_a_long_notice_takes_the_rows_that_are_free_and_a_mark_where_it_is_cut(
+    size: tuple[int, int], whole: bool
+) -> None:
+    long = f"It failed: {'a reason and ' * 30} The end."
+    async with running(size=size) as drive:
+        await drive.push(Notice(session_id=SESSION, level="error", text=long, source="hook"))
+        await drive.write("/notices")
+        await drive.press("enter")
+        await drive.dialog(NoticeHistory)
+        await drive.settle()
+        lines = drive.text().splitlines()
+        shown = [line for line in lines if "reason" in line or "The end." in line]
+        assert ("The end." in drive.text()) is whole
+        assert any(line.rstrip(" │▌▐").endswith("…") for line in shown[1:]) is not whole
+        assert "esc  Close" in drive.text()
+
+
 async def test_the_plan_is_shown_with_its_state() -> None:
     async with running() as drive:
         await drive.push(

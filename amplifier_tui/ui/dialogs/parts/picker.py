@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
+from amplifier_tui.ui.dialogs.parts.row_about import RowText
 from amplifier_tui.ui.dialogs.parts.sheet import SMALL, KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.fields.text_field import TextField
 from amplifier_tui.ui.fuzzy import match
@@ -21,6 +22,9 @@ from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked, row_id
 from amplifier_tui.ui.widgets.styled import fit
 
 Card = TypeVar("Card")
+
+_LEAST: Final = 3
+"""Rows of the list that stay beside a long text of one of them."""
 
 
 class _Filter(TextField):
@@ -71,6 +75,7 @@ class Picker(Sheet[str]):
         super().__init__()
         self._first_query = query
         self._most = 0
+        self._text_rows = 0
         self._laid_for = 0
 
     def _content(self) -> ComposeResult:
@@ -127,11 +132,21 @@ class Picker(Sheet[str]):
     def _fit(self, rows: int) -> None:
         """Take the rows the list wants, when there are as many."""
         least, most = self.ROWS
-        wanted = min(most, max(least, self._most)) + 6 + self.BELOW
+        wanted = min(most, max(least, self._most)) + 6 + max(self.BELOW, self._text_rows)
         low = self.has_class("-small") and rows < SMALL[1]
         self.sheet.styles.height = rows if low else min(rows, wanted)
         # How wide the list and what stands beside it are is known after the layout.
         self.call_after_refresh(self._lay_anew)
+
+    def _tell_whole(self, text: str) -> None:
+        """Show all of a row's text below the list, as far as the sheet can grow for it."""
+        beside = min(_LEAST, self._most) + (3 if self.has_class("-small") else 6)
+        width = self.query_one("#picker-body").size.width or self.app.size.width
+        rows = self.query_one(RowText).tell(text, width, max(3, self.room() - beside)) + 1
+        if rows > self._text_rows:
+            # Nor does it shrink again for a row that says less.
+            self._text_rows = rows
+            self._fit(self.room())
 
     def _lay_anew(self) -> None:
         """Lay out for another width what was laid out for the one before."""

@@ -33,6 +33,26 @@ class RowAbout(Static):
         self.update(Content("\n").join(parts), layout=False)
 
 
+class RowText(Static):
+    """Stands below a list, in as many rows as the text of the row needs."""
+
+    DEFAULT_CSS = """
+    RowText { height: auto; margin-top: 1; color: $text-muted; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="row-text", markup=False)
+
+    def tell(self, text: str, width: int, most: int) -> int:
+        """Show a text, cut with a mark after `most` rows, and return how many it has."""
+        lines = Content(text).wrap(width) if text else []
+        if len(lines) > most:
+            last = lines[most - 1].rstrip()
+            lines = [*lines[: most - 1], last.truncate(width - 2, ellipsis=False) + " …"]
+        self.update(Content("\n").join(lines))
+        return len(lines)
+
+
 def is_cut(rows: PickList, row: PickRow) -> bool:
     """Whether a row does not hold its words, once the list has a width."""
     width = rows.size.width - _ROW_EDGES
