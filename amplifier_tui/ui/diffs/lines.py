@@ -83,6 +83,20 @@ class DiffLines(LazyLines):
                 yield all(at is None or fits[at] for at in place)
         yield from repeat(False, len(self._below))
 
+    def line_in(self, other: "DiffLines", number: int) -> int:
+        """Return which line of another layout of the same rows shows what this line does."""
+        if number >= self._count:
+            return number - self._count + other._count
+        place = self._place(number)
+        at = place[-1] if place[-1] is not None else place[0]
+        if other._places is None:
+            return at or 0
+        return next((n for n, each in enumerate(other._places) if at in each), 0)
+
+    def shows(self, rows: DiffRows) -> bool:
+        """Whether it is a layout of these rows."""
+        return self._rows is rows
+
     def _place(self, number: int) -> _Place:
         return (number,) if self._places is None else self._places[number]
 

@@ -298,13 +298,20 @@ class Reader(Vertical):
         return lines, lines.lead
 
     def _arrange(self) -> None:
-        """Lay the diff out anew, at the same change."""
+        """Lay the diff out anew, at the same line, or of other rows at the same change."""
         self._said = ""
-        here = self._change_here()
+        here, before, at = self._change_here(), self.body.lines, self.body.top_line
         lines, lead = self._lay_out()
-        # With all lines of a file, changes that stood apart may be one.
-        here = min(here, len(self._changes) - 1)
-        top = max(0, self._changes[here] - 1) if here >= 0 else 0
+        if (
+            isinstance(before, DiffLines)
+            and isinstance(lines, DiffLines)
+            and before.shows(self._rows)
+        ):
+            top = before.line_in(lines, at)
+        else:
+            # With all lines of a file, changes that stood apart may be one.
+            here = min(here, len(self._changes) - 1)
+            top = max(0, self._changes[here] - 1) if here >= 0 else 0
         self.body.rearrange(lines, lead, top)
         self._find(top)
         self._show_found()

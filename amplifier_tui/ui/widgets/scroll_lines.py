@@ -85,6 +85,8 @@ class ScrollLines(LineView[ShownRow]):
         self._found_here: Place | None = None
         self.read_to_end = not lines
         self._at_end = False
+        self._kept: tuple[int, float] | None = None
+        """The line at the top, and how far into it, until what is folded anew is scrolled there."""
 
     @property
     def lines(self) -> Sequence[TextLine | LinePair]:
@@ -102,6 +104,7 @@ class ScrollLines(LineView[ShownRow]):
         self._folded = (0, ())
         self._strips.clear()
         super().lay_out()
+        self._kept = None
         self.scroll_to(y=self.row_of(top), animate=False, force=True)
         self.refresh(layout=True)
 
@@ -166,12 +169,24 @@ class ScrollLines(LineView[ShownRow]):
         self._strips.clear()
 
     def lay_out(self) -> None:
-        """Fold the lines to another width, with no more rows above than must be."""
+        """Fold the lines to another width, with the same one at the top while there is more."""
         super().lay_out()
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            line, part = kept
+            row, end = self.row_of(line), self.row_of(line + 1)
+            self.scroll_to(y=row + int(part * (end - row)), animate=False, immediate=True)
         top = self.scroll_offset.y
         if top > self.max_scroll_y or (self._at_end and top):
             self.scroll_to(y=self.max_scroll_y, animate=False)
         self._note_reading()
+
+    def _make(self) -> None:
+        if self._made_for != self.content_width() and self._kept is None and self.rows:
+            # Drawing may fold before the layout does.
+            at, row = self.scroll_offset.y, self.row_of(self.top_line)
+            self._kept = self.top_line, (at - row) / max(1, self.row_of(self.top_line + 1) - row)
+        super()._make()
 
     def _draw_row(self, row: int, width: int) -> Strip:
         if self._drawn_for != self._made_for:

@@ -11,6 +11,7 @@ from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
 from amplifier_tui.ui.diffs import reader as reading
 from amplifier_tui.ui.diffs.reader import Reader
+from amplifier_tui.ui.widgets.text_lines import TextLine
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 from tests.ui.requests import ask
@@ -203,3 +204,23 @@ async def test_a_change_that_fits_is_whole_again_after_a_small_terminal_has_grow
             await drive.settle()
         assert body.size.height >= len(body.rows)
         assert "src/app.py" in drive.text() and "old_5" in drive.text() and "line 9" in drive.text()
+
+
+async def test_the_same_line_stays_at_the_top_when_the_screen_gets_another_width() -> None:
+    def top() -> str:
+        found = reader.body.lines[reader.body.top_line]
+        line = found if isinstance(found, TextLine) else found.right or found.left
+        assert line is not None
+        return line.text
+
+    long = diff(200).replace("Retry", "and so on " * 12).replace("= 1", "= 1 + 1 " * 12)
+    async with running(size=(100, 24)) as drive:
+        await drive.push(ask(tool="edit_file", payload="", segments=(), diff=long))
+        reader = (await drive.dialog(ApprovalDialog)).query_one(Reader)
+        await drive.press("z", "n", "n", "n", *["down"] * 13)
+        before = top()
+        assert before.startswith(("line ", "new_", "old_"))
+        for size in ((70, 24), (130, 30), (100, 20), (180, 24), (150, 40), (60, 16), (100, 24)):
+            await drive.pilot.resize_terminal(*size)
+            await drive.settle()
+            assert top() == before, size
