@@ -27,14 +27,17 @@ def test_stored_sessions_are_listed_as_harmless_text(
     assert "\x1b" not in text
 
 
-@pytest.mark.parametrize(("unpriced", "cost"), [(0, "$0.02"), (7, "~$0.02")])
-def test_a_part_without_a_price_makes_the_cost_of_a_session_inexact(
-    unpriced: int, cost: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("known", "unpriced", "cost"),
+    [("0.02", 0, "$0.02"), ("0.002", 7, "<$0.01 + ?"), ("", 7, "no price")],
+)
+def test_a_part_without_a_price_is_said_of_the_cost_of_a_session(
+    known: str, unpriced: int, cost: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store(tmp_path, "aaaa-1", name="Fix it", cost="0.02", unpriced_tokens=unpriced)
+    store(tmp_path, "aaaa-1", name="Fix it", cost=known, unpriced_tokens=unpriced)
     assert run(["sessions", "show", "aaaa-1", "--cwd", str(tmp_path)]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["cost", cost] in lines
+    assert ["cost", *cost.split()] in lines
 
 
 def test_of_sessions_with_one_name_the_list_says_what_tells_them_apart(

@@ -116,7 +116,8 @@ class Updates:
                 title = one_line(event.title)
                 return [schema.SessionInfoUpdate(session_update="session_info_update", title=title)]
             case UsageChanged():
-                self._cost = event.session.cost
+                # A part of what was spent would be taken for all of it.
+                self._cost = None if event.session.unpriced_tokens else event.session.cost
             case BudgetChanged() if event.window:
                 return [self._usage(event)]
             case CommandsChanged():

@@ -109,7 +109,7 @@ def show(session: str, cwd: str, as_json: bool) -> None:
     from amplifier_tui.base.text import clean, minute_of, one_line
     from amplifier_tui.cli.layout import table
     from amplifier_tui.host.store.listing.details import details_of
-    from amplifier_tui.ui.state.formats import stored_cost
+    from amplifier_tui.ui.state.formats import spent_words
 
     folder = stored_at(cwd, session)
     details = done(lambda: details_of(folder))
@@ -127,7 +127,7 @@ def show(session: str, cwd: str, as_json: bool) -> None:
         "model": card.model,
         "created": minute_of(details.created),
         "turns": str(card.turns),
-        "cost": stored_cost(card),
+        "cost": spent_words(card),
         "agents": " ".join(details.agents),
         "taken from": details.parent_id,
         "folder": card.cwd,

@@ -84,18 +84,15 @@ NO_PRICE = "no price"
 """What was spent, where no price of the model is known."""
 
 
-def spent_words(used: Usage) -> str:
-    """Return what was spent, `~` before it where a part has no known price; empty for nothing."""
+def spent_words(used: Usage | SessionCard) -> str:
+    """Return what was spent, ` + ?` behind it where a part has no known price; empty for nothing.
+
+    The known part alone may be a title's, of a cheap model: it says nothing of the rest.
+    """
     known = money(used.cost)
     if used.unpriced_tokens:
-        return f"~{known}" if known else NO_PRICE
+        return f"{known} + ?" if known else NO_PRICE
     return known
-
-
-def stored_cost(card: SessionCard) -> str:
-    """Return what a stored session cost, as `spent_words`; empty where nothing is known."""
-    known = money(card.cost)
-    return f"~{known}" if known and card.unpriced_tokens else known
 
 
 def typed_number(text: str) -> int | None:

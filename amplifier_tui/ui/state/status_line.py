@@ -180,7 +180,7 @@ def status_segments(
 
 
 def _cost(totals: UsageTotals) -> Iterator[tuple[str, Tone]]:
-    """Yield what was spent, `~` before it where a part has no known price, and the limit of it."""
+    """Yield what was spent, and the limit of it."""
     used = totals.session
     spent = spent_words(used)
     if totals.limit_cost:

@@ -18,6 +18,7 @@ from amplifier_tui.host.events import (
     BlockDelta,
     BlockEnded,
     BlockStarted,
+    BudgetChanged,
     HostEvent,
     ImageCard,
     ImagesAdded,
@@ -25,6 +26,8 @@ from amplifier_tui.host.events import (
     ToolStarted,
     TurnEnded,
     TurnStarted,
+    Usage,
+    UsageChanged,
 )
 from amplifier_tui.ui.app.preferences import Preferences
 from tests.cli.acp.editor import TestEditor
@@ -255,3 +258,12 @@ async def test_of_a_long_conversation_the_editor_is_sent_the_latest_images() -> 
     assert client.sent == [str(number) for number in range(10, 30)]
     shown = [each.content for each in editor.of(schema.ToolCallProgress) if len(each.content) == 2]
     assert len(shown) == 20 and all("seen" in text.content.text for text, _ in shown)
+
+
+@pytest.mark.parametrize(("unpriced", "cost"), [(0, 0.002), (7, None)])
+def test_of_what_was_spent_no_part_is_told_as_the_whole(unpriced: int, cost: float | None) -> None:
+    updates = Updates()
+    used = Usage(input_tokens=7, cost="0.002", unpriced_tokens=unpriced)
+    updates.of(UsageChanged(session_id="s", session=used))
+    (update,) = updates.of(BudgetChanged(session_id="s", total=7, window=100))
+    assert (update.cost and update.cost.amount) == cost

@@ -65,7 +65,7 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         await drive.push(LimitResolved(session_id=SESSION, request_id="l2"))
         unknown = Usage(input_tokens=30, cost="4.92", unpriced_tokens=30)
         await drive.push(UsageChanged(session_id=SESSION, session=unknown))
-        assert "~$4.92 of $5" in drive.text()
+        assert "$4.92 + ? of $5" in drive.text()
         await drive.write("/once")
         await drive.press("enter")
         assert "Nothing waits at a limit" in drive.text()

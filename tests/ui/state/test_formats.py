@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.base.text import short_count
+from amplifier_tui.host.events import Usage
 from amplifier_tui.ui.state.formats import (
     elapsed,
     limit_money,
@@ -14,6 +15,7 @@ from amplifier_tui.ui.state.formats import (
     short_model,
     short_path,
     span,
+    spent_words,
     typed_number,
 )
 
@@ -104,6 +106,14 @@ def test_span(seconds: float, text: str) -> None:
 )
 def test_money(amount: str | None, text: str) -> None:
     assert money(amount) == text
+
+
+@pytest.mark.parametrize(
+    ("cost", "unpriced", "text"),
+    [("0.42", 0, "$0.42"), ("0.001", 9, "<$0.01 + ?"), (None, 9, "no price"), (None, 0, "")],
+)
+def test_a_part_without_a_price_is_said(cost: str | None, unpriced: int, text: str) -> None:
+    assert spent_words(Usage(cost=cost, unpriced_tokens=unpriced)) == text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import SessionCard, SessionDetails, named_alike
-from amplifier_tui.ui.state.formats import ago, plural, short_model, stored_cost
+from amplifier_tui.ui.state.formats import ago, plural, short_model, spent_words
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 from amplifier_tui.ui.widgets.styled import fit
 
@@ -79,7 +79,7 @@ def _columns(cards: Sequence[SessionCard], shown: Shown) -> list[str]:
         _if_several([one_line(card.bundle, 24) for card in cards]),
         [plural(card.agent_count, "agent") if card.agent_count else "" for card in cards],
         [plural(card.turns, "turn") for card in cards],
-        [stored_cost(card) for card in cards],
+        [spent_words(card) for card in cards],
         [_when(card, shown, now) for card in cards],
     ]
     widths = [max(map(cell_len, column), default=0) for column in columns]
@@ -145,7 +145,7 @@ def facts_line(card: SessionCard) -> str:
         one_line(card.cwd, 60) or "folder unknown",
         one_line(card.bundle, 30),
         short_model(one_line(card.model, 40)),
-        stored_cost(card),
+        spent_words(card),
         plural(card.agent_count, "agent") if card.agent_count else "",
         card.session_id[:8],
     )
@@ -155,7 +155,7 @@ def facts_line(card: SessionCard) -> str:
 def details_content(card: SessionCard, details: SessionDetails | None, problem: str) -> Content:
     """Lay out what is known of a session, and what was said last in it."""
     title = one_line(card.title or card.first_prompt, 200) or card.session_id[:8]
-    counts = (plural(card.turns, "turn"), stored_cost(card), ago(time() - card.updated))
+    counts = (plural(card.turns, "turn"), spent_words(card), ago(time() - card.updated))
     ids = details.agents if details is not None else ()
     agents = [one_line(each.partition("_")[2] or each, 40) for each in ids]
     facts = (
