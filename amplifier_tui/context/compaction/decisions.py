@@ -83,6 +83,16 @@ class ModelDecisions:
         self.summaries += tuple(replace(summary, at_row=at_row) for summary in summaries)
         self.steps += (Step(at_row, new, self.resume_at),)
 
+    def pause(self, resume_at: int, at_row: int, *, alone: bool) -> None:
+        """Compact again above so many tokens; see `resume_at`.
+
+        Args:
+            alone: Nothing else is decided with it.
+        """
+        if alone and resume_at != self.resume_at:
+            self.steps += (Step(at_row, {}, resume_at),)
+        self.resume_at = resume_at
+
     def changed(self, at_row: int) -> None:
         """Take note that the request is another one now."""
         self.resume_at, self.warned = 0, False

@@ -290,7 +290,8 @@ class ContextView:
         if made.reason != "fits":
             after = self.meter.real(made.after, budget.key)
             over = after > budget.target
-            decided.resume_at = after + int(budget.limit * _PAUSE) if over else 0
+            resume_at = after + int(budget.limit * _PAUSE) if over else 0
+            decided.pause(resume_at, len(self.ledger), alone=not made.actions)
         if made.actions:
             before = len(self._projected(frame, decided.rows))
             decided.take(made.decisions, made.summaries, len(self.ledger))

@@ -5,7 +5,7 @@ import json
 from contextlib import suppress
 from typing import Any, Literal
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amplifier_tui.context.compaction.decisions import Decisions
@@ -77,6 +77,7 @@ async def talked(turns: list[tuple[int, int, Between]]) -> tuple[ContextPipeline
 
 
 @given(TURNS, st.integers(0, 8), st.integers(0, 8))
+@example([(1_121, 1_500, ""), (0, 0, "")], 0, 1)  # Nothing could be compacted before.
 async def test_going_back_gives_the_model_what_it_was_sent_then(
     turns: list[tuple[int, int, Between]], first: int, second: int
 ) -> None:
