@@ -121,7 +121,7 @@ def test_a_provider_error_says_what_to_do_and_a_key_tries_again(machine: Machine
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
         ask(terminal, "the weather")
-        terminal.wait_for("Anthropic is overloaded")
+        terminal.wait_for(f"{server.url} is overloaded")
         terminal.wait_for("Retry in a moment")
         terminal.wait_for("ctrl+x r try again")
         terminal.wait_for("› the weather")

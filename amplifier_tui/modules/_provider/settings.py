@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Self
+from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, ConfigDict, Field
 
@@ -152,6 +153,16 @@ def _or_environment(value: str | None, variable: str) -> str | None:
     if value is None or _UNRESOLVED.match(value):
         value = os.environ.get(variable, "")
     return value.strip() or None
+
+
+def is_at(url: str, domain: str) -> bool:
+    """Whether an address is that of a domain, or of one below it."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        # Whoever asks there says what is wrong with it.
+        return False
+    return host == domain or host.endswith(f".{domain}")
 
 
 def model_and_effort_fields(default_model: str, efforts: list[str]) -> list[ConfigField]:

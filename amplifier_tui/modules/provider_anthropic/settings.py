@@ -5,7 +5,11 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator
 
 from amplifier_tui.kernel.models import ConfigField
-from amplifier_tui.modules._provider.settings import ProviderSettings, model_and_effort_fields
+from amplifier_tui.modules._provider.settings import (
+    ProviderSettings,
+    is_at,
+    model_and_effort_fields,
+)
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 THINKING_WORDS = ("adaptive", "on", "off", "between_tools")
@@ -49,7 +53,7 @@ class AnthropicSettings(ProviderSettings):
     @property
     def where(self) -> str:
         """Who is asked, for people."""
-        return "Anthropic"
+        return "Anthropic" if is_at(self.url, "anthropic.com") else self.url
 
     @property
     def model(self) -> str:

@@ -1,10 +1,13 @@
 """What a bundle or the user may say about this provider, and what a setup asks."""
 
 from typing import ClassVar, Literal, Self
-from urllib.parse import urlsplit
 
 from amplifier_tui.kernel.models import ConfigField
-from amplifier_tui.modules._provider.settings import ProviderSettings, model_and_effort_fields
+from amplifier_tui.modules._provider.settings import (
+    ProviderSettings,
+    is_at,
+    model_and_effort_fields,
+)
 
 DEFAULT_MODEL = "gpt-6-astra"
 _PUBLIC_URL = "https://api.openai.com/v1"
@@ -48,8 +51,7 @@ class OpenAISettings(ProviderSettings):
     @property
     def is_openai(self) -> bool:
         """Whether requests go to OpenAI itself."""
-        host = urlsplit(self.url).hostname or ""
-        return host == "api.openai.com" or host.endswith(".api.openai.com")
+        return is_at(self.url, "api.openai.com")
 
     @property
     def where(self) -> str:

@@ -5,6 +5,8 @@ import pytest
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.correlation import aside
 from amplifier_tui.kernel.message_models import TextBlock
+from amplifier_tui.modules.provider_anthropic.errors import AnthropicErrors
+from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 from tests.modules.provider_anthropic.support import claude
 from tests.modules.provider_support import ask, unanswered
 from tests.servers import (
@@ -128,10 +130,29 @@ async def test_a_broken_stream_is_aborted_and_retried_under_a_new_id(
 
 async def test_a_stream_that_breaks_for_good_is_aborted_and_raises() -> None:
     broken = reply(Text(["half ", Cut()]))
-    async with claude(broken, config=NEVER) as (provider, _, heard):
-        with pytest.raises(llm_errors.StreamError, match="broke while Anthropic was answering"):
+    async with claude(broken, config=NEVER) as (provider, server, heard):
+        broke = f"broke while {server.url} was answering"
+        with pytest.raises(llm_errors.StreamError, match=broke):
             await provider.complete(ask())
     assert heard.names()[-1] == "llm:stream_aborted"
+
+
+@pytest.mark.parametrize(
+    ("base_url", "where"),
+    [
+        (None, "Anthropic"),
+        ("https://api.anthropic.com/v1", "Anthropic"),
+        ("https://anthropic.com.example.org", "https://anthropic.com.example.org"),
+        ("http://127.0.0.1:19999", "http://127.0.0.1:19999"),
+        ("http://[::1", "http://[::1"),
+    ],
+)
+def test_what_answers_is_named_by_its_address_where_that_is_not_the_vendors(
+    base_url: str | None, where: str
+) -> None:
+    settings = AnthropicSettings(base_url=base_url)
+    refused = AnthropicErrors(None, settings, "m").answered(401, "no")
+    assert str(refused).startswith(f"{where} does not accept the API key: no.")
 
 
 async def test_nothing_is_aborted_when_nothing_was_shown() -> None:
