@@ -168,10 +168,14 @@ def launch(options: LaunchOptions) -> int:
     from amplifier_tui.ui.terminal.input import prepare_input
 
     prepare_input()
+    from amplifier_tui.host.door.descriptors import DescriptorCapture, take_keyboard
+
+    if os.name == "posix":
+        # Before anything remembers where the keys come from.
+        take_keyboard()
     guard = terminal.TerminalGuard()
     guard.arm()
 
-    from amplifier_tui.host.door.descriptors import DescriptorCapture
     from amplifier_tui.ui.app.app import AmplifierApp
 
     # Before the app is made: it remembers the streams of that moment.

@@ -18,6 +18,13 @@ async def mount(coordinator, config=None):
         if "shout" in data["prompt"]:
             os.write(1, b"SHOUTED on 1\\n")
             os.system("echo SHOUTED on 2 >&2")
+        if "listen" in data["prompt"]:
+            heard = os.popen("head -c 1").read()
+            try:
+                heard += input("your name? ")
+            except EOFError:
+                heard += "the end"
+            os.write(1, f"HEARD {heard}\\n".encode())
         if "leave" in data["prompt"]:
             os._exit(3)
         return HookResult(action="continue")
@@ -68,6 +75,14 @@ def test_what_a_module_writes_to_the_terminal_is_a_notice(machine: Machine) -> N
     # As a notice it is drawn in its place; written to the terminal it would end its line.
     assert b"SHOUTED on 1\r\n" not in raw
     assert b"SHOUTED on 2\r\n" not in raw
+
+
+def test_a_module_that_reads_the_terminal_finds_its_end(machine: Machine) -> None:
+    rude(machine)
+    terminal = machine.start("--bundle", "rude")
+    ready(terminal, "rude")
+    ask(terminal, "listen")
+    terminal.wait_for("HEARD the end")
 
 
 def test_every_mode_of_the_terminal_is_put_back_where_a_frame_is_cut_off() -> None:

@@ -13,7 +13,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from io import FileIO
+from io import BufferedReader, FileIO, TextIOWrapper
 from typing import Final, Self, TextIO
 
 LINE_LIMIT: Final = 2_000
@@ -136,3 +136,11 @@ def take_input() -> FileIO:
     os.dup2(nothing, 0)
     os.close(nothing)
     return own
+
+
+def take_keyboard() -> None:
+    """Keep the terminal's keys for who draws on it, who finds them as ``sys.__stdin__``.
+
+    See `take_input`.
+    """
+    vars(sys).update(__stdin__=TextIOWrapper(BufferedReader(take_input()), encoding="utf-8"))

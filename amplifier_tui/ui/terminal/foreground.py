@@ -35,6 +35,7 @@ def run_in_terminal(command: Sequence[str], cwd: Path | None = None) -> int:
             command,
             cwd=cwd,
             env={**os.environ, RUN_VARIABLE: run_mark()},
+            stdin=terminal,
             stdout=screen,
             stderr=screen,
             process_group=0,
