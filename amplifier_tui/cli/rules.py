@@ -262,7 +262,7 @@ def _say(problems: Iterable[RuleProblem]) -> None:
 
     for problem in problems:
         # It quotes what the project's file says.
-        click.echo(f"! {one_line(str(problem), 600)}", err=True)
+        click.echo(f"! {one_line(problem.told, 600)}", err=True)
 
 
 def _first_mode(workspace: Workspace) -> Mode:

@@ -153,7 +153,7 @@ def test_a_slip_in_a_file_of_rules_is_found_with_what_it_costs(
     write(somewhere / ".amplifier" / "rules.yaml", "deny:\n  - write_file(new.txt\n")
     (rules,) = (each for name, each in found(capsys).items() if name.endswith(": rules"))
     assert rules["state"] == "warning" and "rules.yaml:2:" in rules["said"]
-    assert rules["remedy"].endswith("until then nothing but reading goes unasked.")
+    assert rules["remedy"].endswith("until then nothing goes unasked, not even reading.")
 
 
 @pytest.mark.parametrize(

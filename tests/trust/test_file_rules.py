@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.host.events import ToolEnded, ToolStarted
+from amplifier_tui.host.events import Notice, ToolEnded, ToolStarted
+from amplifier_tui.host.gate.rules.file import project_rules_path, user_rules_path
 from tests.host.driving import Driver, Project, calling
 from tests.trust.test_gate import TOOLS, finish, in_lane
 
@@ -47,6 +48,38 @@ def test_a_rule_about_files_holds(
     ended = [event for event in driver.of(ToolEnded) if event.ok]
     assert not [event for event in ended if "the plan" in str(event)]
     assert (project.folder / PLAN).read_text() == "the plan"
+
+
+LOST = "deny: ['read(secrets/**)]\n", "deny: read(secrets/**)\n", "deny: ['read(secrets/**']\n"
+
+
+@pytest.mark.parametrize("lane", ["the session", "a sub-agent"])
+@pytest.mark.parametrize(
+    ("whose", "lost"),
+    [(whose, text) for whose in ("the user's", "the project's") for text in LOST]
+    + [("a bundle's", "read(secrets/**")],
+)
+def test_while_a_rule_that_denies_is_lost_reading_asks(
+    project: Project, driver: Driver, whose: str, lost: str, lane: str
+) -> None:
+    (project.folder / "secrets").mkdir()
+    (project.folder / PLAN).write_text("the plan")
+    hooks = (("hooks-approval", {"deny": [lost]}),) if whose == "a bundle's" else ()
+    name = project.bundle(script=in_lane(lane, READ), tools=TOOLS, hooks=hooks)
+    project.allow(["read(**)"])
+    if whose != "a bundle's":
+        files = {
+            "the user's": user_rules_path(),
+            "the project's": project_rules_path(project.folder),
+        }
+        files[whose].write_text(lost)
+    driver.open(name, mode="auto")
+    driver.client.add_rule("delegate", "session").result(10)
+    driver.client.submit("go")
+    assert "read_file" in [request.tool for request in finish(driver)]
+    assert not [event for event in driver.of(ToolEnded) if "the plan" in str(event)]
+    said = [notice.text for notice in driver.of(Notice) if notice.source == "rules"]
+    assert any("nothing goes unasked, not even reading" in text for text in said), said
 
 
 def test_other_files_and_other_rules_of_the_list_are_as_before(

@@ -64,8 +64,7 @@ def _rules() -> Iterator[Diagnosis]:
     from amplifier_tui.host.gate.rules.file import load_rules
 
     for problem in load_rules(Path.cwd())[1]:
-        lost = "; until then nothing but reading goes unasked" if problem.restricts else ""
-        said, remedy = str(problem), f"Correct that place{lost}."
+        said, remedy = str(problem), problem.remedy
         yield Diagnosis(what="rules", state="warning", said=said, remedy=remedy)
 
 

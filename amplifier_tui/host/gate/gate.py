@@ -91,8 +91,9 @@ class Gate:
             moment.
         timeout: Seconds the user has; None for as long as it takes.
         seen: What the agent has read and written.
-        unread: Why rules of the user may be missing; empty where all could be read. Then neither a
-            mode nor a rule lets more than reading through, but for what was answered since.
+        unread: Why rules that deny or ask may be missing; empty where all could be read. Else
+            neither a mode nor a rule lets anything through, not even reading, which one of them may
+            deny; only what was answered since does.
         asked_by_hook: Rules of the bundle by which its hook asks; known with the other rules.
     """
 
@@ -179,7 +180,7 @@ class Gate:
             done = "denies" if rule.verdict == "deny" else "asks about"
             reason = f"it may {verb} what the rule {rule} {done}"
             return decision("ask", reason, rule=str(rule), scope=rule.scope)
-        strict = bool(self.unread) and act not in ("read", "look")
+        strict = bool(self.unread)
         if match is not None and not (strict and match.scope != "session"):
             return by_rule(match, f"by the rule {match.rule}")
         unread = _unread(description, book.restricting(tool)) if by_mode == "allow" else ""
@@ -245,8 +246,7 @@ class Gate:
             and not self.sandbox()
         )
         verdict = mode_verdict(mode, act, careful=self.careful, sandboxed=sandboxed)
-        strict = bool(self.unread) and act not in ("read", "look")
-        return "ask" if strict and verdict == "allow" else verdict
+        return "ask" if self.unread and verdict == "allow" else verdict
 
 
 def _unread(description: Description, rule: Rule | None) -> str:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _RULES_AFTER: Final = 0.3
 """Seconds after which an open session reads its rules unasked."""
+_LOST_OF_BUNDLE: Final = "a rule of hooks-approval can't be read, and may deny this"
 
 
 class Gating:
@@ -83,6 +84,8 @@ class Gating:
         self._sender = sender
         self._project = project
         self._sandbox = ""
+        self._lost = ""
+        """Why rules of the bundle may be missing."""
         self._loop = asyncio.get_running_loop()
         self.main: SessionGate | None = None
         policy = read_policy(plan, bundle)
@@ -165,7 +168,7 @@ class Gating:
     def _load(self) -> RuleBook:
         """Read the rules, in a thread."""
         from amplifier_tui.host.gate.rules.book import RuleBook
-        from amplifier_tui.host.gate.rules.file import RuleFiles
+        from amplifier_tui.host.gate.rules.file import ALL_ASKS, RuleFiles
         from amplifier_tui.host.gate.rules.text import Rule, RuleError, planned_rule
 
         files = RuleFiles(self._project, self._trusted, self._rules_read)
@@ -175,9 +178,13 @@ class Gating:
             try:
                 (asked if by_hook else rules).append(planned_rule(text, verdict, self._bundle))
             except RuleError as error:
-                self._warn(f"`{verdict}` of hooks-approval: {text!r} is no rule: {error}")
+                cost = "" if verdict == "allow" else f"; until it is corrected {ALL_ASKS}"
+                self._warn(f"`{verdict}` of hooks-approval: {text!r} is no rule: {error}{cost}")
                 # Who wrote it meant something: nearly everything asks until it is corrected.
                 self.gate.careful = True
+                if cost:
+                    self._lost = _LOST_OF_BUNDLE
+                    self.gate.unread = self.gate.unread or self._lost
         self.gate.asked_by_hook = tuple(asked)
         for rule in (each for each in (*rules, *asked) if each.planned):
             # The module itself tells of the other names.
@@ -189,10 +196,10 @@ class Gating:
         """Say what is wrong with the files of rules; called in a thread."""
         lost = dict.fromkeys(problem.path.name for problem in problems if problem.restricts)
         words = f"{' and '.join(lost)} can't be read wholly, and may deny this"
-        self.gate.unread = words if lost else ""
+        self.gate.unread = words if lost else self._lost
         for problem in problems:
             if problem.rule is None or problem.rule.doubt(self._tools):
-                self._warn(str(problem))
+                self._warn(problem.told)
 
     @property
     def _tools(self) -> tuple[str, ...]:

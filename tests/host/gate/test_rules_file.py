@@ -272,7 +272,23 @@ def test_a_slip_in_what_denies_or_asks_lets_neither_a_mode_nor_a_rule_let_more_t
     for unread, verdict in (("", "allow"), ("rules.yaml can't be read", "ask")):
         gate = Gate(tmp_path, lambda: book, "edits", unread=unread)
         assert gate.decide("write_file", call).verdict == verdict
-        assert gate.decide("read_file", {"file_path": "a.txt"}).verdict == "allow"
+        assert gate.decide("read_file", {"file_path": "a.txt"}).verdict == verdict
+        assert gate.decide("bash", {"command": "wc a.txt"}).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("deny:\n  - 'read(s/**)\n\nallow: []\n", ":2:5: "), ("deny: []\n }\n", ":2:2: ")],
+)
+def test_where_a_file_stops_being_yaml_is_said_with_the_remedy_and_the_cost(
+    tmp_path: Path, text: str, place: str
+) -> None:
+    path = write(user_rules_path(), text)
+    (problem,) = read_rules(path, tmp_path)[1]
+    assert problem.told == (
+        f"{path}{place}it is no YAML. None of its rules counts. Correct it, or move it away; "
+        "until then nothing goes unasked, not even reading."
+    )
 
 
 def test_a_slip_in_what_allows_takes_that_rule_alone(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from yaml.scanner import ScannerError
 
 from amplifier_tui.base.files import locked, read_regular, write_atomic
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -30,6 +31,8 @@ from amplifier_tui.paths import user_config_dir
 _VERSION: Final = 1
 _KEYS: Final = (*VERDICTS, "projects", "version")
 _MOST_BYTES: Final = 1024 * 1024
+ALL_ASKS: Final = "nothing goes unasked, not even reading"
+"""What it costs where a rule that denies or asks may be lost, until it is corrected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,18 @@ class RuleProblem:
     def __str__(self) -> str:
         place = f":{self.line}:{self.column}" if self.line else ""
         return f"{self.path}{place}: {self.message}"
+
+    @property
+    def remedy(self) -> str:
+        """What the user can do, and what it costs until then, as a sentence."""
+        correct = "Correct it, or move it away" if self.unread else "Correct that place"
+        cost = f"; until then {ALL_ASKS}" if self.restricts else ""
+        return f"{correct}{cost}."
+
+    @property
+    def told(self) -> str:
+        """The problem in sentences, with its remedy where a rule that restricts may be lost."""
+        return f"{str(self).rstrip('.')}. {self.remedy}" if self.restricts else str(self)
 
 
 class RulesFileError(ValueError):
@@ -161,8 +176,8 @@ def read_rules(
     try:
         root = _node(_text(path, links=project is not None))
     except (OSError, ValueError) as error:
-        problem = f"{_why(error)}. None of its rules counts: correct it, or move it away."
-        return (), (RuleProblem(path, problem, unread=True, restricts=True),)
+        problem = f"{_why(error)}. None of its rules counts."
+        return (), (RuleProblem(path, problem, *_where(error), unread=True, restricts=True),)
     rules: list[Rule] = []
     for key, node in _items(root, path, problems):
         name = str(key.value)
@@ -200,9 +215,16 @@ def _node(text: str) -> Any:
     except YamlLimitError as error:
         raise ValueError(str(error)) from error
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark is not None else ""
-        raise ValueError(f"it is no YAML{where}") from error
+        raise ValueError("it is no YAML") from error
+
+
+def _where(error: Exception) -> tuple[int, int]:
+    """Return line and column where a text stops being YAML; 0 where that is not known."""
+    cause = error.__cause__
+    # What is not closed is noticed at the end of the file: the place where it opens says more.
+    began = cause.context_mark if isinstance(cause, ScannerError) else None
+    mark = began or getattr(cause, "problem_mark", None)
+    return (mark.line + 1, mark.column + 1) if mark is not None else (0, 0)
 
 
 def _why(error: Exception) -> str:
