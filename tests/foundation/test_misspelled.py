@@ -48,7 +48,11 @@ def said(found: list[Problem]) -> list[tuple[int | None, str]]:
         ("tools: [{module: tool-bash, config: {timeot: 1}}]", 4, "did you mean `timeout`?"),
         ("tools: [{module: a, source: 'gti+https://h.invalid/a'}]", 4, "did you mean 'git+https'?"),
         ("hooks: [{module: hooks-approval, config: {policy: standrd}}]", 4, "mean `standard`?"),
-        ("hooks: [{module: hooks-approval, config: {deny: ['reed_file(x)']}}]", 4, "read_file is"),
+        (
+            "hooks: [{module: hooks-approval, config: {deny: ['reed_file(x)']}}]",
+            4,
+            "write read_file(x)",
+        ),
         ("hooks: [{module: hooks-approval, config: {ask: ['read(!x)']}}]", 4, "'read(!x)': a path"),
         ("hooks: [{module: hooks-approval, config: {ask: ['web(http://x/a)']}}]", 4, "`web(x)`"),
         ("hooks: [{module: hooks-approval, config: {ask: ['task(explore)']}}]", 4, "no call"),

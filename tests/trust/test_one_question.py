@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,6 +70,11 @@ def project(tmp_path: Path, own_home: Path) -> Path:
 async def opened(project: Path, person: Person, name: str = "team") -> PreparedBundle:
     workspace = Workspace.open(project, shipped=(shipped_bundles_dir(),), environ=dict(os.environ))
     return await workspace.prepare(name, trust=person, install_deps=False)
+
+
+def provider_configs(prepared: PreparedBundle, module: str) -> list[dict[str, Any]]:
+    found = [each for each in prepared.mount_plan["providers"] if each["module"] == module]
+    return [each.get("config") or {} for each in found]
 
 
 def team(project: Path, head: str, body: str = "Hello.") -> Path:
@@ -244,10 +250,31 @@ async def test_where_keys_go_is_asked_anew_in_each_project_and_forgotten_with_it
             await opened(folder, person, "coding")
             assert person.titles == titles
     assert TrustFile().forget(str(project)) == 1
-    refusing = Person(use_none)
-    prepared = await opened(project, refusing, "coding")
-    assert refusing.titles == asked
-    assert "provider-anthropic" not in [each["module"] for each in prepared.mount_plan["providers"]]
+    for titles in (asked, []):
+        refusing = Person(use_none)
+        prepared = await opened(project, refusing, "coding")
+        assert refusing.titles == titles
+        (config,) = provider_configs(prepared, "provider-anthropic")
+        assert "base_url" not in config, "the module is as it is without the project"
+
+
+async def test_an_address_of_the_users_own_is_used_where_that_of_the_project_was_refused(
+    project: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-mine")
+
+    def settings(folder: Path, more: str) -> None:
+        config = f"{{provider-anthropic: {{config: {{{more}}}}}}}"
+        write(folder / ".amplifier" / "settings.yaml", f"overrides: {config}\n")
+
+    settings(own_home, "base_url: 'https://mine.example'")
+    settings(project, "base_url: 'https://elsewhere.example', priority: 3")
+    prepared = await opened(project, Person(use_none), "coding")
+    (config,) = provider_configs(prepared, "provider-anthropic")
+    assert (config["base_url"], config["priority"]) == ("https://mine.example", 3)
+    prepared = await opened(project, Person(), "coding")
+    (config,) = provider_configs(prepared, "provider-anthropic")
+    assert config["base_url"] == "https://mine.example", "the refusal holds"
 
 
 async def test_a_mentioned_file_is_told_with_the_line_of_its_mention(

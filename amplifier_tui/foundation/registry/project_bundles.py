@@ -142,11 +142,17 @@ class ProjectBundles:
         keep_redaction(bundle, review)
         return bundle
 
-    async def _collect(self, bundle: Bundle, review: TrustReview, fetch: FetchContext) -> None:
+    async def _collect(self, bundle: Bundle, review: TrustReview, fetch: FetchContext) -> bool:
+        """Have what a bundle brings asked about; whether its settings are others by an answer."""
         guard = self._key_guard(bundle, review)
         await collect_code(bundle, review, self.home / "cache", fetch)
+        before = len(review.kept_home)
         for destination in guard.destinations():
-            review.allows(key_item(destination.request()))
+            item = key_item(destination.request())
+            if not review.allows(item) and item in review.refused and destination.by_settings:
+                # The address is absent, and the module is as it is without it.
+                review.kept_home.add(destination.module_id)
+        return len(review.kept_home) > before
 
     async def _with_app_bundle(
         self, bundle: Bundle, uri: str, registry: BundleRegistry, settings: Settings
@@ -196,19 +202,20 @@ class ProjectBundles:
         while True:
             reviewed = review if whole else None
             fetch = FetchContext(review.gate(), progress, lock=lock, review=reviewed, failed=failed)
+            anew = False
             try:
                 bundle = await self._load(entry, fetch)
                 if whole:
                     await asyncio.to_thread(review_skills, bundle, review)
                     await asyncio.to_thread(review_servers, bundle, review)
                 if whole and review.collects:
-                    await self._collect(bundle, review, fetch)
+                    anew = await self._collect(bundle, review, fetch)
             except BundleError:
                 # It may have failed for the very thing that is to be asked about.
                 if not await review.settle():
                     raise
             else:
-                if not await review.settle():
+                if not await review.settle() and not anew:
                     if not whole:
                         await asyncio.to_thread(review.keep_fetched, fetch.resolved)
                     return bundle, fetch

@@ -37,7 +37,7 @@ from amplifier_tui.foundation.settings.settings import (
 from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
 from amplifier_tui.foundation.trust.confining import allowed_mentions, confine, plain_examples
 from amplifier_tui.foundation.trust.file_review import FileReview
-from amplifier_tui.foundation.trust.keys.addresses import KNOWN_KEYS
+from amplifier_tui.foundation.trust.keys.addresses import KNOWN_KEYS, addresses_in
 from amplifier_tui.foundation.trust.owners import Owner, weakest
 from amplifier_tui.foundation.trust.review import TrustReview
 from amplifier_tui.foundation.trust.servers.own import SERVER_KEYS, SERVERS_MODULE, users_servers
@@ -218,6 +218,13 @@ class Layer(FileReview):
         for key, value in list(config.items()):
             if module == SERVERS_MODULE and key in SERVER_KEYS and isinstance(value, dict):
                 self.servers(value, (*here, key))
+                continue
+            if (
+                module in self.review.kept_home
+                and not self.nulls_count
+                and any(addresses_in(value, str(key)))
+            ):
+                del config[key]
                 continue
             # All of it is looked at, whatever is refused of it: it is asked about at once.
             self._keys(config, key, here, module)

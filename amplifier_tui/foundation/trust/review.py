@@ -79,6 +79,8 @@ class TrustReview:
         named: Files outside of the project that its settings call bundles, and whether they may.
         unasked: Subjects of the items that came too late to be asked about.
         pinned: Sources whose commit somebody else than the publisher or the user has chosen.
+        kept_home: Modules whose addresses in the project's settings do not count: no key, or
+            conversation, goes there.
         collects: Whether code and keys are collected here; else the callback is asked about them
             when they are needed.
     """
@@ -107,6 +109,7 @@ class TrustReview:
         self.unasked: set[str] = set()
         self.pinned: frozenset[str] = frozenset()
         self.left_out: dict[tuple[str, str], ReportItem] = {}
+        self.kept_home: set[str] = set()
         self._sources: dict[str, CodeSource] = {}
         self._strange: set[str] = set()
         self._vouched: set[str] = set()

@@ -25,20 +25,30 @@ async def queued(drive: Driver, monkeypatch: pytest.MonkeyPatch) -> Hand:
     return hand
 
 
-@pytest.mark.parametrize(("key", "call"), [("d", "unqueue"), ("s", "send_queued")])
 @pytest.mark.parametrize("then", ["", "down"])
-async def test_the_prompt_behind_one_that_was_sent_is_neither_dropped_nor_sent(
-    key: str, call: str, then: str, monkeypatch: pytest.MonkeyPatch
+async def test_the_prompt_behind_one_that_was_sent_is_not_sent(
+    then: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with running() as drive:
         hand = await queued(drive, monkeypatch)
-        await hand.press(key, pause=PACE)
+        await hand.press("s", pause=PACE)
         await drive.push(queue("two"))
         await hand.press(*filter(None, [then]))
         await hand.wait(1)
-        assert drive.client.named(call) == []
-        await hand.press(key)
-        assert drive.client.named(call) == [("two",)]
+        assert drive.client.named("send_queued") == []
+        await hand.press("s")
+        assert drive.client.named("send_queued") == [("two",)]
+
+
+async def test_the_prompt_that_d_was_pressed_on_is_dropped_and_the_one_behind_it_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running() as drive:
+        hand = await queued(drive, monkeypatch)
+        await hand.press("d", pause=PACE)
+        await drive.push(queue("two"))
+        await hand.wait(1)
+        assert drive.client.named("unqueue") == [("one",)]
 
 
 async def test_a_module_is_not_unmounted_in_place_of_another(

@@ -23,7 +23,12 @@ from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
-from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData, ModuleKind
+from amplifier_tui.foundation.bundle.model import (
+    SECTIONS,
+    BundleData,
+    ModuleKind,
+    is_settings_origin,
+)
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.settings.expand import expand_variables, only_variable, variables
 from amplifier_tui.foundation.settings.settings import Scope, Settings
@@ -57,6 +62,7 @@ class KeyDestination:
         included_by: The bundles that contributed to the entry.
         project: The project's folder, where it contributed to the entry: its bundles and settings
             have names that others have as well.
+        by_settings: Whether the project's settings contributed to it.
     """
 
     module_id: str
@@ -67,6 +73,7 @@ class KeyDestination:
     keys: tuple[str, ...]
     included_by: tuple[str, ...]
     project: Path | None = None
+    by_settings: bool = False
 
     @property
     def sends(self) -> str:
@@ -155,6 +162,10 @@ class KeyGuard:
             keys=keys,
             included_by=self._bundle.contributors(found.origin),
             project=self._places.project.resolve() if Owner.PROJECT in owners else None,
+            by_settings=any(
+                is_settings_origin(each) and each.owner is Owner.PROJECT
+                for each in self._bundle.origins.get(found.origin, ())
+            ),
         )
 
     def _keys(self, found: ModuleEntry, module: str, config: Mapping[str, Any]) -> tuple[str, ...]:
@@ -221,7 +232,7 @@ def _refusal(entry: ModuleEntry, bundle: BundleData, destination: KeyDestination
         "and you have not allowed"
     )
     remedy = (
-        "Allow it when asked, or make the address your own: put it under `overrides."
-        f"{destination.module_id}.config` in your global settings.yaml."
+        "Allow it when asked (/trust asks again), or make the address your own: put it under "
+        f"`overrides.{destination.module_id}.config` in your global settings.yaml."
     )
     return RefusedModule.of(entry, bundle, reason, remedy)
