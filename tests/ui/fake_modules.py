@@ -35,6 +35,9 @@ class FakeModules:
     def unmount(self, key: str) -> None:
         self.calls.append(("unmount", key))
 
+    def stop_change(self) -> None:
+        self.calls.append(("stop_change",))
+
     def reload(self, key: str) -> None:
         self.calls.append(("reload", key))
 

@@ -149,6 +149,7 @@ class LocalClient:
     reload = _command(SessionClient.reload, "reload a module")
     switch_module = _command(SessionClient.switch_module, "switch a module")
     configure = _command(SessionClient.configure, "configure a module")
+    stop_change = _command(SessionClient.stop_change, "stop a change")
 
     bundles = _question(SessionClient.bundles)
     models = _question(SessionClient.models)

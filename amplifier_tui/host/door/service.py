@@ -123,6 +123,9 @@ class Service(StoredCommands):
             turn and (running is None or running.number != turn)
         ):
             return  # It has ended in the meantime; what runs now is another one.
+        if self._live is not None:
+            # It may be what the turn waits for.
+            self._live.modules.stop_change()
         if self._live is not None and self._live.turns.interrupt(
             immediate, told=handle is not None
         ):

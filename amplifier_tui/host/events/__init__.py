@@ -53,6 +53,7 @@ from amplifier_tui.host.events.session import LocalServersFound as LocalServersF
 from amplifier_tui.host.events.session import ModeChanged as ModeChanged
 from amplifier_tui.host.events.session import ModelChanged as ModelChanged
 from amplifier_tui.host.events.session import ModuleChangeWaits as ModuleChangeWaits
+from amplifier_tui.host.events.session import ModuleChanging as ModuleChanging
 from amplifier_tui.host.events.session import ModuleDegraded as ModuleDegraded
 from amplifier_tui.host.events.session import ModuleFailed as ModuleFailed
 from amplifier_tui.host.events.session import ModuleLoading as ModuleLoading

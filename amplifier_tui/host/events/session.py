@@ -395,6 +395,20 @@ class ModuleChangeWaits(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleChanging(HostEvent):
+    """A module is being changed, and prompts wait for that; or it has ended, one way or another.
+
+    Attributes:
+        change: What becomes of the module, such as `mounted`; empty when it has ended.
+    """
+
+    module_id: str
+    kind: ModuleKind
+    instance: str = ""
+    change: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleUnmounted(HostEvent):
     """A module was taken out of the running session; when `disabled`, it is listed all the same."""
 

@@ -40,6 +40,13 @@ class ModuleClient(Protocol):
             value: As JSON; what is no JSON is a text. Empty for the module's own default.
         """
 
+    def stop_change(self) -> None:
+        """Stop the change of a module that is being made, if one is; see `ModuleChanging`.
+
+        One that was to be mounted is not, one that was to be mounted anew is as it was, and one
+        that was to be taken out is out, with its cleanup cut short.
+        """
+
     def setting_problem(self, key: str, setting: str, value: str) -> "Future[str]":
         """Return what is wrong with a value that `configure` would be given; empty for nothing."""
 

@@ -152,7 +152,11 @@ class TurnControl:
         if prompt is None:
             return
         running = self._running
-        if running is None or running.stopping:
+        if running is None and self._pauses:
+            self.queue.insert(0, prompt)
+            words = "Prompts wait until the modules or the conversation have been changed"
+            self._sender.notice("info", words)
+        elif running is None or running.stopping:
             self.submit(prompt)
         elif prompt.attachments or prompt.typed is not None:
             self.queue.insert(0, prompt)

@@ -1,5 +1,6 @@
 """Taking a module out of a running session, and putting another one in its place."""
 
+import asyncio
 import logging
 from functools import partial
 from typing import Any, Final
@@ -74,7 +75,11 @@ async def _clean_up(coordinator: ModuleCoordinator, module: MountedModule) -> No
     own = {id(function) for function in module.cleanups}
     functions = coordinator._cleanup_fns
     functions[:] = (function for function in functions if id(function) not in own)
-    await coordinator._run_cleanups(module.cleanups, [module])
+    try:
+        await coordinator._run_cleanups(module.cleanups, [module])
+    except asyncio.CancelledError:
+        # Half of it is done: there is no way back, and what comes next does not wait.
+        logger.warning("The cleanup of '%s' was stopped", module.module_id)
 
 
 def _take_out(coordinator: ModuleCoordinator, module: MountedModule) -> None:

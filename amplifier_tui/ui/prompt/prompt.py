@@ -40,6 +40,7 @@ ENDED = "{name} has ended   esc goes back"
 READ_ONLY = "Read-only: open elsewhere   / command   ? keys"
 ABSENT = "No session is open   /new begins one   /sessions what is stored"
 COMMAND = "esc stops your command"
+CHANGE = "enter queues   esc stops the change"
 STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
 GAP = "   "
@@ -149,6 +150,7 @@ class PromptArea(Horizontal):
         stop: str = "",
         *,
         command: bool = False,
+        change: bool = False,
         read_only: bool = False,
         absent: bool = False,
     ) -> None:
@@ -156,11 +158,22 @@ class PromptArea(Horizontal):
 
         Args:
             command: A command of the user's runs.
+            change: A module is being changed, and prompts wait for that.
             read_only: Another window has the session, and no prompt is taken here.
             absent: There is no session that could take one.
         """
-        self.input.running, self.input.busy = running, running or command
-        words = COMMAND if command else READ_ONLY if read_only else ABSENT if absent else IDLE
+        self.input.running, self.input.busy = running, running or command or change
+        words = (
+            COMMAND
+            if command
+            else CHANGE
+            if change
+            else READ_ONLY
+            if read_only
+            else ABSENT
+            if absent
+            else IDLE
+        )
         if running:
             words = RUNNING if not stop else STOPPING_NOW if "now" in stop else STOPPING
         self._say(words)

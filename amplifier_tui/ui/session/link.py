@@ -381,6 +381,8 @@ class SessionLink:
                 # A model may be writing a summary, which is no turn.
                 self._compacting = False
                 self._client.interrupt(False)
+            elif activity.changing:
+                self._client.stop_change()
             else:
                 self._screen.say("Nothing is running.")
             return

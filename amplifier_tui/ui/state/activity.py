@@ -14,6 +14,13 @@ _STREAM_WORDS: dict[events.BlockKind, str] = {
     "thinking": "thinking",
     "tool_use": "writing",
 }
+_CHANGE_WORDS = {
+    "mounted": "mounting",
+    "switched on": "mounting",
+    "reloaded": "reloading",
+    "taken out": "removing",
+    "switched off": "removing",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +42,16 @@ class Activity(FieldSection):
     """Running tools, streaming blocks, and whether a `turn` is `running`, `started` at a Unix time.
 
     `stop` is the stop that was acknowledged, in the words of the screen. `commands` are the user's
-    own that run, each with when it began.
+    own that run, each with when it began. `changing` is the module that is being changed, and
+    `change` what becomes of it; both are empty where none is.
     """
 
     def reset(self) -> None:
         """Nothing happens."""
         self.turn = 0
         self.commands: dict[str, float] = {}
+        self.changing = self.change = ""
+        self._changing_since = 0.0
         self.started = 0.0
         self._opened = False
         self._opening: float | None = None
@@ -75,6 +85,9 @@ class Activity(FieldSection):
             return Phase(f"{len(front)} tools", min(t.since for t in front))
         if front:
             return Phase(front[0].tool or "tool", front[0].since)
+        if self.changing:
+            word = _CHANGE_WORDS.get(self.change, "changing")
+            return Phase(word, self._changing_since)
         if not self.running:
             began = min(self.commands.values(), default=None)
             return None if began is None else Phase("command", began)
@@ -89,6 +102,11 @@ class Activity(FieldSection):
     def awaits_model(self) -> bool:
         """Whether a model is the one to say something next."""
         return self.running and not self._tools and not self.stop and not self._at_limit
+
+    @property
+    def stops(self) -> bool:
+        """Whether there is something that the user can stop."""
+        return bool(self.running or self.commands or self.changing)
 
     @property
     def work(self) -> str:
@@ -119,6 +137,7 @@ class Activity(FieldSection):
     def _closed(self, event: events.SessionClosed) -> None:
         self._rest()
         self.commands = {}
+        self.changing = self.change = ""
         self._opened = False
 
     @on(events.LimitAsked, live=True)
@@ -151,6 +170,11 @@ class Activity(FieldSection):
     def _loading(self, event: events.ModuleLoading) -> None:
         if self._opening is None and not self._opened:
             self._opening = event.at
+
+    @on(events.ModuleChanging, live=True)
+    def _module_changes(self, event: events.ModuleChanging) -> None:
+        self.changing = event.instance or event.module_id if event.change else ""
+        self.change, self._changing_since = event.change, event.at
 
     @on(events.SessionOpened, live=True)
     def _session_opened(self, event: events.SessionOpened) -> None:

@@ -208,6 +208,11 @@ def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
         return StatusSegment("notice", tuple(pieces), aside=event.agent == MAIN_LANE)
     shown = state.notices.current(now)
     if shown is None:
+        activity = state.activity
+        if activity.changing:
+            # The activity says what becomes of it.
+            words = f"{one_line(activity.changing)}: esc stops"
+            return StatusSegment("notice", (("· ", "text"), (words, "text")))
         if not (silent := state.silence(now)):
             if state.facts.saved:
                 return None

@@ -136,6 +136,11 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "change": st.sampled_from(["", "switched off"]),
         "at_rest": st.booleans(),
     },
+    host.ModuleChanging: {
+        "module_id": _MODULES,
+        "kind": _MODULE_KINDS,
+        "change": st.sampled_from(["", "mounted", "reloaded"]),
+    },
     host.ModuleUnmounted: {"module_id": _MODULES, "kind": _MODULE_KINDS},
     host.TurnStarted: {"turn": st.sampled_from([1, 2]), "prompt": _TEXT},
     host.TurnEnded: {"turn": st.sampled_from([1, 2]), "status": _TURN_STATUS},

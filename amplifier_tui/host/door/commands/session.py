@@ -72,6 +72,7 @@ class SessionCommands(SessionHolder):
     reload = told(ModuleManager.reload, lambda live: live.modules)
     switch_module = told(ModuleManager.switch, lambda live: live.modules)
     configure = told(ModuleManager.configure, lambda live: live.modules)
+    stop_change = told(ModuleManager.stop_change, lambda live: live.modules, quiet=True)
     setting_problem = asked(ModuleManager.setting_problem, lambda live: live.modules)
     module_details = asked(ModuleManager.details, lambda live: live.modules)
     mcp_servers = asked(McpServerList.list, lambda live: live.mcp_servers)

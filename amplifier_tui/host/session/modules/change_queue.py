@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.host.events import ModuleChangeWaits
+from amplifier_tui.host.events import ModuleChangeWaits, ModuleChanging
 from amplifier_tui.host.session.modules.facts import Planned
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.hooks.registry import HookRegistry
@@ -54,12 +54,17 @@ class ChangeQueue:
         self._sender = sender
         self._waiting: list[ModuleChange] = []
         self._making: set[asyncio.Task[None]] = set()
-        self._stopped = False
+        self._lock = asyncio.Lock()
+        self._current: tuple[ModuleChange, asyncio.Task[None] | None] | None = None
+        self.stopped = False
+        """The session ends: nothing is changed any more."""
         self._listening: Callable[[], None] | None = None
 
     async def add(self, change: ModuleChange) -> bool:
         """Make a change now, or keep it until its moment; say whether it was made now."""
         if not self._running():
+            if self._current is not None:
+                self._say_later(change, self._current[0])
             with self._paused():
                 await self._make_apart(change)
             return True
@@ -114,9 +119,15 @@ class ChangeQueue:
                 self._drop(change)
                 await self._make_apart(change)
 
+    def stop_current(self) -> None:
+        """Stop the change that is being made, if one is."""
+        task = self._current[1] if self._current is not None else None
+        if task is not None:
+            task.cancel()
+
     async def stop(self, timeout: float) -> None:
         """End what is being changed, and change nothing from here on."""
-        self._stopped = True
+        self.stopped = True
         self._waiting.clear()
         for task in self._making:
             task.cancel()
@@ -124,13 +135,40 @@ class ChangeQueue:
             await asyncio.wait(self._making, timeout=timeout)
 
     async def _make_apart(self, change: ModuleChange) -> None:
-        if self._stopped:
+        if self.stopped:
             return
         # A turn that is stopped meanwhile must not leave a module half changed.
-        task = asyncio.create_task(self._make(change))
+        task = asyncio.create_task(self._make_alone(change))
         self._making.add(task)
         task.add_done_callback(self._making.discard)
         await asyncio.wait({task})
+
+    async def _make_alone(self, change: ModuleChange) -> None:
+        async with self._lock:
+            self._current = change, asyncio.current_task()
+            self._tell_made(change.planned, change.what)
+            try:
+                await self._make(change)
+            finally:
+                self._current = None
+                self._tell_made(change.planned, "")
+
+    def _tell_made(self, planned: Planned, what: str) -> None:
+        self._sender.send(
+            ModuleChanging(
+                **self._sender.stamp(),
+                module_id=planned.module_id,
+                kind=planned.kind,
+                instance=planned.instance,
+                change=what,
+            )
+        )
+
+    def _say_later(self, change: ModuleChange, first: ModuleChange) -> None:
+        key = change.planned.key
+        name = "that" if first.planned.key == key else first.planned.key
+        text = f"{key} is {change.what} once {name} has been {first.what}, or you stop that"
+        self._sender.notice("info", text, "modules")
 
 
 def _same(one: ModuleChange, other: ModuleChange) -> bool:

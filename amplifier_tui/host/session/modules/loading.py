@@ -41,6 +41,7 @@ from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_i
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
+from amplifier_tui.kernel.mounting.callbacks import cancel_requests
 from amplifier_tui.kernel.mounting.contents import (
     EVENT,
     SCHEMA,
@@ -232,6 +233,8 @@ class ObservingLoader(ModuleLoader):
             return
         self._failed.add(key)
         text = error if isinstance(error, str) else named_text(error)
+        if isinstance(error, asyncio.CancelledError) and cancel_requests():
+            text = "You stopped its mounting"
         if isinstance(error, MissingModuleError | ModuleValidationError):
             text = getattr(error, "details", "") or error.reason or text
         if isinstance(error, BaseException):

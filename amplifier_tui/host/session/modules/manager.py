@@ -75,7 +75,6 @@ class ModuleManager:
         self._sender = sender
         self._changed = changed
         self._queue = ChangeQueue(session.coordinator.hooks, self._make, running, paused, sender)
-        self._lock = asyncio.Lock()
 
     async def mount(self, wanted: str) -> None:
         """Mount a module: a key or id of this session, another id, or a module's folder."""
@@ -188,31 +187,39 @@ class ModuleManager:
         """Make what waits: the turn has ended."""
         await self._queue.turn_over()
 
+    def stop_change(self) -> None:
+        """Stop the change that is being made, if one is."""
+        self._queue.stop_current()
+
     async def stop(self, timeout: float) -> None:
         """End what is being changed, a question of trust too, and change nothing from here on."""
         await self._queue.stop(timeout)
 
     async def _make(self, change: ModuleChange) -> None:
-        async with self._lock:
-            # A change before this one may have given it other settings.
-            planned = self._facts.find(change.planned.key) or change.planned
-            try:
-                said = await change.apply(planned)
-            except ChangeRefusedError as error:
-                self._say("warning", str(error))
-            except BundleError as error:
-                self._fail(planned, error)
-            except Exception as error:
-                # The loader has told the row of all of it.
-                logger.info("%s is not %s", planned.key, change.what, exc_info=error)
-                why = one_line(reason_text(error).split(". ")[0], _WHY).rstrip(".")
-                kept = "; what was there goes on" if self._mounted(planned) is not None else ""
-                said = f"{planned.key} can't be {change.what}: {why}{kept}"
-                self._say("error", f"{said}. The modules pane says more.")
-            else:
-                register_hook_metadata(self._session)
-                self._say("info", said)
-                self._changed()
+        # A change before this one may have given it other settings.
+        planned = self._facts.find(change.planned.key) or change.planned
+        try:
+            said = await change.apply(planned)
+        except ChangeRefusedError as error:
+            self._say("warning", str(error))
+        except asyncio.CancelledError:
+            if not self._queue.stopped:
+                state = "mounted" if self._mounted(planned) is not None else "not mounted"
+                self._say("warning", f"You stopped the change: {planned.key} is {state}")
+            raise
+        except BundleError as error:
+            self._fail(planned, error)
+        except Exception as error:
+            # The loader has told the row of all of it.
+            logger.info("%s is not %s", planned.key, change.what, exc_info=error)
+            why = one_line(reason_text(error).split(". ")[0], _WHY).rstrip(".")
+            kept = "; what was there goes on" if self._mounted(planned) is not None else ""
+            said = f"{planned.key} can't be {change.what}: {why}{kept}"
+            self._say("error", f"{said}. The modules pane says more.")
+        else:
+            register_hook_metadata(self._session)
+            self._say("info", said)
+            self._changed()
 
     # --- what ------------------------------------------------------------------------------
 
@@ -234,9 +241,9 @@ class ModuleManager:
             await mount_module(
                 coordinator, self._loader, planned.mounts_as, dict(planned.spec), ready
             )
-        await announce_ready(coordinator, ready)
         put_into_plan(self._session.config, planned)
         self._remember(planned, off=False)
+        await announce_ready(coordinator, ready)
         return f"{planned.key} is mounted ({_span(began)}): the next request has it"
 
     async def _unmount(self, planned: Planned) -> str:

@@ -70,7 +70,7 @@ class SessionScreen(ConversationScreen):
         state = self._state
         if state is None or state.moment is not None or self.agent_view is not None:
             return False
-        return bool(state.activity.running or state.activity.commands)
+        return state.activity.stops
 
     def focused_pane(self) -> str | None:
         """Return the pane that has the focus; a screen without panes has none."""
@@ -114,6 +114,7 @@ class SessionScreen(ConversationScreen):
             activity.running,
             activity.stop,
             command=bool(activity.commands),
+            change=bool(activity.changing),
             read_only=held is not None and not held.free,
             absent=state.facts.absent,
         )
