@@ -17,20 +17,21 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from amplifier_tui.host.client import ModelChoice, SessionClient
 from amplifier_tui.host.door.engine import Engine
 from amplifier_tui.host.door.outbox import Outbox
-from amplifier_tui.host.door.stacks import described, innermost
+from amplifier_tui.host.door.stacks import described, innermost, module_at
 from amplifier_tui.host.events import Failed
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.trust.gate import TrustCallback
     from amplifier_tui.host.door.descriptors import DescriptorCapture
     from amplifier_tui.host.door.service import Service
+    from amplifier_tui.host.turns.control import TurnControl
 
 logger = logging.getLogger(__name__)
 
 CLOSE_TIME = 3.0
 """Seconds `close` takes at most."""
 BLOCKED_AFTER = 1.0
-"""Seconds the engine has to take up an immediate stop."""
+"""Seconds the engine has to take up what is sent."""
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -97,14 +98,15 @@ class LocalClient:
         self._service: Service | None = None
         self._chosen: dict[str, ModelChoice] = {}
         self._closing: Future[None] | None = None
+        self._blocked = False
+        """Whether it was told that a module blocks the engine."""
+        self._telling = threading.Lock()
 
     open = _command(SessionClient.open, "open a session")
     open_again = _command(SessionClient.open_again, "open a session")
-    submit = _command(SessionClient.submit, "send a prompt")
-    steer = _command(SessionClient.steer, "steer the turn")
-    queue = _command(SessionClient.queue, "queue a prompt")
-    unqueue = _command(SessionClient.unqueue, "take a prompt back")
-    edit_queued = _command(SessionClient.edit_queued, "change a prompt")
+    _submit = _command(SessionClient.submit, "send a prompt")
+    _unqueue = _command(SessionClient.unqueue, "take a prompt back")
+    _edit_queued = _command(SessionClient.edit_queued, "change a prompt")
     move_queued = _command(SessionClient.move_queued, "move a prompt")
     send_queued = _command(SessionClient.send_queued, "send a prompt")
     keep_draft = _command(SessionClient.keep_draft, "keep the draft")
@@ -149,7 +151,7 @@ class LocalClient:
     reload = _command(SessionClient.reload, "reload a module")
     switch_module = _command(SessionClient.switch_module, "switch a module")
     configure = _command(SessionClient.configure, "configure a module")
-    stop_change = _command(SessionClient.stop_change, "stop a change")
+    _stop_change = _command(SessionClient.stop_change, "stop a change")
 
     bundles = _question(SessionClient.bundles)
     models = _question(SessionClient.models)
@@ -204,6 +206,92 @@ class LocalClient:
         client._chosen = self._chosen
         return client
 
+    def submit(
+        self,
+        text: str,
+        attachments: tuple[str, ...] = (),
+        prompt_id: str = "",
+        *,
+        typed: str | None = None,
+    ) -> None:
+        """Send a prompt."""
+        if (turns := self._turns) is None:
+            self._submit(text, attachments, prompt_id, typed=typed)
+        else:
+            self._send(turns, turns.arriving.add(text, attachments, prompt_id, typed))
+
+    def steer(self, text: str) -> None:
+        """Give the running turn a message."""
+        if (turns := self._turns) is None:
+            self._submit(text)
+        else:
+            self._send(turns, turns.arriving.add(text, steers=True))
+
+    def queue(self, text: str) -> None:
+        """Send a prompt after the running turn."""
+        self.submit(text)
+
+    def unqueue(self, prompt_id: str) -> None:
+        """Take a waiting prompt back, also one that the engine has not taken up."""
+        turns = self._turns
+        if turns is not None and turns.arriving.take(prompt_id) is not None:
+            self._in_thread(turns.arriving.tell)
+        else:
+            self._unqueue(prompt_id)
+
+    def edit_queued(self, prompt_id: str, text: str) -> None:
+        """Give a waiting prompt other words, also one that the engine has not taken up."""
+        turns = self._turns
+        if not text.strip():
+            self.unqueue(prompt_id)
+        elif turns is not None and turns.arriving.edit(prompt_id, text):
+            self._in_thread(turns.arriving.tell)
+        else:
+            self._edit_queued(prompt_id, text)
+
+    def stop_change(self) -> None:
+        """Stop the change of a module that is being made."""
+        self._stop_change()
+        self._watch()
+
+    @property
+    def _turns(self) -> "TurnControl | None":
+        return None if self._service is None else self._service.turns
+
+    def _send(self, turns: "TurnControl", prompt_id: str) -> None:
+        self._engine.post(lambda: self.service.take_up(turns, prompt_id), "send a prompt")
+        self._watch(turns.arriving.late)
+
+    def _watch(self, late: Callable[[], object] = lambda: None) -> None:
+        """Tell when the engine does not take up in time what was sent, and call `late` then."""
+        if self._turns is None:
+            # While a session opens the engine imports much.
+            return
+        taken_up = threading.Event()
+
+        async def answer() -> None:
+            with self._telling:
+                taken_up.set()
+                blocked, self._blocked = self._blocked, False
+                if blocked:
+                    self.service.tell_blocked(over=True)
+
+        def wait() -> None:
+            # Once that is known, nobody has to wait to see it.
+            if taken_up.wait(0 if self._blocked else BLOCKED_AFTER):
+                return
+            late()
+            with self._telling:
+                if not (self._blocked or taken_up.is_set()):
+                    self._blocked = True
+                    self.service.tell_blocked(module_at(self._engine.where()))
+
+        self._engine.post(answer, "tell that the engine is free")
+        self._in_thread(wait)
+
+    def _in_thread(self, call: Callable[[], object]) -> None:
+        threading.Thread(target=call, name="amplifier-sent", daemon=True).start()
+
     def interrupt(self, immediate: bool = False, turn: int = 0) -> None:
         """Stop the running turn: after the current step, or at once."""
         handle = self._service.handle if self._service is not None else None
@@ -213,6 +301,7 @@ class LocalClient:
             # From this thread: the engine may be busy with the very thing to be stopped.
             handle.ask(immediate)
         self._engine.post(lambda: self.service.interrupt(immediate, turn, handle), "stop the turn")
+        self._watch()
         if handle is not None and immediate:
             watch = threading.Timer(
                 BLOCKED_AFTER, handle.report_blocked, args=(self._engine.where,)
@@ -262,7 +351,7 @@ class LocalClient:
     def service(self) -> "Service":
         """The service; made, and everything heavy imported, with the first command.
 
-        Used on the engine thread only.
+        Used on the engine thread; by others once it is there, for what says so.
         """
         if self._service is None:
             from amplifier_tui import compat

@@ -19,11 +19,12 @@ from amplifier_tui.host.door.capture import TRACEBACK, PrintCapture, Tracebacks
 from amplifier_tui.host.door.commands.holder import NO_SESSION
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.door.stored import StoredCommands
-from amplifier_tui.host.events import MAIN_LANE, HostEvent, Level, Mode
+from amplifier_tui.host.events import MAIN_LANE, EngineBlocked, HostEvent, Level, Mode
 from amplifier_tui.host.failures import internal_failure
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.store.turns.images import stored_image
+from amplifier_tui.host.turns.control import TurnControl
 from amplifier_tui.host.turns.prompts import Prompt
 from amplifier_tui.host.turns.running import TurnHandle
 
@@ -31,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 CARRY_OUT: Final = "Carry out the plan."
 """The prompt of a plan that the user says yes to."""
+
+_REMEDY: Final = "Choose a bundle or resume a session."
 
 _PRINTED: int = 20
 """Printed lines of a session that become notices; the rest is only logged."""
@@ -83,6 +86,9 @@ class Service(StoredCommands):
         prompt = Prompt(text, attachments, typed=typed)
         if prompt_id:
             prompt = replace(prompt, prompt_id=prompt_id)
+        await self._run(prompt)
+
+    async def _run(self, prompt: Prompt) -> None:
         if self._opening is not None or self._naming:
             self._early.append(prompt)
         elif self._live is not None:
@@ -91,7 +97,29 @@ class Service(StoredCommands):
             self._early.append(prompt)
             await self.take_over()
         else:
-            self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.", text)
+            self._refuse("no_session", NO_SESSION, _REMEDY, prompt.text)
+
+    @property
+    def turns(self) -> TurnControl | None:
+        """The turns of the session that is open, for other threads."""
+        live = self._live
+        return None if live is None else live.turns
+
+    def tell_blocked(self, module: str = "", *, over: bool = False) -> None:
+        """Say that a module blocks the engine, or does so no more; from any thread."""
+        self._put(EngineBlocked(**self._stamp(), module=module, over=over))
+
+    async def take_up(self, turns: TurnControl, prompt_id: str) -> None:
+        """Take up a prompt that was sent to a session, unless it was taken back on its way."""
+        sent = turns.arriving.take(prompt_id)
+        if sent is None:
+            return
+        if sent.steers:
+            await self.steer(sent.prompt.text)
+        else:
+            await self._run(sent.prompt)
+        if sent.late:
+            turns.arrived()
 
     async def steer(self, text: str) -> None:
         if self._live is not None and self._opening is None:

@@ -43,6 +43,18 @@ def innermost(places: list[Place]) -> str:
     return f"{name} ({'/'.join(PurePath(file).parts[-2:])}:{line})"
 
 
+def module_at(places: list[Place]) -> str:
+    """Return the id of the module whose code is the innermost; empty where there is none."""
+    from amplifier_tui.host.gate.calls.guarded import module_of_code
+
+    for _, file, _ in reversed(places):
+        name = ".".join(PurePath(file).parts)
+        at = max(name.rfind("amplifier_module_"), name.rfind("amplifier_tui.modules."))
+        if at >= 0 and (module := module_of_code(name[at:])):
+            return module
+    return ""
+
+
 def _chain(coroutine: Any) -> Iterator[Place]:
     while coroutine is not None:
         frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)

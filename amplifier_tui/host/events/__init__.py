@@ -47,6 +47,7 @@ from amplifier_tui.host.events.records import Usage as Usage
 from amplifier_tui.host.events.session import WORKTREE_PREFIX as WORKTREE_PREFIX
 from amplifier_tui.host.events.session import BranchChanged as BranchChanged
 from amplifier_tui.host.events.session import CommandsChanged as CommandsChanged
+from amplifier_tui.host.events.session import EngineBlocked as EngineBlocked
 from amplifier_tui.host.events.session import Failed as Failed
 from amplifier_tui.host.events.session import LimitChanged as LimitChanged
 from amplifier_tui.host.events.session import LocalServersFound as LocalServersFound

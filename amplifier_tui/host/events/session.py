@@ -409,6 +409,19 @@ class ModuleChanging(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EngineBlocked(HostEvent):
+    """Code of a module does not give the engine back, and what is sent waits; or it has.
+
+    Attributes:
+        module: Id of the module; empty where it can't be told.
+        over: The engine is free.
+    """
+
+    module: str = ""
+    over: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleUnmounted(HostEvent):
     """A module was taken out of the running session; when `disabled`, it is listed all the same."""
 

@@ -7,7 +7,8 @@ it: the turn is over for everybody else, and what the task still does is kept ou
 
 import asyncio
 import logging
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
@@ -16,11 +17,13 @@ from typing import Any
 from amplifier_tui.host.door.stacks import described, innermost
 from amplifier_tui.host.events import (
     Failed,
+    HostEvent,
     QueueChanged,
     TurnEnded,
     TurnStarted,
 )
 from amplifier_tui.host.turns.abandoned import TICKET, Ticket, end_children, guard, own_children
+from amplifier_tui.host.turns.arriving import ArrivingPrompts
 from amplifier_tui.host.turns.prompt.attachments import shown
 from amplifier_tui.host.turns.prompts import Prompt, Steering
 from amplifier_tui.host.turns.queue import WaitingPrompts
@@ -44,6 +47,8 @@ class TurnControl:
         self._running: RunningTurn | None = None
         store = parts.sender.store
         self.queue = WaitingPrompts(store.queue, store.redactor.text, self._queue_changed)
+        self.arriving = ArrivingPrompts(self._arriving_changed)
+        self._telling = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._guarded = False
         self._closed = False
@@ -164,19 +169,36 @@ class TurnControl:
             self.steering.add(prompt.text)
         self._queue_changed()
 
+    def arrived(self) -> None:
+        """Tell that a prompt which was shown as on its way has been taken up."""
+        if not self._closed:
+            self._queue_changed()
+
     def _queue_changed(self) -> None:
-        steering = self.steering.waiting
-        # First on disk.
-        self.queue.save(steering)
-        self._sender.send(
-            QueueChanged(
-                **self._sender.stamp(),
-                items=tuple(prompt.text for prompt in self.queue),
-                ids=tuple(prompt.prompt_id for prompt in self.queue),
-                steering=steering,
-                held=self._held,
+        self._tell_queue(self._sender.send)
+
+    def _arriving_changed(self) -> None:
+        """Tell of what the engine has not taken up; called in any thread."""
+        if not self._closed:
+            self._tell_queue(self._sender.put)
+
+    def _tell_queue(self, put: Callable[[HostEvent], None]) -> None:
+        # Whoever comes last has seen the latest.
+        with self._telling:
+            arriving = self.arriving.prompts
+            prompts = (*self.queue, *arriving)
+            steering = (*self.steering.waiting, *self.arriving.steering)
+            # First on disk.
+            self.queue.save(steering, arriving)
+            put(
+                QueueChanged(
+                    **self._sender.stamp(),
+                    items=tuple(prompt.text for prompt in prompts),
+                    ids=tuple(prompt.prompt_id for prompt in prompts),
+                    steering=steering,
+                    held=self._held,
+                )
             )
-        )
 
     def _start(self, prompt: Prompt, number: int | None = None) -> None:
         if number is None:

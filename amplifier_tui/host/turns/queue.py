@@ -60,9 +60,13 @@ class WaitingPrompts:
             self.insert(max(0, to), self._prompts.pop(at))
             self._changed()
 
-    def save(self, steering: Iterable[str]) -> None:
-        """Write what waits; messages that steer the turn come first, were it to end now."""
-        prompts = [*map(Prompt, steering), *self._prompts]
+    def save(self, steering: Iterable[str], arriving: Iterable[Prompt] = ()) -> None:
+        """Write what waits; messages that steer the turn come first, were it to end now.
+
+        Args:
+            arriving: What the engine has not taken up, behind what waits.
+        """
+        prompts = [*map(Prompt, steering), *self._prompts, *arriving]
         self._file.save([self._stored(each) for each in prompts] + self._left)
 
     def _stored(self, prompt: Prompt) -> dict[str, Any]:

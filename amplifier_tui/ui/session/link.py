@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplifier_tui.base.text import clean
+from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.events import (
     MAIN_LANE,
     ApprovalRequested,
@@ -383,6 +383,10 @@ class SessionLink:
                 self._client.interrupt(False)
             elif activity.changing:
                 self._client.stop_change()
+            elif activity.blocker:
+                who = one_line(activity.blocker)
+                end = "if it goes on, quit and resume the session"
+                self._screen.say(f"{who} can't be stopped: {end}.", "warning")
             else:
                 self._screen.say("Nothing is running.")
             return

@@ -43,7 +43,8 @@ class Activity(FieldSection):
 
     `stop` is the stop that was acknowledged, in the words of the screen. `commands` are the user's
     own that run, each with when it began. `changing` is the module that is being changed, and
-    `change` what becomes of it; both are empty where none is.
+    `change` what becomes of it; both are empty where none is. `blocker` says who does not give
+    the engine back; it is empty where nobody does.
     """
 
     def reset(self) -> None:
@@ -51,7 +52,8 @@ class Activity(FieldSection):
         self.turn = 0
         self.commands: dict[str, float] = {}
         self.changing = self.change = ""
-        self._changing_since = 0.0
+        self._changing_since = self._blocked_since = 0.0
+        self.blocker = ""
         self.started = 0.0
         self._opened = False
         self._opening: float | None = None
@@ -75,6 +77,8 @@ class Activity(FieldSection):
         """What moves, or None when nothing does (also while all of it waits for the user)."""
         if self.stop:
             return Phase(self.stop.removesuffix("…"), self.started)
+        if self.blocker and not self.running:
+            return Phase("blocked", self._blocked_since)
         if self._opening is not None:
             return Phase("opening", self._opening)
         tools = {key: tool for key, tool in self._tools.items() if not tool.waiting}
@@ -137,7 +141,7 @@ class Activity(FieldSection):
     def _closed(self, event: events.SessionClosed) -> None:
         self._rest()
         self.commands = {}
-        self.changing = self.change = ""
+        self.changing = self.change = self.blocker = ""
         self._opened = False
 
     @on(events.LimitAsked, live=True)
@@ -175,6 +179,11 @@ class Activity(FieldSection):
     def _module_changes(self, event: events.ModuleChanging) -> None:
         self.changing = event.instance or event.module_id if event.change else ""
         self.change, self._changing_since = event.change, event.at
+
+    @on(events.EngineBlocked, live=True)
+    def _blocked(self, event: events.EngineBlocked) -> None:
+        self.blocker = "" if event.over else event.module or "a module"
+        self._blocked_since = event.at
 
     @on(events.SessionOpened, live=True)
     def _session_opened(self, event: events.SessionOpened) -> None:

@@ -209,6 +209,9 @@ def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
     shown = state.notices.current(now)
     if shown is None:
         activity = state.activity
+        if activity.blocker:
+            words = f"{one_line(activity.blocker)} blocks the engine"
+            return StatusSegment("notice", (("! ", "warning"), (words, "warning")))
         if activity.changing:
             # The activity says what becomes of it.
             words = f"{one_line(activity.changing)}: esc stops"

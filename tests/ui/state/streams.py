@@ -141,6 +141,7 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "kind": _MODULE_KINDS,
         "change": st.sampled_from(["", "mounted", "reloaded"]),
     },
+    host.EngineBlocked: {"module": _MODULES, "over": st.booleans()},
     host.ModuleUnmounted: {"module_id": _MODULES, "kind": _MODULE_KINDS},
     host.TurnStarted: {"turn": st.sampled_from([1, 2]), "prompt": _TEXT},
     host.TurnEnded: {"turn": st.sampled_from([1, 2]), "status": _TURN_STATUS},

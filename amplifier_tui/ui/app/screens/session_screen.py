@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.screens.conversation_screen import ConversationScreen
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
@@ -120,7 +121,9 @@ class SessionScreen(ConversationScreen):
         )
         self.prompt.input.queued = len(state.queue.items)
         left = ""
-        if state.queue.held:
+        if activity.blocker:
+            left = f"waits for {one_line(activity.blocker)}   "
+        elif state.queue.held:
             # With a draft enter sends that one.
             sends = not activity.running and not self.prompt.input.text
             left = "enter sends it   " if sends else ""
