@@ -189,6 +189,7 @@ def test_a_search_that_leaves_hidden_names_out_is_not_asked_about_for_them(
         *("rm -rf secrets", "cp src/a.py secrets", "cp src/a.py secrets/b", "touch secrets/new"),
         *("mv src/a.py secrets/", "cd secrets && echo > new", "tee secrets/x", "cp -t secrets a"),
         *("sed -i s/x/y/ secrets/plan.txt", "dd if=src/a.py of=secrets/x", "echo > link.txt"),
+        *("ln -s secrets sx && echo > sx/a", "ln secrets/plan.txt b", "cp -al secrets/plan.txt b"),
         *("sh -c 'echo x > secrets/new'", "rm secrets/*", "mkdir -p src/../secrets/deep"),
     ],
 )
@@ -232,6 +233,7 @@ def test_a_file_whose_name_looks_like_a_place_is_itself(workspace: Path) -> None
 
 
 CHANGED = [
+    *("ln -s . up && echo > up/secrets/a", "ln -sT .. up"),
     *(
         "git rm -q secrets/plan.txt",
         "git checkout HEAD~1 -- secrets",

@@ -32,6 +32,7 @@ _COPIES: Final = frozenset({"cp", "ln", "install"})
 _SEARCH_TOOLS: Final = frozenset({"grep", "search_files"})
 _MOST_FOLDERS: Final = 32
 _ANY: Final = "any"
+_LINKING: Final = re.compile(r"-[a-zA-Z]*[ls]|--(?:sym|li)")
 _LINE: Final = re.compile(r"(?::\d+){1,2}:?$", re.ASCII)
 
 
@@ -154,7 +155,17 @@ def _add_written(
     found.written += _located(written, heres, found)
     if program in (*_COPIES, "mv"):
         found.unclear |= unknown
-        found.read += _located(operands[:-1] if last else operands, heres, found)
+        taken = _located(operands[:-1] if last else operands, heres, found)
+        found.read += taken
+        if _links(program, words):
+            # By the other name it can be written.
+            found.written += taken
+            found.changed += taken
+
+
+def _links(program: str, words: Sequence[str]) -> bool:
+    """Whether what is named gets another name."""
+    return program == "ln" or (program == "cp" and any(map(_LINKING.match, words)))
 
 
 def _edits(program: str, words: Sequence[str]) -> bool:
