@@ -109,6 +109,8 @@ def test_a_module_that_blocks_outside_of_a_turn_is_named_when_a_stop_has_no_effe
     project: Project, driver: Driver, until: Path
 ) -> None:
     driver.open(project.bundle())
+    # The session is open for commands a moment after it says so.
+    driver.turn("hello")
 
     async def block() -> None:
         while not until.exists():
