@@ -379,3 +379,42 @@ async def test_escape_leaves_the_choosing_before_it_cancels() -> None:
         await drive.press("escape")
         await drive.closed()
         assert decisions(drive) == [TrustDecision(cancelled=True)]
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("key", ["u", "s"])
+@pytest.mark.parametrize("size", [(24, 14), (40, 12), (80, 24)])
+async def test_what_was_not_shown_is_shown_before_it_counts(
+    size: tuple[int, int], key: str
+) -> None:
+    long = "read the rules of this project before anything else " * 3
+    settings = [power(f"p{n}", title=f"tool-web · {n}", detail=long) for n in range(12)]
+    last = item("key", group="keys", title="TEAM_KEY", detail="goes to evil.example END")
+    async with running(size=size) as drive:
+        await drive.push(asked(source(1), *settings, last))
+        await drive.dialog(TrustDialog)
+        assert "END" not in drive.text()
+        seen = ""
+        for _ in range(200):
+            seen += drive.text()
+            if decisions(drive):
+                break
+            await drive.press(key)
+        assert "END" in seen and all(f"tool-web · {n}" in seen for n in range(12))
+        (decision,) = decisions(drive)
+        assert len(decision.accepted) == 14
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_what_was_jumped_over_is_gone_back_to_and_said() -> None:
+    settings = [power(f"p{n}", title=f"tool-web · {n}") for n in range(40)]
+    async with running(size=(80, 24)) as drive:
+        await drive.push(asked(*settings))
+        await drive.dialog(TrustDialog)
+        await drive.press("G")
+        assert "tool-web · 39" in drive.text() and "tool-web · 5" not in drive.text()
+        await drive.press("u")
+        assert "tool-web · 5" in drive.text() and not decisions(drive)
+        await drive.until(lambda: "Not all of it was shown yet: read on" in drive.text())
+        await drive.press("o")
+        await drive.closed()

@@ -1,6 +1,7 @@
 """The dialog of the one question: what a project or a stranger brings, and what of it may count."""
 
 from collections.abc import Callable
+from typing import Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,6 +19,7 @@ from amplifier_tui.ui.dialogs.trust.rows import counts
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 
+UNSEEN: Final = "Not all of it was shown yet: read on"
 _ROOM = 40
 """Columns from which on the head has room for what is below."""
 
@@ -75,10 +77,15 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         return Content.assemble(title, "\n", (counts(self.asked), "$text-muted"), more)
 
     def _tell_below(self) -> None:
-        self.query_one("#trust-head", Static).update(self._head(self.query_one(TrustList).below))
+        listed = self.query_one(TrustList)
+        listed.note_seen()
+        self.query_one("#trust-head", Static).update(self._head(listed.below))
 
     def _use(self, remember: Remember) -> None:
         picks = self.picks
+        if self.query_one(TrustList).show_unseen():
+            self._main.say(UNSEEN, "warning")
+            return
         decision = TrustDecision(
             accepted=picks.accepted, remember=remember, owners=picks.owners, folder=picks.folder
         )

@@ -16,6 +16,9 @@ from amplifier_tui.ui.widgets.palette import MARGIN
 if TYPE_CHECKING:
     from amplifier_tui.host.events import TrustAsked
 
+_HEADED = 6
+"""Rows above which an entry is shown below the heading of its group."""
+
 
 class TrustList(LineView[TrustRow]):
     """Shows what is asked about, as far as it is not folded."""
@@ -36,6 +39,7 @@ class TrustList(LineView[TrustRow]):
         super().__init__(id="trust-list")
         self._asked = asked
         self._picks = picks
+        self._seen: set[About] = set()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the number of rows at `width`, most often of those that are made already."""
@@ -66,6 +70,40 @@ class TrustList(LineView[TrustRow]):
         """How many of its entries begin below what is on the screen."""
         end = int(self.scroll_offset.y) + self.scrollable_content_region.height
         return sum(row.own for row in self.rows[end:])
+
+    def note_seen(self) -> None:
+        """Take note of what has been on the screen to its last row."""
+        top = int(self.scroll_offset.y)
+        end = top + self.scrollable_content_region.height
+        cut = self.rows[end].about if end < len(self.rows) else ()
+        self._seen.update(row.about for row in self.rows[top:end] if row.about != cut)
+
+    def show_unseen(self) -> bool:
+        """Scroll to the first entry that would count and was not on the screen yet.
+
+        Returns:
+            Whether there is one.
+        """
+        accepted = self._picks.accepted
+        rows = (
+            at
+            for at, row in enumerate(self.rows)
+            if row.own and row.about not in self._seen
+            if any(item.key in accepted for item in self._picks.members(row.about))
+        )
+        first = next(rows, None)
+        if first is None:
+            return False
+        room, top = self.scrollable_content_region.height, int(self.scroll_offset.y)
+        start = first
+        while room > _HEADED and start and not self.rows[start - 1].about:
+            start -= 1
+        reading = start <= top < first + self._count(first)
+        y = top + max(1, room - 1) if reading else start
+        self.scroll_to(y=y, animate=False, force=True, immediate=True)
+        self.cursor_row = first
+        self.refresh()
+        return True
 
     @property
     def _about(self) -> About:
