@@ -333,8 +333,8 @@ class PlainSession:
                     self.say(f"Mode {event.mode}.")
                 self.mode = event.mode
             case ModelChanged():
-                self._model = event.model
-                if event.chosen:
+                before, self._model = self._model, event.model
+                if event.chosen or before != event.model:
                     self.say(f"Model {event.model}.")
             case _:
                 self._question_event(event)

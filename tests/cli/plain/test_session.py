@@ -25,6 +25,7 @@ from amplifier_tui.host.events import (
     ImagesAdded,
     LaneOpened,
     ModeChanged,
+    ModelChanged,
     Notice,
     QuestionsAsked,
     QueueChanged,
@@ -59,6 +60,13 @@ def test_an_answer_that_the_model_declined_is_said_to_be_with_what_can_be_done()
     client = ScriptedClient(batches=[[turn(), ended("b", "I"), turn_ended(declined=True)]])
     told = "The model declined to answer. Use other words, or another model (/model).\n"
     assert told in said(client, "go\n")
+
+
+def test_the_model_that_was_asked_for_is_said_once_it_is_known() -> None:
+    changes = [make(ModelChanged, provider="p", model=name) for name in ("m-1", "m-1", "m-2")]
+    client = ScriptedClient(batches=[[*changes, turn(), ended("b", "I"), turn_ended()]])
+    told = said(client, "go\n")
+    assert told.count("Model m-1.") == 1 and told.count("Model m-2.") == 1
 
 
 def test_a_turn_is_said_in_lines_as_it_happens() -> None:

@@ -91,6 +91,11 @@ def test_an_edited_module_is_reloaded_and_the_next_call_runs_it(
     assert "what was there goes on" in told and told.endswith("The modules pane says more.")
     assert rolled(driver) == "two"
 
+    dice.file.write_text(SOURCE.format(face="two") + "\nraise OSError('Address already in use')\n")
+    driver.client.reload(KEY)
+    driver.wait(ModuleFailed)
+    assert "Where it holds a port or a lock, unmount it first" in said(driver)
+
     dice.file.write_text(SOURCE.format(face="three") + "\nraise RuntimeError('no luck')\n")
     driver.client.reload(KEY)
     failed = driver.wait(ModuleFailed)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
@@ -36,6 +37,9 @@ logger = logging.getLogger(__name__)
 _OWN: Final = "amplifier_tui."
 _WHY: Final = 160
 """Characters of a reason in a notice."""
+_HOLDS: Final = re.compile(r"\b(?:OSError|BlockingIOError|FileExistsError)\b")
+"""What a module raises that can't get what another one has."""
+_HELD: Final = "Where it holds a port or a lock, unmount it first: a new one is made beside it."
 
 
 class ChangeRefusedError(Exception):
@@ -215,7 +219,8 @@ class ModuleManager:
             why = one_line(reason_text(error).split(". ")[0], _WHY).rstrip(".")
             kept = "; what was there goes on" if self._mounted(planned) is not None else ""
             said = f"{planned.key} can't be {change.what}: {why}{kept}"
-            self._say("error", f"{said}. The modules pane says more.")
+            held = f" {_HELD}" if kept and _HOLDS.search(str(error)) else ""
+            self._say("error", f"{said}.{held} The modules pane says more.")
         else:
             register_hook_metadata(self._session)
             self._say("info", said)
