@@ -48,6 +48,8 @@ class Carried:
         model: Of a fork, the model that answered last; `model_choice` is what the user chose.
         used: What was used so far; nothing of a fork, which counts anew.
         limit: What it may use, as it is stored; none of a fork.
+        rules: Its own rules that deny and ask, as they are stored.
+        mounted: The modules that the user mounted in it, as they are stored.
     """
 
     session_id: str
@@ -63,6 +65,8 @@ class Carried:
     copies: Path | None = None
     used: Usage = field(default_factory=Usage)
     limit: Mapping[str, Any] = field(default_factory=dict)
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    mounted: Mapping[str, Any] = field(default_factory=dict)
 
     def put_into(self, store: SessionStore) -> None:
         """Write it into the folder of a new session, what makes that one in the list at last."""
@@ -76,6 +80,7 @@ class Carried:
         metadata.parent_id = self.session_id
         metadata.name = self.title
         metadata.limit = dict(self.limit)
+        metadata.rules, metadata.mounted = dict(self.rules), dict(self.mounted)
         if self.turns is not None:
             # The ecosystem's names.
             metadata.other |= {"forked_from_turn": self.turns, "forked_at": now()}
@@ -119,6 +124,8 @@ async def moved(store: SessionStore, state: Mapping[str, Any] | None, used: Usag
             copies=store.folder / COPIES,
             used=used,
             limit=store.metadata.limit,
+            rules=store.metadata.rules,
+            mounted=store.metadata.mounted,
         )
 
     return await asyncio.to_thread(copy)
@@ -226,6 +233,8 @@ def _copied(
         metadata.workspace,
         model=metadata.model,
         model_choice=metadata.model_choice,
+        rules=metadata.rules,
+        mounted=metadata.mounted,
         copies=None if metadata.workspace else folder / COPIES,
     )
 

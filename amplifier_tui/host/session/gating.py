@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 _RULES_AFTER: Final = 0.3
 """Seconds after which an open session reads its rules unasked."""
-_LOST_OF_BUNDLE: Final = "a rule of hooks-approval can't be read, and may deny this"
 
 
 class Gating:
@@ -85,7 +84,8 @@ class Gating:
         self._project = project
         self._sandbox = ""
         self._lost = ""
-        """Why rules of the bundle may be missing."""
+        """Why rules of the bundle or the session may be missing."""
+        self._unkept: set[Rule] = set()
         self._loop = asyncio.get_running_loop()
         self.main: SessionGate | None = None
         policy = read_policy(plan, bundle)
@@ -183,14 +183,48 @@ class Gating:
                 # Who wrote it meant something: nearly everything asks until it is corrected.
                 self.gate.careful = True
                 if cost:
-                    self._lost = _LOST_OF_BUNDLE
-                    self.gate.unread = self.gate.unread or self._lost
+                    self._may_be_lost("a rule of hooks-approval can't be read, and may deny this")
         self.gate.asked_by_hook = tuple(asked)
         for rule in (each for each in (*rules, *asked) if each.planned):
             # The module itself tells of the other names.
             if is_known_tool(rule.tool) and (why := rule.doubt(self._tools)):
                 self._warn(f"`{rule.verdict}` of hooks-approval: {rule}: {why}")
-        return RuleBook(rules, files.read)
+        book = RuleBook((*rules, *self._of_session()), files.read)
+        book.changed = partial(self._loop.call_soon_threadsafe, self._rules_changed, book)
+        return book
+
+    def _of_session(self) -> list[Rule]:
+        """Return the rules that the session was left with."""
+        from amplifier_tui.host.gate.rules.file import ALL_ASKS
+        from amplifier_tui.host.gate.rules.of_session import read_stored
+
+        try:
+            return read_stored(self._sender.store.metadata.rules)
+        except (TypeError, ValueError) as error:
+            self._warn(f"The rules of this session can't be read ({error}): {ALL_ASKS}")
+            self._may_be_lost("a rule of this session can't be read, and may deny this")
+            return []
+
+    def _rules_changed(self, book: RuleBook) -> None:
+        """Keep what the session's own rules deny and ask about for as long as there is it."""
+        from amplifier_tui.host.gate.rules.of_session import as_stored, go_along
+
+        store, mask = self._sender.store, self._sender.redactor.text
+        rules = go_along(book.rules)
+        secret = [rule for rule in rules if mask(rule.inside) != rule.inside]
+        for rule in secret:
+            if rule not in self._unkept:
+                self._unkept.add(rule)
+                text = f"{rule.verdict} {rule} holds until the session is closed"
+                self._sender.notice("warning", f"{text}: a secret in it is not stored", "rules")
+        kept = as_stored(rule for rule in rules if rule not in secret)
+        if kept != store.metadata.rules:
+            store.metadata.rules = kept
+            store.save_metadata()
+
+    def _may_be_lost(self, why: str) -> None:
+        self._lost = why
+        self.gate.unread = self.gate.unread or why
 
     def _rules_read(self, problems: tuple[RuleProblem, ...]) -> None:
         """Say what is wrong with the files of rules; called in a thread."""

@@ -78,6 +78,8 @@ class Metadata:
         unpriced_tokens: Those whose price is not known; `cost` leaves them out.
         limit: What may be used before the user is asked: `cost`, `tokens`.
         disabled: Keys of the modules that are switched off.
+        rules: The session's own rules that deny and ask; see `host/gate/rules/of_session.py`.
+        mounted: By its key, where a module comes from that the user mounted in it, and its `kind`.
         other: Fields of other programs, and those whose value is of another type than ours.
     """
 
@@ -104,6 +106,8 @@ class Metadata:
     model_choice: dict[str, Any] = field(default_factory=dict)
     limit: dict[str, Any] = field(default_factory=dict)
     disabled: list[str] = field(default_factory=list)
+    rules: dict[str, Any] = field(default_factory=dict)
+    mounted: dict[str, Any] = field(default_factory=dict)
     other: dict[str, Any] = field(default_factory=dict)
 
     def note_bundle(self, reference: str, found_by: str) -> None:

@@ -1,5 +1,7 @@
 """The rules of an open session: listed with their uses, changed, explained, and the audit log."""
 
+import json
+import shutil
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -18,6 +20,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.gate.explain import read_call
 from amplifier_tui.host.gate.rules.file import add_rules, project_rules_path, user_rules_path
 from amplifier_tui.host.gate.rules.text import parse_rule
+from amplifier_tui.host.session.carrying import fork_stored
 from tests.host.driving import Driver, Project, calling
 
 T = TypeVar("T")
@@ -295,3 +298,82 @@ def test_a_rule_for_a_tool_of_other_agents_is_told_of_with_the_one_that_holds(
     assert found["Edit(secrets/**)"].meaning == words and found["Edit(secrets/**)"].doubtful
     assert found["shell(git push)"].meaning.endswith("; write bash(git push)")
     assert not found["write_file(keys/**)"].doubtful and "" not in found
+
+
+def test_what_a_session_denies_and_asks_about_holds_for_as_long_as_there_is_it(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    read = {"read_file": {"file_path": "a.txt"}}
+    (project.folder / "a.txt").write_text("the plan")
+    first = drive()
+    session = opened(project, first, read, RUN, mode="edits")
+    for line in ("deny read(a.txt)", "ask bash(touch *)", "deny write(gone/**)", "allow web"):
+        assert not got(first.client.add_rule(line, "session"))
+    (gone,) = (card for card in got(first.client.rules()) if "gone" in card.text)
+    assert not got(first.client.remove_rule(gone.key))
+    kept = [
+        ("deny", "read(a.txt)", "session", "session"),
+        ("ask", "bash(touch *)") + ("session",) * 2,
+    ]
+
+    def holds(driver: Driver) -> None:
+        assert shown(got(driver.client.rules())) == kept
+        driver.client.submit("go")
+        assert driver.deny_next().why == "the rule bash(touch *) asks"
+        driver.wait(TurnEnded)
+        assert not any("the plan" in event.output for event in driver.of(ToolEnded))
+
+    first.client.submit("go")
+    first.deny_next()
+    first.wait(TurnEnded)
+    # As after `kill -9`: nothing that is done when it closes has been done.
+    copy = project.folder_of(session).with_name("killed")
+    shutil.copytree(project.folder_of(session), copy)
+    first.client.fork()
+    fork = first.wait(SessionOpened).session_id
+    holds(first)
+    first.client.switch_bundle("test")
+    first.wait(SessionOpened)
+    holds(first)
+    first.close()
+    for session_id in (session, "killed", fork):
+        again = drive()
+        again.open(resume=session_id)
+        holds(again)
+        again.close()
+    copied = fork_stored(project.folder_of(session), None)
+    last = drive()
+    last.open(resume=copied.name)
+    holds(last)
+
+
+def test_rules_of_a_session_that_can_t_be_read_again_let_nothing_through(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    first = drive()
+    session = opened(project, first, {"read_file": {"file_path": "a.txt"}}, mode="edits")
+    first.turn("go")
+    first.close()
+    card = project.folder_of(session) / "metadata.json"
+    card.write_text(json.dumps({**json.loads(card.read_text()), "rules": {"deny": [["read"]]}}))
+    again = drive()
+    again.open(resume=session)
+    again.client.submit("go")
+    assert again.deny_next().why == "a rule of this session can't be read, and may deny this"
+    again.wait(TurnEnded)
+    assert any("The rules of this session can't be read" in e.text for e in again.of(Notice))
+
+
+def test_an_answer_with_a_secret_in_it_is_not_stored_and_that_is_said(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    secret = "sk-ant-api03-" + "a1B2c3D4" * 6
+    first = drive()
+    session = opened(project, first, {"bash": {"command": f"touch {secret}"}})
+    first.client.submit("go")
+    first.deny_next(scope="session")
+    first.wait(TurnEnded)
+    said = "holds until the session is closed: a secret in it is not stored"
+    first.wait_until(lambda: any(said in e.text for e in first.of(Notice)), "it was not said")
+    first.close()
+    assert secret not in (project.folder_of(session) / "metadata.json").read_text()

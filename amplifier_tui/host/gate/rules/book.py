@@ -42,6 +42,9 @@ class RuleBook:
     Args:
         rules: Those that are known.
         reread: Returns the rules of files when these have changed, else None.
+
+    Attributes:
+        changed: Called when rules were added or taken out by hand or by an answer.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class RuleBook:
     ) -> None:
         self._rules = list(dict.fromkeys(rules))
         self._reread = reread
+        self.changed: Callable[[], object] = lambda: None
         self._lock = Lock()
 
     @property
@@ -62,11 +66,13 @@ class RuleBook:
         """Take rules into force; those known already count once."""
         with self._lock:
             self._rules = list(dict.fromkeys((*self._rules, *rules)))
+        self.changed()
 
     def remove(self, *rules: Rule) -> None:
         """Take rules out of force; those that are gone are ignored."""
         with self._lock:
             self._rules = [rule for rule in self._rules if rule not in rules]
+        self.changed()
 
     def refresh(self) -> None:
         """Take up what changed in the files of rules; looks at the disk."""

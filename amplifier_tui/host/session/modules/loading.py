@@ -37,6 +37,7 @@ from amplifier_tui.host.events import (
     ModuleUnmounted,
     OpeningReported,
 )
+from amplifier_tui.host.session.modules.by_hand import mounted_before
 from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_into_plan
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -368,6 +369,7 @@ async def opening_report(
     found = await report_prepared(prepared, working_dir)
     failed = facts.failed
     found += await asyncio.to_thread(lambda: [_of_module(each, prepared) for each in failed])
+    found += mounted_before(facts, sender)
     if not found:
         return None
     redact = sender.redactor.text

@@ -18,11 +18,13 @@ from amplifier_tui.foundation.bundle.session import register_hook_metadata
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.host.client import ModuleDetails, ToolCard
 from amplifier_tui.host.events import Level, ModuleFailed, ModuleUnmounted
+from amplifier_tui.host.session.modules.by_hand import forget_mounted, note_mounted
 from amplifier_tui.host.session.modules.change_queue import ChangeQueue, ModuleChange
 from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_into_plan
 from amplifier_tui.host.session.modules.loading import ObservingLoader
 from amplifier_tui.host.session.modules.settings import describe_settings, settings_refusal
 from amplifier_tui.host.session.modules.sources import ModuleSources
+from amplifier_tui.host.store.metadata import Metadata
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.mounting.discovery import installed_modules, is_built_in
 from amplifier_tui.kernel.mounting.errors import reason_text
@@ -99,7 +101,12 @@ class ModuleManager:
         await self._do(planned, self._mount, "mounted")
 
     async def unmount(self, key: str) -> None:
-        """Take a module out of the session."""
+        """Take a module out of the session; of one that was mounted before, forget that."""
+        if self._facts.find(key) is None and key in self._metadata.mounted:
+            forget_mounted(self._metadata, key)
+            self._sender.store.save_metadata()
+            self._say("info", f"{key} is forgotten: this session is not without it any more")
+            return
         await self._do_to(key, self._unmount, "taken out", self._needed)
 
     async def reload(self, key: str) -> None:
@@ -247,12 +254,15 @@ class ModuleManager:
                 coordinator, self._loader, planned.mounts_as, dict(planned.spec), ready
             )
         put_into_plan(self._session.config, planned)
+        note_mounted(self._metadata, planned)
         self._remember(planned, off=False)
         await announce_ready(coordinator, ready)
         return f"{planned.key} is mounted ({_span(began)}): the next request has it"
 
     async def _unmount(self, planned: Planned) -> str:
-        if await self._take_out(planned):
+        there = await self._take_out(planned)
+        self._sender.store.save_metadata()
+        if there:
             return f"{planned.key} is taken out; `/mount {planned.key}` brings it back"
         again = f"`/mount {planned.key}` tries it anew"
         return f"{planned.key} is taken out, and was not mounted; {again}"
@@ -271,6 +281,7 @@ class ModuleManager:
             await unmount_module(self._coordinator, mounted)
             self._facts.forget(planned.module_id)
         put_into_plan(self._session.config, planned, out=True)
+        forget_mounted(self._metadata, planned.key)
         self._sender.send(
             ModuleUnmounted(
                 **self._sender.stamp(),
@@ -326,6 +337,11 @@ class ModuleManager:
 
     # --- helpers ---------------------------------------------------------------------------
 
+    @property
+    def _metadata(self) -> Metadata:
+        # Saving puts another one in its place.
+        return self._sender.store.metadata
+
     def _needed(self, planned: Planned) -> str:
         """Return why the session can't do without a module; empty where it can."""
         if planned.kind in ("orchestrator", "context"):
@@ -353,7 +369,7 @@ class ModuleManager:
         return package_name(planned.module_id)
 
     def _remember(self, planned: Planned, *, off: bool) -> None:
-        metadata = self._sender.store.metadata
+        metadata = self._metadata
         keys = [key for key in metadata.disabled if key != planned.key]
         metadata.disabled = [*keys, planned.key] if off else keys
         # Here and now: what others note on the card meanwhile would be lost.

@@ -19,6 +19,7 @@ from amplifier_tui.foundation.trust.items import TrustDecision
 from amplifier_tui.foundation.trust.owners import Owner
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.events import ModuleKind
+from amplifier_tui.host.session.modules.by_hand import BY_HAND
 from amplifier_tui.host.session.modules.facts import KINDS, Planned
 from amplifier_tui.host.trust.service import TrustService
 from amplifier_tui.kernel.mounting.discovery import declared_kind
@@ -100,7 +101,7 @@ class ModuleSources:
             module_id, kind, source = wanted, declared_kind(wanted, None), ""
         spec: dict[str, Any] = {"module": module_id, **({"source": source} if source else {})}
         known: ModuleKind = next((each for each in KINDS if each == kind), "tool")
-        return Planned(module_id, known, source=source, origin="you", owner="user", spec=spec)
+        return Planned(module_id, known, source=source, origin=BY_HAND, owner="user", spec=spec)
 
     def _folder(self, wanted: str) -> Path | None:
         try:

@@ -28,6 +28,7 @@ from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.cleanup.leftovers import offer_to_end_leftovers
 from amplifier_tui.host.session.cleanup.pruning import remove_old
 from amplifier_tui.host.session.live import LiveSession
+from amplifier_tui.host.session.modules.by_hand import say_unguarded
 from amplifier_tui.host.session.modules.loading import (
     check_plan,
     check_runs,
@@ -249,6 +250,7 @@ class Opening:
         self._notices.mended(store)
         if report is not None:
             sender.send(report)
+            say_unguarded(report, sender)
         live.at_close(parts.gating.announce_soon().cancel)
         if live.has_provider:
             live.models.tell()

@@ -50,7 +50,7 @@ class ScopePicker(Picker):
     TITLE = "How long the rule holds"
     ROWS = (3, 3)
     SCOPES: ClassVar[dict[Scope, tuple[str, str]]] = {
-        "session": ("this session", "nothing is written"),
+        "session": ("this session", "what allows: until it is closed"),
         "project": ("this project", "in your rules.yaml, for this folder"),
         "always": ("everywhere", "in your rules.yaml"),
     }
