@@ -50,9 +50,6 @@ async def test_it_is_opened_beside_named_on_the_strip_kept_and_removed(
         await drive.until(lambda: "2 · amplifier/fix" in drive.text(), "its branch on the strip")
         assert "/worktree merge. What is not committed stayed in /home/u/src/app" in said(drive)
         other.made = replace(CARD, changes=1, commits=2)
-        await say(drive, "/worktree leave")
-        kept = "1 file that is not committed and 2 commits that no other branch has. It stays when"
-        assert kept in said(drive)
         await say(drive, "/worktree remove")
         assert "It stays, as it has 1 file" in said(drive)
         assert not other.named("remove_worktree")
@@ -63,6 +60,21 @@ async def test_it_is_opened_beside_named_on_the_strip_kept_and_removed(
         await drive.press("y")
         await drive.until(lambda: drive.app.client is drive.client, "the session goes with it")
         assert other.named("remove_worktree") and "app-fix is removed" in said(drive)
+
+
+async def test_it_is_left_with_its_work_and_its_session_is_closed() -> None:
+    async with running(FakeClient(made=CARD), size=(80, 24)) as drive:
+        await say(drive, "/worktree fix")
+        await drive.until(lambda: drive.client.others, "a session beside")
+        other = drive.client.others[-1]
+        other.push(opened(other.session, cwd=CARD.cwd, branch=CARD.branch))
+        await drive.until(lambda: "2 · amplifier/fix" in drive.text())
+        other.made = replace(CARD, changes=1, commits=2)
+        await say(drive, "/worktree leave")
+        await drive.until(lambda: drive.app.client is drive.client, "its session is closed")
+        kept = "1 file that is not committed and 2 commits that no other branch has. It stays there"
+        await drive.until(lambda: kept in said(drive))
+        assert not other.named("remove_worktree")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
@@ -116,11 +128,13 @@ async def test_what_can_not_be_done_is_said() -> None:
         assert "\x1b" not in said(drive)
 
 
-async def test_the_only_session_goes_on_in_the_checkout_when_its_worktree_is_removed() -> None:
+@pytest.mark.parametrize("how", ["leave", "remove"])
+async def test_the_only_session_goes_on_in_the_checkout_when_its_worktree_is_left(how: str) -> None:
     async with running(FakeClient(made=CARD), size=(80, 24)) as drive:
-        await say(drive, "/worktree remove")
-        await drive.dialog(Confirm)
-        await drive.press("y")
+        await say(drive, f"/worktree {how}")
+        if how == "remove":
+            await drive.dialog(Confirm)
+            await drive.press("y")
         await drive.until(lambda: len(drive.client.named("open")) == 2, "a session is opened")
         assert drive.client.named("open")[-1][0].cwd == Path(CARD.original)
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from amplifier_tui.host.client import SessionClient, WorktreeCard, WorktreeMerge
     from amplifier_tui.ui.app.session_app import SessionApp
-    from amplifier_tui.ui.session.tabs.tabs import SessionTabs
     from amplifier_tui.ui.state.session import SessionState
 
 T = TypeVar("T")
@@ -26,6 +25,8 @@ _CLOSE_SECONDS: Final = 5.0
 _REMOVES: Final = frozenset({*("clean", "delete", "discard", "drop", "prune", "rm")})
 _NO_NAMES: Final = _REMOVES | {*("add", "close", "commit", "help", "list", "new", "status")}
 """What is said by who looks for a command, and is no name of a branch."""
+_DOES: Final = {"merge": "is merged", "leave": "is left", "remove": "goes"}
+"""What is done to a worktree in which nothing may run."""
 
 
 @in_open_session
@@ -35,14 +36,14 @@ def worktree(app: SessionApp, client: SessionClient, state: SessionState, words:
     if words in _NO_NAMES:
         hint = ": remove does that" if words in _REMOVES else ", only diff, merge, leave and remove"
         app.say(f"There is no /worktree {words}{hint}.", "warning")
-    elif words == "leave":
-        app.run_worker(_answered(app, client.worktree(), partial(_leave, app)))
     elif words == "diff":
         show = partial(_show_diff, app, client, state.facts.branch)
         app.run_worker(_answered(app, client.worktree_diff(), show))
-    elif words in ("merge", "remove") and state.activity.work:
-        does = "is merged" if words == "merge" else "goes"
+    elif words in _DOES and state.activity.work:
+        does = _DOES[words]
         app.say(f"Something runs in this session: stop it before its worktree {does}.", "warning")
+    elif words == "leave":
+        app.run_worker(_answered(app, client.worktree(), partial(_leave, app, client)))
     elif words == "merge":
         app.run_worker(_answered(app, client.worktree(), partial(_merge, app, client)))
     elif words == "remove":
@@ -119,9 +120,26 @@ def _open(app: SessionApp, state: SessionState, card: WorktreeCard) -> None:
         )
 
 
-def _leave(app: SessionApp, card: WorktreeCard) -> None:
+def _leave(app: SessionApp, client: SessionClient, card: WorktreeCard) -> None:
     work = f", with {card.work}" if card.work else ""
-    app.say(f"{_named(card)}{work}. It stays when the session is closed.")
+    app.run_worker(_end(app, client, card, f"{_named(card)}{work}. It stays there."))
+
+
+async def _end(app: SessionApp, client: SessionClient, card: WorktreeCard, said: str) -> None:
+    """Close the session of a worktree; the only one goes on in the checkout."""
+    from amplifier_tui.host.client import OpenRequest
+
+    tabs = app.tabs
+    link = next((each for each in tabs.links if each.tab.client is client), None) if tabs else None
+    if tabs is None or link is None:
+        return
+    if len(tabs.links) > 1:
+        await tabs.close(link, _CLOSE_SECONDS)
+    elif card.original:
+        bundle = link.tab.state.facts.bundle
+        client.open(OpenRequest(cwd=Path(card.original), bundle=bundle))
+    # In the session that is on screen from now on.
+    app.say(said)
 
 
 def _ask_to_remove(app: SessionApp, client: SessionClient, card: WorktreeCard) -> None:
@@ -144,20 +162,9 @@ def _ask_to_remove(app: SessionApp, client: SessionClient, card: WorktreeCard) -
         app.say("Another session of this window works in it: close that one first.", "warning")
         return
 
-    async def go_on(tabs: SessionTabs, card: WorktreeCard) -> None:
-        from amplifier_tui.host.client import OpenRequest
-
-        if len(tabs.links) > 1 and link in tabs.links:
-            await tabs.close(link, _CLOSE_SECONDS)
-        elif card.original:
-            bundle = link.tab.state.facts.bundle
-            client.open(OpenRequest(cwd=Path(card.original), bundle=bundle))
-        # In the session that is on screen from now on.
-        app.say(f"The worktree {one_line(card.path, 200)} is removed.")
-
     def removed(card: WorktreeCard) -> None:
-        if app.tabs is not None:
-            app.run_worker(go_on(app.tabs, card))
+        said = f"The worktree {one_line(card.path, 200)} is removed."
+        app.run_worker(_end(app, client, card, said))
 
     def answered(yes: bool) -> None:
         if yes:
