@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -352,6 +353,13 @@ def test_of_an_error_that_was_said_only_the_remedy_is_left_to_say() -> None:
         (["hi", "--cwd", "/nowhere/at/all"], "", "/nowhere/at/all"),
         (["-"], " \n", "prompt is empty"),
         ([], "", "prompt is empty"),
+        (
+            ["--resume", "hi"],
+            "",
+            "hi was taken for the id of a session; `run --continue hi` goes on",
+        ),
+        (["--resume", str(UUID(int=1))], "", "The prompt is empty\n"),
+        (["--resume"], "", "The prompt is empty\n"),
     ],
 )
 def test_a_command_line_that_makes_no_sense_is_refused(

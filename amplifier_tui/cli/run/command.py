@@ -1,6 +1,7 @@
 """The options of `amplifier-tui run`, and what they mean together."""
 
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -150,7 +151,7 @@ def run(
     if source == "jsonl":
         text, typed, lines = " ".join(map(_utf8, prompt)), None, _lines(approve, output)
     else:
-        text, typed = _prompt_of(prompt)
+        text, typed = _prompt_of(prompt, "" if prompt else _meant_as_prompt(resume))
     if cwd:
         try:
             os.chdir(Path(os.path.expanduser(cwd)))
@@ -193,16 +194,32 @@ def run(
     return EXIT["interrupted"] if speaker.gone and not result.exit_status else result.exit_status
 
 
-def _prompt_of(words: tuple[str, ...]) -> tuple[str, str | None]:
-    """Return the prompt, and the part of it that the user wrote where something is piped in too."""
+def _meant_as_prompt(resume: str) -> str:
+    """Say that a word stands where a session's id does; empty where it is one, or none is there."""
+    try:
+        UUID(resume)
+    except ValueError:
+        taken = f"{resume} was taken for the id of a session"
+        words = shlex.quote(resume)
+        goes = f"`run --continue {words}` goes on with the last one here"
+        return f": {taken}; {goes}" if resume not in ("", "last") else ""
+    return ""
+
+
+def _prompt_of(words: tuple[str, ...], hint: str = "") -> tuple[str, str | None]:
+    """Return the prompt, and the part of it that the user wrote where something is piped in too.
+
+    Args:
+        hint: What is said where there is none.
+    """
     text = typed = " ".join(_utf8(word) for word in words if word != "-")
     if not words or "-" in words or not sys.stdin.isatty():
         if sys.stdin.isatty() and "-" not in words:
-            raise click.UsageError("There is no prompt: give one, or pipe one in")
+            raise click.UsageError(f"There is no prompt{hint or ': give one, or pipe one in'}")
         piped = _piped(beside=bool(text)).decode("utf-8", "replace")
         text = "\n\n".join(part for part in (text, piped.strip("\n")) if part.strip())
     if not text.strip():
-        raise click.UsageError("The prompt is empty")
+        raise click.UsageError(f"The prompt is empty{hint}")
     return text, typed if typed.strip() else None
 
 
