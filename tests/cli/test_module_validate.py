@@ -479,7 +479,7 @@ def test_a_module_that_takes_its_time_is_said_to_be_waited_for(
     status, said = logged(capsys, str(source.parent.parent))
     assert (status, said) == (
         0,
-        "Waiting for the module: its mount has 120 s, or one of its handlers is slow. "
+        "Waiting for the module: its mount has 120 s, its cleanup as many, or a handler is slow. "
         "ctrl+c ends the check.\n",
     )
 

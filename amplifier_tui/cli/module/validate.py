@@ -72,8 +72,8 @@ def _told_of_a_wait() -> Iterator[None]:
     from amplifier_tui.kernel.mounting.mount import MOUNT_SECONDS
 
     words = (
-        f"Waiting for the module: its mount has {MOUNT_SECONDS:g} s, or one of its handlers is "
-        "slow. ctrl+c ends the check."
+        f"Waiting for the module: its mount has {MOUNT_SECONDS:g} s, its cleanup as many, "
+        "or a handler is slow. ctrl+c ends the check."
     )
     waiting = threading.Timer(PATIENCE, lambda: click.echo(words, err=True))
     waiting.daemon = True

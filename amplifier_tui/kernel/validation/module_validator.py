@@ -2,10 +2,14 @@
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.llm_errors import ConfigurationError
+from amplifier_tui.kernel.mounting import mount as mounting
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import named_text, place_of_error
@@ -26,6 +30,28 @@ _CONFIG: Final = (
     "Correct that line; or give what it needs in the config (module validate takes --config), or "
     "have mount() return None without it"
 )
+
+
+async def _clean_up(result: ValidationResult, coordinator: TrialCoordinator) -> None:
+    functions = coordinator._cleanup_fns
+    functions[:] = [partial(_run_cleanup, result, each) for each in functions]
+    await coordinator.cleanup()
+
+
+async def _run_cleanup(result: ValidationResult, cleanup: Callable[[], Any]) -> None:
+    clock = asyncio.timeout(mounting.MOUNT_SECONDS)
+    try:
+        async with clock:
+            await awaited(cleanup())
+    except TimeoutError as error:
+        if not clock.expired():
+            raise
+        result.fail(
+            "cleanup",
+            f"The cleanup did not end within {mounting.MOUNT_SECONDS:g} s: it waits for something",
+            "Cancel what it waits for first; a session that ends would wait for it, too",
+            where=place_of_error(error) or place_of(cleanup),
+        )
 
 
 class ModuleTrial(Protocol):
@@ -136,7 +162,7 @@ class ModuleValidator(ABC):
             coordinator.close_unawaited()
             if callable(cleanup):
                 coordinator.register_cleanup(cleanup)
-            await coordinator.cleanup()
+            await _clean_up(result, coordinator)
 
     def _unchecked(self, result: ValidationResult, why: str) -> None:
         """Add that nothing was mounted, for want of what the module needs."""

@@ -290,6 +290,19 @@ async def test_a_mount_that_waits_for_ever_is_given_up(
     assert "did not finish mounting within 0.01 s" in check.message
 
 
+async def test_cleanups_that_wait_for_ever_are_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mount, "MOUNT_SECONDS", 0.01)
+    waits = "\nimport asyncio\nasync def waits():\n    await asyncio.Event().wait()\n"
+    source = f"{TOOL}    coordinator.register_cleanup(waits)\n    return lambda: waits()\n{waits}"
+    result = await validated("tool", tmp_path, source)
+    first, second = result.errors
+    assert first.message == "The cleanup did not end within 0.01 s: it waits for something"
+    assert first.where == second.where
+    assert first.where.endswith(f"__init__.py:{len(source.splitlines())}")
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
