@@ -101,6 +101,15 @@ def test_a_folder_that_is_there_is_left_as_it_is(tmp_path: Path, capsys: Capture
     assert list((tmp_path / "amplifier-module-tool-mine").iterdir()) == []
 
 
+@pytest.mark.parametrize(("kind", "name"), [("tool", "bash"), ("orchestrator", "loop-basic")])
+def test_the_name_of_a_module_of_the_program_is_refused(
+    kind: str, name: str, tmp_path: Path, capsys: Capture
+) -> None:
+    assert run(["module", "new", kind, name, "--in", str(tmp_path)]) == 2
+    assert f"{name}' already, which comes with the program." in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 # --- bundles ---------------------------------------------------------------------------------
 
 

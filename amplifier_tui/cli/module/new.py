@@ -23,16 +23,23 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 def new(kind: str, name: str, parent: str, as_json: bool) -> None:
     """Write a module of a KIND, to be changed: a folder with a package, an entry point and a test.
 
-    NAME is lower case letters, digits and -; the kind's prefix is put before it. A folder that is
-    there already is left as it is.
+    NAME is lower case letters, digits and -; the kind's prefix is put before it. It is none of the
+    program's own modules. A folder that is there already is left as it is.
     """
     from amplifier_tui.cli.bundle.common import print_json
+    from amplifier_tui.kernel.mounting.discovery import installed_modules, is_built_in
 
     prefix = f"{_PREFIXES.get(kind, kind)}-"
     name = name.removeprefix(prefix)
     if not _NAME.fullmatch(name):
         raise click.BadParameter("is lower case letters, digits and -, such as word-count")
     module_id = f"{prefix}{name}"
+    known = installed_modules().get(module_id)
+    if known is not None and is_built_in(known):
+        raise click.UsageError(
+            f"There is a module {module_id!r} already, which comes with the program. "
+            "Take another name."
+        )
     folder = Path(os.path.expanduser(parent)) / f"amplifier-module-{module_id}"
     try:
         written = _write(folder, kind, module_id, name)
