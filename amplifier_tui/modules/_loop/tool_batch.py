@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from threading import current_thread, main_thread
 from typing import Any, Final
 from uuid import uuid4
 
@@ -155,6 +156,11 @@ class ToolBatch:
             raise RuntimeError("the tool cancelled itself") from error
         except SystemExit as error:
             raise RuntimeError(f"the tool tried to end the program (exit {error.code})") from error
+        except KeyboardInterrupt as error:
+            if current_thread() is main_thread():
+                # The user's own comes there, and only there.
+                raise
+            raise RuntimeError("the tool raised KeyboardInterrupt") from error
         finally:
             if token is not None:
                 token.register_tool_complete(call.id)

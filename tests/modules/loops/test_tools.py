@@ -1,5 +1,6 @@
 import asyncio
 import base64
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -110,6 +111,19 @@ async def test_a_tool_can_neither_end_the_program_nor_cancel_the_turn(error: Bas
     bench = Bench(calls(call("t")), says("Still here."), tools={"t": Tool("t", fail)})
     assert await bench.run() == "Still here."
     assert "t failed" in bench.results()["c1"]
+
+
+def test_a_tool_that_raises_keyboard_interrupt_failed_and_nobody_interrupted_it():
+    async def fail(_: dict[str, Any]) -> ToolResult:
+        raise KeyboardInterrupt
+
+    bench = Bench(calls(call("t")), says("Still here."), tools={"t": Tool("t", fail)})
+    # Sessions run in a thread of their own, where ctrl+c does not arrive.
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(asyncio.run, bench.run()).result() == "Still here."
+    said = "t failed: RuntimeError: the tool raised KeyboardInterrupt"
+    line = fail.__code__.co_firstlineno + 1
+    assert bench.results()["c1"] == f"{said} ({__file__}:{line})"
 
 
 @pytest.mark.parametrize(
