@@ -386,7 +386,7 @@ class PlainSession:
         for event in self.client.drain():
             if isinstance(event, SessionClosed):
                 self._resume = event.resume_command
-                if event.unsaved:
-                    self.say(f"{event.unsaved}.")
+                for said in filter(None, (event.unsaved, event.ends)):
+                    self.say(f"{said}.")
         if self._resume:
             self.say(f"Resume with: {self._resume} --plain")

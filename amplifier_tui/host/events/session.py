@@ -139,12 +139,14 @@ class SessionClosed(HostEvent):
     Attributes:
         resume_command: Opens it again; empty when nothing was said in it, or nothing is on disk.
         unsaved: What of it the disk did not take, and why, one sentence; it is lost.
+        ends: What of it does not hold when it is opened again, one sentence; empty for nothing.
     """
 
     reason: str = ""
     resume_command: str = ""
     last_answer: str = ""
     unsaved: str = ""
+    ends: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

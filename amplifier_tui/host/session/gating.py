@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _RULES_AFTER: Final = 0.3
 """Seconds after which an open session reads its rules unasked."""
+_ENDS: Final = "What was allowed for this session alone is asked about again when it is resumed"
 
 
 class Gating:
@@ -86,6 +87,7 @@ class Gating:
         self._lost = ""
         """Why rules of the bundle or the session may be missing."""
         self._unkept: set[Rule] = set()
+        self._allowing = False
         self._loop = asyncio.get_running_loop()
         self.main: SessionGate | None = None
         policy = read_policy(plan, bundle)
@@ -209,6 +211,8 @@ class Gating:
         """Keep what the session's own rules deny and ask about for as long as there is it."""
         from amplifier_tui.host.gate.rules.of_session import as_stored, go_along
 
+        own = (rule for rule in book.rules if rule.scope == "session" and not rule.planned)
+        self._allowing = any(rule.verdict == "allow" for rule in own)
         store, mask = self._sender.store, self._sender.redactor.text
         rules = go_along(book.rules)
         secret = [rule for rule in rules if mask(rule.inside) != rule.inside]
@@ -221,6 +225,11 @@ class Gating:
         if kept != store.metadata.rules:
             store.metadata.rules = kept
             store.save_metadata()
+
+    @property
+    def ends(self) -> str:
+        """What does not hold when the session is opened again, as a sentence; empty for nothing."""
+        return _ENDS if self._allowing else ""
 
     def _may_be_lost(self, why: str) -> None:
         self._lost = why

@@ -437,7 +437,8 @@ class LiveSession:
         self._recorder.detach()
         self._normalizer.close()
         self.store.close()
-        event = session_closed(self.sender, self.begun, reason, self._last_answer)
+        ends = self.gating.ends
+        event = session_closed(self.sender, self.begun, reason, self._last_answer, ends)
         self.sender.send(event)
         logger.info("Session %s closed in %.2f s", self.session_id, time() - began)
         return event

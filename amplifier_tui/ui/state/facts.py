@@ -15,7 +15,7 @@ class Facts(FieldSection):
     `efforts` are the levels of effort the model has, and `effort` the one it is told.
     `resume_command` is known when it is closed. `held` says that another window has it open, or
     had it until now. `saved` is False while something of it waits for the disk; `unsaved` says
-    what was lost when it was closed.
+    what was lost when it was closed, `ends` what does not hold when it is resumed.
     """
 
     def reset(self) -> None:
@@ -41,13 +41,13 @@ class Facts(FieldSection):
         self.last_answer = ""
         self.held: events.SessionHeld | None = None
         self.saved = True
-        self.unsaved = ""
+        self.unsaved = self.ends = ""
 
     def begin(self, session_id: str) -> None:
         """Follow another session from here on; what was known stays until it is open."""
         self.session_id = session_id
         self.opened = self.closed = self.absent = self.unopened = False
-        self.saved, self.unsaved = True, ""
+        self.saved, self.unsaved, self.ends = True, "", ""
         self.resume_command = self.last_answer = ""
         self.touch()
 
@@ -101,7 +101,7 @@ class Facts(FieldSection):
         self.closed, self.opened = True, False
         self.resume_command = event.resume_command
         self.last_answer = event.last_answer
-        self.unsaved = event.unsaved
+        self.unsaved, self.ends = event.unsaved, event.ends
 
     @on(events.SavingChanged, live=True)
     def _saving_changed(self, event: events.SavingChanged) -> None:

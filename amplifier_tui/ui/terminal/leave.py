@@ -22,13 +22,14 @@ _BEGAN = time.time()
 class Farewell(NamedTuple):
     """How the program ended: the agent's last words, how to open the session again (empty when
     nothing was said in it), and why, when not because the user wanted to. `also` opens the other
-    sessions of the window again.
+    sessions of the window again. `ends` says what does not hold in it then.
     """
 
     last_answer: str = ""
     resume_command: str = ""
     problem: str = ""
     also: tuple[str, ...] = ()
+    ends: str = ""
 
 
 def farewell_text(farewell: Farewell, columns: int = 80, rows: int = 24) -> str:
@@ -41,7 +42,8 @@ def farewell_text(farewell: Farewell, columns: int = 80, rows: int = 24) -> str:
 
     after = [clean(farewell.problem)] if farewell.problem else []
     if farewell.resume_command:
-        after.append(f"Resume with: {clean(farewell.resume_command)}")
+        ends = f"\n{clean(farewell.ends)}." if farewell.ends else ""
+        after.append(f"Resume with: {clean(farewell.resume_command)}{ends}")
     if farewell.also:
         after.append("\n".join(("The others:", *map(clean, farewell.also))))
     lines = _wrapped(clean(farewell.last_answer).strip(), columns)

@@ -13,6 +13,7 @@ from amplifier_tui.host.events import (
     ApprovalRequested,
     ApprovalResolved,
     Notice,
+    SessionClosed,
     SessionOpened,
     ToolEnded,
     TurnEnded,
@@ -345,6 +346,24 @@ def test_what_a_session_denies_and_asks_about_holds_for_as_long_as_there_is_it(
     last = drive()
     last.open(resume=copied.name)
     holds(last)
+
+
+@pytest.mark.parametrize(("line", "ends"), [("allow web", True), ("deny web", False)])
+def test_what_was_allowed_for_a_session_ends_with_it_and_that_is_said(
+    project: Project, drive: Callable[..., Driver], line: str, ends: bool
+) -> None:
+    first = drive()
+    opened(project, first, {"read_file": {"file_path": "a.txt"}})
+    assert not got(first.client.add_rule(line, "session"))
+    first.turn("go")
+    first.close()
+    (closed,) = first.of(SessionClosed)
+    assert bool(closed.ends) is ends
+    again = drive()
+    again.open(resume="last")
+    assert len(got(again.client.rules())) == (0 if ends else 1)
+    again.close()
+    assert not again.of(SessionClosed)[0].ends
 
 
 def test_rules_of_a_session_that_can_t_be_read_again_let_nothing_through(

@@ -206,14 +206,15 @@ async def test_quitting_closes_the_session_and_brings_the_last_words_home() -> N
         closing=SessionClosed(
             session_id=SESSION,
             last_answer="All *done*.",
-            resume_command="amplifier-tui --resume s1",
+            resume_command="resume s1",
+            ends="A rule ends",
         )
     )
     async with running(client) as drive:
         await drive.press("ctrl+x", "q")
         await drive.until(lambda: drive.app.return_value is not None)
         assert client.named("close") == [()]
-        assert drive.app.return_value == Farewell("All *done*.", "amplifier-tui --resume s1", "")
+        assert drive.app.return_value == Farewell("All *done*.", "resume s1", ends="A rule ends")
 
 
 async def test_a_session_that_does_not_close_does_not_hold_the_user(

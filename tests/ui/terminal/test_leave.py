@@ -33,6 +33,8 @@ def test_the_farewell_is_plain_capped_and_says_how_to_come_back() -> None:
     assert rows[0] == f"… {200 - 17} lines more in the session"
     assert text.endswith("Resume with: amplifier-tui --resume abc")
     assert farewell_text(Farewell()) == ""
+    words = farewell_text(Farewell("", "resume it", ends="A rule ends"))
+    assert words == "Resume with: resume it\nA rule ends."
 
 
 def test_the_farewell_is_wrapped_at_words_and_fits_any_terminal() -> None:

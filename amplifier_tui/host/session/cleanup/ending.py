@@ -47,12 +47,13 @@ def unsaved_words(store: SessionStore, begun: Mapping[int, int]) -> str:
 
 
 def session_closed(
-    sender: Sender, begun: Mapping[int, int], reason: str, last_answer: str
+    sender: Sender, begun: Mapping[int, int], reason: str, last_answer: str, ends: str = ""
 ) -> SessionClosed:
     """Return the event that says a session is closed, once its store is; say what is lost.
 
     Args:
         begun: As for `unsaved_words`.
+        ends: What does not hold when it is opened again.
     """
     store = sender.store
     if unsaved := unsaved_words(store, begun):
@@ -66,6 +67,7 @@ def session_closed(
         resume_command=resume_command(sender.session_id, project) if there else "",
         last_answer=sender.redactor.text(last_answer) if said else "",
         unsaved=unsaved,
+        ends=ends if there else "",
     )
 
 

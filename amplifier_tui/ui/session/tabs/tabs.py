@@ -166,7 +166,8 @@ class SessionTabs:
         self.changed()
         farewell = await link.close(timeout, draft)
         again = f" {farewell.resume_command} opens it again." if farewell.resume_command else ""
-        self._screen.say(f"{words}{again} {farewell.problem}".rstrip())
+        ends = f" {farewell.ends}." if farewell.ends else ""
+        self._screen.say(f"{words}{again}{ends} {farewell.problem}".rstrip())
         self._screen.app.set_timer(0.5, pace.session_changed)
 
     async def close_all(self, timeout: float) -> Farewell:
