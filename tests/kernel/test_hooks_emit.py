@@ -154,6 +154,12 @@ async def test_deny_ends_the_emit_and_comes_back_as_the_handler_put_it(
     assert never.seen == []
 
 
+async def test_a_denial_without_a_reason_says_whose_it_is(hooks: HookRegistry) -> None:
+    hooks.register("x", Recorder({"action": "deny"}), name="quiet-hours")
+    reason = (await hooks.emit("x", {})).reason
+    assert reason == "The hook 'quiet-hours' denied this and gave no reason."
+
+
 async def test_modified_data_is_what_later_handlers_and_the_emitter_see(
     hooks: HookRegistry,
 ) -> None:

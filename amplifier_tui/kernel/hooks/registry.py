@@ -52,6 +52,7 @@ logger = logging.getLogger(__name__)
 
 _SAID: Final = 300
 """Characters of what a handler raised that are told with its place."""
+_NO_REASON: Final = "The hook '{}' denied this and gave no reason."
 
 
 class HookRegistry(Registrations):
@@ -243,6 +244,8 @@ class HookRegistry(Registrations):
                 continue
             if answer.action == "deny":
                 result = answer
+                if not answer.reason:
+                    result = changed(answer, reason=_NO_REASON.format(entry.whose))
                 break
             if answer.action == "modify":
                 if answer.data is not None:
