@@ -51,6 +51,11 @@ EXAMPLES = {
 }
 
 
+def test_every_field_of_a_hook_result_is_told_of() -> None:
+    told = set(re.findall(r"`(\w+)`", README))
+    assert set(HookResult.model_fields) - told == {"action"}
+
+
 def test_every_example_is_run_here_and_is_at_most_thirty_lines() -> None:
     assert sorted(files()) == sorted(
         name for package, test in EXAMPLES.items() for name in (f"{package}/__init__.py", test)
