@@ -42,4 +42,5 @@ def test_an_id_without_quotes_is_told_with_them(table: str, capsys: Capture) -> 
 def test_what_is_wrong_in_the_keymap_is_told_with_the_nearest_id(capsys: Capture) -> None:
     keymap('[keys]\n"pane.module" = "f9"\n')
     assert run(["keys"]) == 1
-    assert "no such action; did you mean pane.modules?" in capsys.readouterr().err
+    said = "[keys] pane.module: no such action; did you mean pane.modules?"
+    assert f"Error: {user_config_dir() / 'keymap.toml'}:2: {said}" in capsys.readouterr().err

@@ -44,6 +44,6 @@ def keys(context: click.Context, as_json: bool) -> None:
     for line in table(rows) if not as_json else ():
         click.echo(line)
     for error in keymap.errors:
-        complain("Error", f"{file.parent}: {error}", "red")
+        complain("Error", error, "red")
     if keymap.errors:
         context.exit(1)

@@ -11,6 +11,7 @@
 ```
 """
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,8 @@ _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
 _PICTURES = "\u3000"
 """Where the characters begin that no key of a keyboard types."""
 _TYPING: frozenset[KeyScope] = frozenset(("screen", "prompt"))
+_HEADER = re.compile(r"""\s*\[\s*["']?([^]"'.\s]+)""")
+_ENTRY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[.=]""")
 
 Wanted = dict[str, list[str]]
 """Key names by action id, as the file has them."""
@@ -62,31 +65,45 @@ def pane_actions() -> tuple[Action, ...]:
 def load_keymap(path: Path) -> Keymap:
     """Read a keymap file. What is wrong in it is an error line, and leaves the default in force."""
     try:
-        data = tomllib.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        data = tomllib.loads(text)
     except FileNotFoundError:
         return Keymap()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         keymap = Keymap()
-        keymap.errors.append(f"{path}: {error}. All keys keep their defaults.")
+        keymap.errors.append(f"{_unread(path, error)}. All keys keep their defaults.")
         return keymap
-    return build_keymap(data, where=path.name)
+    return build_keymap(data, where=str(path), text=text)
 
 
-def build_keymap(data: dict[str, Any], where: str = "keymap.toml") -> Keymap:
-    """Return what holds of parsed keymap data; error lines name the file as `where`."""
-    return _KeymapBuilder(where).build(data)
+def build_keymap(data: dict[str, Any], where: str = "keymap.toml", text: str = "") -> Keymap:
+    """Return what holds of parsed keymap data; errors name the file as `where`, lines of `text`."""
+    return _KeymapBuilder(where, text).build(data)
+
+
+def _unread(path: Path, error: OSError | ValueError) -> str:
+    """Return why a file can't be read, after its path and the line."""
+    if isinstance(error, OSError):
+        return f"{path}: {error.strerror or error}"
+    if isinstance(error, UnicodeDecodeError):
+        line = error.object.count(b"\n", 0, error.start) + 1
+        return f"{path}:{line}: This is not UTF-8"
+    said, _, place = str(error).partition(" (at line ")
+    line_said = place.partition(",")[0]
+    return f"{path}:{line_said}: {said}" if line_said else f"{path}: {said}"
 
 
 class _KeymapBuilder:
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, text: str) -> None:
         self._where = where
+        self._text = text
         self._keymap = Keymap()
         self._actions = {action.id: action for action in (*ACTIONS, *pane_actions())}
 
     def build(self, data: dict[str, Any]) -> Keymap:
         for name in (name for name in data if name not in ("keys", "chords")):
             words = f"unknown table [{name}]; use [keys] and [chords]."
-            self._keymap.errors.append(f"{self._where}: {words}")
+            self._keymap.errors.append(f"{self._place(name)}: {words}")
         keys, chords = self._entries(data, "keys"), self._entries(data, "chords")
         for action_id, wanted in keys.items():
             self._set_keys(self._actions[action_id], wanted, keys)
@@ -97,13 +114,29 @@ class _KeymapBuilder:
         return self._keymap
 
     def _refuse(self, table: str, action_id: str, words: str) -> None:
-        self._keymap.errors.append(f"{self._where}: [{table}] {action_id}: {words}")
+        place = self._place(table, action_id)
+        self._keymap.errors.append(f"{place}: [{table}] {action_id}: {words}")
+
+    def _place(self, table: str, action_id: str = "") -> str:
+        """Return file and line of an entry; of its table where the entry is written otherwise."""
+        inside, found = "", 0
+        for number, row in enumerate(self._text.splitlines(), 1):
+            header, entry = _HEADER.match(row), _ENTRY.match(row)
+            name = entry.group(entry.lastindex or 0) if entry else ""
+            if header:
+                inside = header[1]
+            elif inside == table and name == action_id:
+                return f"{self._where}:{number}"
+            if not found and table == (inside or name):
+                found = number
+        return f"{self._where}:{found}" if found else self._where
 
     def _entries(self, data: dict[str, Any], table: str) -> Wanted:
         """Return the rows of a table that name an action and keys."""
         rows = data.get(table, {})
         if not isinstance(rows, dict):
-            self._keymap.errors.append(f"{self._where}: [{table}] must be a table of action ids.")
+            words = f"[{table}] must be a table of action ids."
+            self._keymap.errors.append(f"{self._place(table)}: {words}")
             return {}
         found: Wanted = {}
         for action_id, value in rows.items():

@@ -171,12 +171,34 @@ def test_no_keymap_makes_it_raise_or_gives_a_key_two_meanings(keys: dict, chords
     assert keymap.keys_of(BY_ID["prompt.send"])
 
 
-def test_a_broken_file_leaves_every_default_and_names_the_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("written", "line", "words"),
+    [
+        (b"[keys\n", 1, "Expected ']' at the end of a table declaration. All keys keep"),
+        (b'[keys]\n"app.help" = "\xff"\n', 2, "This is not UTF-8. All keys keep"),
+        (b'# "x" = 1\n[keys]\n"app.help" = "f9"\n"x" = "f8"\n', 4, "[keys] x: no such action"),
+        (b"[ chords ]\n\n'app.help' = ['a', 'b']\n", 3, "[chords] app.help: a chord is one key"),
+        (b'[chords]\n"app.help" = "h"\n[keys]\npane.help = "f8"\n', 4, "[keys] pane: no such"),
+        (b'[keys]\n"pane.modules" = "f3"\n"pane.events" = "x"\n', 3, "[keys] pane.events: x "),
+        (b'keys."app.help" = 3\n', 1, "[keys] app.help: must be a key"),
+        (b"\nchords = 3\n", 2, "[chords] must be a table"),
+        (b"\n[colours]\n", 2, "unknown table [colours]"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told_with_path_and_line(
+    tmp_path: Path, written: bytes, line: int, words: str
+) -> None:
     path = tmp_path / "keymap.toml"
-    path.write_text("[keys\n")
-    keymap = load_keymap(path)
-    assert str(path) in keymap.errors[0] and "line 1" in keymap.errors[0]
+    path.write_bytes(written)
+    assert load_keymap(path).errors[0].startswith(f"{path}:{line}: {words}")
+
+
+def test_a_file_that_is_not_there_says_nothing_and_a_folder_says_its_path_once(
+    tmp_path: Path,
+) -> None:
     assert load_keymap(tmp_path / "none.toml").errors == []
+    (error,) = load_keymap(tmp_path).errors
+    assert error == f"{tmp_path}: Is a directory. All keys keep their defaults."
 
 
 @pytest.mark.parametrize(
@@ -207,7 +229,8 @@ async def test_the_users_keymap_is_in_force_and_shown() -> None:
         '"session.new" = "f10"\n"nothing.here" = "f5"\n[chords]\n"session.bundles" = "B"\n'
     )
     async with running() as drive:
-        assert "no such action" in drive.text()
+        assert "keymap.toml:6: [keys] nothing.here: no such action" in drive.text()
+        assert str(folder) not in drive.text()
         await drive.write("a")
         await drive.press("enter")
         await drive.write("b")

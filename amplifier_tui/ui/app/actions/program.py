@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,11 +81,13 @@ def editor(app: SessionApp) -> None:
 
 async def load_keys(app: SessionApp) -> None:
     """Read keymap and prompt history in a thread, put them in force, and say what is refused."""
-    keymap = await asyncio.to_thread(_read_keymap, user_config_dir() / "keymap.toml")
+    file = user_config_dir() / "keymap.toml"
+    keymap = await asyncio.to_thread(_read_keymap, file)
     app.set_keymap({name: keys or f"unbound-{name}" for name, keys in keymap.keys.items()})
     app.main.use_keymap(keymap)
     for error in keymap.errors:
-        app.say(error, "warning")
+        # Its folder would leave no room for the reason.
+        app.say(error.removeprefix(f"{file.parent}{os.sep}"), "warning")
     app.history.merge(await asyncio.to_thread(app.history.load))
 
 
