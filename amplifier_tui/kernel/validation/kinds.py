@@ -190,6 +190,20 @@ class ToolValidator(InstanceValidator):
             result.add(_no_schema(instance, where))
         result.add(check_method("tool_execute", "Tool.execute()", instance.execute, ("input",)))
 
+    async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
+        """Add ``tool_answer`` where execute() returns nothing: its source is read.
+
+        It is not called: nobody knows what it would do.
+        """
+        from amplifier_tui.kernel.validation.returns import plain_return
+
+        tools = coordinator.get_mounted("tools").values()
+        for value, where in filter(None, (plain_return(tool.execute) for tool in tools)):
+            if value == "None":
+                problem = 'Tool.execute() returns nothing: the model reads "Success"'
+                result.fail("tool_answer", problem, "Return a ToolResult", "warning", where)
+        return bool(tools)
+
 
 def _no_schema(tool: Any, where: str) -> ValidationCheck:
     near = nearest("input_schema", (each for each in dir(tool) if not each.startswith("_")))

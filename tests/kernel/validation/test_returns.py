@@ -1,4 +1,4 @@
-"""A provider that returns no response is found in its source: it can't be called for a trial."""
+"""A provider or a tool that returns nothing is found in its source: it can't be called for that."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from amplifier_tui.kernel.validation import VALIDATORS
 from amplifier_tui.kernel.validation.returns import plain_return
 from tests.kernel.validation.packages import check_of, write
-from tests.kernel.validation.test_validators import PROVIDER
+from tests.kernel.validation.test_validators import PROVIDER, TOOL
 
 
 class Provider:
@@ -73,3 +73,14 @@ async def test_the_author_is_told_and_the_module_mounts_all_the_same(tmp_path: P
     assert not check.passed and check.message == "Provider.complete() returns nothing"
     assert str(package / "__init__.py:") in check.where and "ChatResponse" in check.remedy
     assert (await VALIDATORS["provider"]().validate(package)).passed
+
+
+async def test_a_tool_that_returns_nothing_passes_with_a_warning(tmp_path: Path) -> None:
+    told = await VALIDATORS["tool"](runs=True).validate(write(tmp_path, TOOL))
+    check = check_of(told, "tool_answer")
+    assert told.passed and told.warnings == [check]
+    assert check.message == 'Tool.execute() returns nothing: the model reads "Success"'
+    assert check.where.endswith("__init__.py:8")
+    whole = TOOL.replace("return None", "return {'success': True}")
+    told = await VALIDATORS["tool"](runs=True).validate(write(tmp_path, whole))
+    assert told.passed and not told.warnings
