@@ -418,3 +418,16 @@ async def test_what_was_jumped_over_is_gone_back_to_and_said() -> None:
         await drive.until(lambda: "Not all of it was shown yet: read on" in drive.text())
         await drive.press("o")
         await drive.closed()
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_what_was_unfolded_and_is_all_on_the_screen_was_shown() -> None:
+    async with running(size=(120, 36)) as drive:
+        await drive.push(asked(*(source(number) for number in range(4))))
+        await drive.dialog(TrustDialog)
+        await drive.press("enter")
+        assert all(f"tool-{number}" in drive.text() for number in range(4))
+        await drive.press("u")
+        await drive.closed()
+        (decision,) = decisions(drive)
+        assert len(decision.accepted) == 4

@@ -124,8 +124,8 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         """Fold or open what the cursor is on."""
         self.query_one(TrustList).fold()
 
-    @on(TrustList.Ticked)
-    def _ticked(self) -> None:
+    @on(TrustList.Changed)
+    def _changed(self) -> None:
         self._show_keys()
 
     def _show_keys(self) -> None:

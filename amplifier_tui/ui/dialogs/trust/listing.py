@@ -32,8 +32,8 @@ class TrustList(LineView[TrustRow]):
         Binding("pagedown", "page(1)", show=False),
     ]
 
-    class Ticked(Message):
-        """Something was ticked, or is no more."""
+    class Changed(Message):
+        """Something was ticked or folded, or is no more."""
 
     def __init__(self, asked: "TrustAsked", picks: TrustPicks) -> None:
         super().__init__(id="trust-list")
@@ -84,6 +84,7 @@ class TrustList(LineView[TrustRow]):
         Returns:
             Whether there is one.
         """
+        self.note_seen()
         accepted = self._picks.accepted
         rows = (
             at
@@ -139,13 +140,14 @@ class TrustList(LineView[TrustRow]):
         self._picks.folded ^= {about}
         self.lay_out()
         self.put_cursor(max(0, self.find_row(about)))
+        self.post_message(self.Changed())
 
     def tick(self) -> None:
         """Tick what the cursor is on, or take its tick away."""
         if self._about:
             self._picks.toggle(self._about)
             self.lay_out()
-            self.post_message(self.Ticked())
+            self.post_message(self.Changed())
 
     def on_click(self, event: events.Click) -> None:
         """Tick what was clicked; a click on an owner folds or opens it."""
