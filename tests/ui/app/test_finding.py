@@ -61,6 +61,17 @@ async def test_words_are_found_while_they_are_typed_also_in_folded_parts(
         assert drive.app.focused is drive.app.main.prompt.input
 
 
+async def test_words_are_found_in_what_a_very_long_prompt_leaves_out() -> None:
+    lines = [f"pasted line {number} " + "and so on " * 6 for number in range(5_000)]
+    async with running(size=(80, 24)) as drive:
+        entry = UserEntry(key="u1", text="\n".join(lines))
+        drive.app.main.transcript.apply([EntryChange(op="add", entry=entry)])
+        await drive.pilot.pause()
+        await drive.press("ctrl+f", *"line 4321")
+        await drive.until(lambda: said(drive).strip().startswith("1 of 1"))
+        await drive.until(lambda: "pasted line 4321" in shown(drive))
+
+
 async def test_words_that_come_in_one_piece_with_the_key_are_what_is_looked_for() -> None:
     async with running() as drive:
         await conversation(drive)

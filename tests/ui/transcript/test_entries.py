@@ -300,7 +300,7 @@ def test_a_long_prompt_is_folded_until_it_is_opened() -> None:
     assert drawn(pasted)[-1] == "  █ what is wrong here?"
     wide = UserEntry(key="u", text="漢" * 1_000_000)
     assert "  █ … 998 kB · ctrl+o" in drawn(wide) and drawn(wide)[-1].endswith("漢")
-    assert drawn(wide, opened=True)[-1] == "  █ … 900 kB"
+    assert drawn(wide, opened=True)[-1] == "  █ … 900 kB · ctrl+x ;"
 
 
 def test_a_prompt_keeps_its_lines_and_names_what_was_attached() -> None:

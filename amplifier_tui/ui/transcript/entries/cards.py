@@ -48,14 +48,15 @@ _ROOM = 4
 _FOLDED_SIZE = 1_500
 _LAST, _LAST_SIZE = 3, 300
 """Rows and characters of its end: below what was pasted stands what is asked."""
-_MOST = 100_000
+_MOST, _MOST_WHOLE = 100_000, 1_000_000
+"""Characters that are shown of one that is expanded, and of all of it."""
 
 
 def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
     """Return the prompt; a long one shows its beginning and its end unless expanded."""
     column = scene.column
     whole = entry.text.strip("\n")
-    text = whole[:_MOST]
+    text = whole[: _MOST_WHOLE if scene.whole else _MOST]
     folded, end = is_long(entry) and not scene.expanded, ""
     if folded:
         text = "\n".join(text[:_FOLDED_SIZE].split("\n")[: FOLDED - _LAST])
@@ -67,7 +68,8 @@ def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
     if hidden:
         newlines = whole.count("\n", len(text) + 1, len(text) + hidden)
         more = counted(newlines, "more line") if newlines else size(hidden)
-        lines.append(rest_line(more, scene, "view.expand" if folded else ""))
+        way = "view.expand" if folded else "" if scene.whole else "view.whole"
+        lines.append(rest_line(more, scene, way))
     lines += text_lines(end, "user", column.measure) if end else []
     shown = {card.name for card in entry.images}
     files = [name for name in entry.attachments if PurePath(name).name not in shown]
