@@ -286,6 +286,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         """
         if self.key_order.waits(event):
             return
+        if isinstance(event, events.Key) and event.key.startswith("alt+"):
+            # Without the kitty protocol it comes with its letter, which fields would take.
+            event.character = None if self.keymap.binds(event.key) else event.character
         if isinstance(event, (events.InputEvent, events.Paste)):
             # Also one that no widget wanted: the dialog may have opened while they were asked.
             while isinstance(self.screen, Overlay) and await self.screen.comes():

@@ -109,6 +109,10 @@ class Keymap:
         actions = in_scope(scope)
         return {key: a.run for a in actions for key in self.keys_of(a).split(",") if key}
 
+    def binds(self, key: str) -> bool:
+        """Return whether a key runs anything in any scope."""
+        return any(key in self.keys_of(action).split(",") for action in ACTIONS)
+
     def by_chord(self) -> dict[str, Action]:
         """Return the actions by the key that follows the leader."""
         return {chord: a for a in ACTIONS if (chord := self.chord_of(a))}

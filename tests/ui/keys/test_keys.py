@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual import events
 
 from amplifier_tui.host.events import TurnStarted
 from amplifier_tui.paths import user_config_dir
@@ -246,6 +247,22 @@ async def test_the_users_keymap_is_in_force_and_shown() -> None:
         assert "ctrl+x B" in drive.text()
         await drive.write("keys and commands")
         assert "F9" in drive.text()
+
+
+@pytest.mark.parametrize("focus", ["prompt", "pane"])
+async def test_a_key_with_alt_that_is_bound_is_no_letter(focus: str) -> None:
+    folder = user_config_dir()
+    folder.mkdir(parents=True)
+    (folder / "keymap.toml").write_text('[keys]\n"app.help" = "alt+m"\n')
+    async with running() as drive:
+        if focus == "pane":
+            await drive.press("f2")
+        drive.app.post_message(events.Key("alt+n", "n"))
+        await drive.settle()
+        assert drive.draft == "n", "an escape that came with the letter, over a slow line"
+        drive.app.post_message(events.Key("alt+m", "m"))
+        await drive.dialog(Help)
+        assert drive.draft == "n"
 
 
 async def test_the_prompt_names_the_users_keys() -> None:
