@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import clean, one_line
@@ -383,6 +384,8 @@ class SessionLink:
                 self._client.interrupt(False)
             elif activity.changing:
                 self._client.stop_change()
+            elif activity.slow_opening(time()):
+                self._client.interrupt(False)
             elif activity.blocker:
                 who = one_line(activity.blocker)
                 end = "if it goes on, quit and resume the session"

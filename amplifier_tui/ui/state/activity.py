@@ -9,6 +9,9 @@ from amplifier_tui.ui.state.section import FieldSection, on
 
 Stop = Literal["", "stopping…", "stopping now…"]
 
+SLOW = 3.0
+"""Seconds after which it is said what an opening waits for, and that it can be stopped."""
+
 _STREAM_WORDS: dict[events.BlockKind, str] = {
     "text": "answering",
     "thinking": "thinking",
@@ -57,6 +60,7 @@ class Activity(FieldSection):
         self.started = 0.0
         self._opened = False
         self._opening: float | None = None
+        self._mounting: dict[str, None] = {}
         self._turn_seen: tuple[int, float] | None = None
         self._rest()
 
@@ -112,6 +116,12 @@ class Activity(FieldSection):
         """Whether there is something that the user can stop."""
         return bool(self.running or self.commands or self.changing)
 
+    def slow_opening(self, now: float) -> str:
+        """Return what an opening waits for that takes its time; empty where none does."""
+        if self._opening is None or now - self._opening < SLOW:
+            return ""
+        return next(iter(self._mounting), "the session")
+
     @property
     def work(self) -> str:
         """What runs, with its article; empty when nothing does."""
@@ -119,11 +129,23 @@ class Activity(FieldSection):
             return "A turn"
         return "A command of yours" if self.commands else ""
 
-    def open_soon(self, at: float) -> None:
-        """Another session is being opened, since `at`."""
-        if self._opening is None and not self.running:
-            self._opening = at
-            self.touch()
+    def open_soon(
+        self, event: events.ModuleLoading | events.ModuleMounted | events.ModuleFailed
+    ) -> None:
+        """A module of another session, which is being opened, is mounted."""
+        if isinstance(event, events.ModuleLoading):
+            if self._opening is None and not self.running:
+                self._opening = event.at
+            self._mounts(event)
+        else:
+            self._mounted(event)
+        self.touch()
+
+    def _mounts(self, event: events.ModuleLoading) -> None:
+        self._mounting[event.instance or event.module_id] = None
+
+    def _mounted(self, event: events.ModuleMounted | events.ModuleFailed) -> None:
+        self._mounting.pop(event.instance or event.module_id, None)
 
     @on(events.TurnStarted, live=True, main=True)
     def _turn_started(self, event: events.TurnStarted) -> None:
@@ -174,6 +196,12 @@ class Activity(FieldSection):
     def _loading(self, event: events.ModuleLoading) -> None:
         if self._opening is None and not self._opened:
             self._opening = event.at
+        self._mounts(event)
+
+    @on(events.ModuleMounted, live=True)
+    @on(events.ModuleFailed, live=True)
+    def _loaded(self, event: events.ModuleMounted | events.ModuleFailed) -> None:
+        self._mounted(event)
 
     @on(events.ModuleChanging, live=True)
     def _module_changes(self, event: events.ModuleChanging) -> None:
@@ -188,11 +216,15 @@ class Activity(FieldSection):
     @on(events.SessionOpened, live=True)
     def _session_opened(self, event: events.SessionOpened) -> None:
         self._opened = True
-        self._opening = None
+        self._opened_or_not()
 
     @on(events.Failed, live=True)
     def _failed(self, event: events.Failed) -> None:
+        self._opened_or_not()
+
+    def _opened_or_not(self) -> None:
         self._opening = None
+        self._mounting = {}
 
     @on(events.ShellStarted, live=True)
     def _command_started(self, event: events.ShellStarted) -> None:

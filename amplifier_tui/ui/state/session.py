@@ -7,7 +7,9 @@ from amplifier_tui.host.events import (
     BudgetChanged,
     Failed,
     HostEvent,
+    ModuleFailed,
     ModuleLoading,
+    ModuleMounted,
     Notice,
     QueueChanged,
     SessionClosed,
@@ -194,8 +196,8 @@ class SessionState:
 
     def _keep(self, event: HostEvent) -> None:
         """Keep an event of a session that is being opened behind the one on screen."""
-        if isinstance(event, ModuleLoading):
-            self.activity.open_soon(event.at)
+        if isinstance(event, ModuleLoading | ModuleMounted | ModuleFailed):
+            self.activity.open_soon(event)
         if isinstance(event, Failed | Notice):
             self._dispatch(event)
         if isinstance(event, Notice):

@@ -216,6 +216,9 @@ def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
             # The activity says what becomes of it.
             words = f"{one_line(activity.changing)}: esc stops"
             return StatusSegment("notice", (("· ", "text"), (words, "text")))
+        if (slow := activity.slow_opening(now)) and state.trust.pending is None:
+            words = f"{one_line(slow)}: esc stops"
+            return StatusSegment("notice", (("· ", "text"), (words, "text")))
         if not (silent := state.silence(now)):
             if state.facts.saved:
                 return None

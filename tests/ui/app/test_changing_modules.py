@@ -2,10 +2,17 @@
 
 import time
 
-from amplifier_tui.host.events import ModuleChanging, ModuleLoading, QueueChanged, TurnStarted
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.events import (
+    ModuleChanging,
+    ModuleLoading,
+    ModuleMounted,
+    QueueChanged,
+    TurnStarted,
+)
 from amplifier_tui.ui.prompt.prompt import CHANGE, IDLE
 from tests.ui.driving import running
-from tests.ui.fake_client import SESSION
+from tests.ui.fake_client import SESSION, FakeClient
 
 
 def changing(change: str) -> ModuleChanging:
@@ -44,3 +51,33 @@ async def test_a_change_that_has_ended_leaves_the_prompt_as_it_was() -> None:
         assert "removing" not in drive.text()
         await drive.press("escape")
         assert drive.client.named("stop_change") == []
+
+
+class Opening(FakeClient):
+    """Says nothing of its own accord."""
+
+    def open(self, request: OpenRequest) -> None:
+        self.calls.append(("open", request))
+
+
+async def test_an_opening_that_takes_its_time_names_the_module_and_escape_stops_it() -> None:
+    async with running(Opening(), size=(80, 24), opened=False) as drive:
+        began = time.time()
+        ready = ModuleLoading(session_id=SESSION, module_id="tool-a", kind="tool", at=began)
+        await drive.push(ready, ModuleMounted(session_id=SESSION, module_id="tool-a", kind="tool"))
+        await drive.push(ModuleLoading(session_id=SESSION, module_id="tool-x", kind="tool"))
+        await drive.until(lambda: "opening" in drive.text())
+        assert "esc stops" not in drive.text(), "most openings are over before that is read"
+        await drive.press("escape")
+        assert not drive.client.named("interrupt")
+
+
+async def test_an_opening_that_takes_long_is_stopped_by_escape() -> None:
+    async with running(Opening(), size=(80, 24), opened=False) as drive:
+        await drive.push(ModuleLoading(session_id=SESSION, module_id="tool-a", kind="tool", at=1.0))
+        await drive.push(ModuleMounted(session_id=SESSION, module_id="tool-a", kind="tool"))
+        await drive.push(ModuleLoading(session_id=SESSION, module_id="tool-x", kind="tool", at=2.0))
+        await drive.until(lambda: "tool-x: esc stops" in drive.text())
+        assert "opening" in drive.text()
+        await drive.press("escape")
+        assert drive.client.named("interrupt") == [(False, 0)]

@@ -352,7 +352,7 @@ class MainScreen(SessionScreen):
             self.prompt.input.focus()
         elif self.agent_view is not None:
             self.action_main()
-        elif self._state.activity.stops or self._state.activity.blocker:
+        elif self.stops() or self._state.activity.blocker:
             self.post_message(StopRequested())
             # Who stops it from a row of the conversation writes next.
             self.prompt.input.focus()

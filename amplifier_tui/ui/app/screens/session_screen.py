@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
@@ -71,7 +72,7 @@ class SessionScreen(ConversationScreen):
         state = self._state
         if state is None or state.moment is not None or self.agent_view is not None:
             return False
-        return state.activity.stops
+        return state.activity.stops or bool(state.activity.slow_opening(time()))
 
     def focused_pane(self) -> str | None:
         """Return the pane that has the focus; a screen without panes has none."""
