@@ -77,7 +77,7 @@ class AnswerKeys:
         self._alone = alone
         self._last = float("-inf")
         self._held = self._word = self._letter = ""
-        self._in_grace = self._burst = self._single = self._writes = False
+        self._in_grace = self._burst = self._single = self._writes = self._guesses = False
         self._picking = True
         self.attended = attended
         """Whether the user came to it, or pressed a key of its own that is no typing."""
@@ -108,6 +108,8 @@ class AnswerKeys:
         """Note a key, and return the seconds since the one before."""
         gap, self._last = at - self._last, at
         self._burst = gap < min(BURST, self._alone)
+        if self._guesses:
+            self._guesses, self.guessed = False, gap < self._alone
         return gap
 
     def press(
@@ -156,12 +158,7 @@ class AnswerKeys:
     def take_field(self, at: float) -> str:
         """Return the action that opens the field which a key is for, empty when there is none."""
         stood = at - self._last >= min(BURST, self._alone)
-        if not (self._held and self._writes and stood):
-            return ""
-        guessed = not self.attended and at - self._last < self._alone
-        action = self.take_held()
-        self.guessed = guessed
-        return action
+        return self.take_held() if self._held and self._writes and stood else ""
 
     def wait(self, now: float) -> float:
         """Return the seconds after which to ask again whether a key stayed alone, 0 for now."""
@@ -181,4 +178,6 @@ class AnswerKeys:
             return ""
         action, self._held = self._held, ""
         self.came_early, self.guessed = self._in_grace, False
+        # The next key tells whether it goes on with that letter.
+        self._guesses = self._writes and not self.attended
         return "" if self._in_grace else action

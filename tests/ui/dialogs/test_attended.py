@@ -9,6 +9,7 @@ from amplifier_tui.host.client import Decision, QuestionAnswer, QuestionsReply
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
 from amplifier_tui.ui.dialogs.parts.question import AT_ONE_GO
+from amplifier_tui.ui.state import answer_keys
 from amplifier_tui.ui.state.answer_keys import SEEN
 from amplifier_tui.ui.terminal.input import key_name, key_time
 from tests.ui.driving import Driver, running
@@ -186,8 +187,26 @@ async def test_after_f_in_a_dialog_that_was_there_for_a_while_the_letters_are_th
         await drive.dialog(ApprovalDialog)
         last = await press(drive, [*"fno docs", "enter"], after=key_time() + SEEN)
         assert drive.app.screen.query_one("#reason", Input).value == "no docs"
-        assert AT_ONE_GO in drive.text() and not decisions(drive), "it may have been a prompt"
+        await drive.until(lambda: AT_ONE_GO in drive.text())
+        assert not decisions(drive), "it may have been a prompt"
         await press(drive, ["enter"], after=last + PAUSE)
         await drive.closed()
         assert decisions(drive) == [Decision(allow=False, reason="no docs")]
         assert drive.draft == ""
+
+
+async def test_a_prompt_that_begins_like_a_key_does_not_deny_where_the_field_opened_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answer_keys, "SEEN", 0.0)
+    async with running() as drive:
+        await drive.push(ask())
+        dialog = await drive.dialog(ApprovalDialog)
+        last = await press(drive, "f")
+        await drive.until(lambda: isinstance(dialog.focused, Input))
+        last = await press(drive, [*"ix docs", "enter"], after=last + HAND)
+        await drive.until(lambda: AT_ONE_GO in drive.text())
+        assert not decisions(drive)
+        await press(drive, ["enter"], after=last + PAUSE)
+        await drive.closed()
+        assert decisions(drive) == [Decision(allow=False, reason="ix docs")]

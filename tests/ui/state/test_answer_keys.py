@@ -219,10 +219,21 @@ def test_what_is_typed_after_it_is_for_the_field_where_the_question_was_there_fo
     found = keys()
     assert found.press(SEEN, "writes", "f", "reason") is Heard.KEPT
     assert found.take_field(SEEN + 0.1) == "reason"
+    found.gap(SEEN + 0.1)
     assert found.guessed, "it may have been the begin of a prompt"
+
+
+@pytest.mark.parametrize(("pause", "guessed"), [(0.1, True), (0.5, False)])
+def test_a_field_that_opened_before_the_next_letter_takes_it_for_what_goes_on_or_not(
+    pause: float, guessed: bool
+) -> None:
     found = keys()
     assert found.press(SEEN, "writes", "f", "reason") is Heard.KEPT
-    assert found.settle(SEEN + ALONE) == "reason" and not found.guessed
+    assert found.settle(SEEN + BURST + 0.01) == "reason"
+    found.gap(SEEN + pause)
+    assert found.guessed is guessed
+    found.gap(SEEN + pause + 1)
+    assert found.guessed is guessed, "the first letter tells"
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,9 @@ class QuestionSheet(GuardedSheet[T]):
         self._run_soon(self._answer_keys.take_field(event.time))
         if isinstance(self.focused, Input) and self.writes_at(event):
             # A line is being written: only a key of a hand ends it.
+            gap = self._answer_keys.gap(event.time)
             guessed = self._answer_keys.guessed
-            quiet = self.alone if guessed else min(BURST, self.alone)
-            at_once = self._answer_keys.gap(event.time) < quiet
+            at_once = gap < (self.alone if guessed else min(BURST, self.alone))
             if not (at_once and isinstance(event, events.Key) and event.key == "enter"):
                 return Heard.ACTS
             if guessed:
