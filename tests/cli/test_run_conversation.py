@@ -176,10 +176,22 @@ def test_a_message_steers_the_turn_that_runs_and_is_a_prompt_otherwise() -> None
 
 
 def test_a_message_the_turn_did_not_live_to_see_is_sent_after_it() -> None:
-    left = events.QueueChanged(session_id=S, items=("x",), ids=("p",))
+    left = events.QueueChanged(session_id=S, items=("x",), ids=("p",), held=True)
     client = Writer((ended("cancelled"), left))
     assert hold(client, Pipe(prompt("a"))).turn == 1
     assert client.did == ["a", "send queued"]
+
+
+def test_prompts_that_a_blocked_engine_has_not_taken_up_are_a_turn_each() -> None:
+    class Late(Writer):
+        def submit(self, prompt: str, *rest: Any, **more: Any) -> None:
+            waits = events.QueueChanged(session_id=S, items=(prompt,), ids=(prompt,))
+            self._put(waits, replace(waits, items=(), ids=()))
+            super().submit(prompt, *rest, **more)
+
+    client = Late((text("1", "One."), ended()), (text("2", "Two."), ended()))
+    assert hold(client, Pipe(prompt("a"), prompt("b"))).answer == "Two."
+    assert client.did == ["a", "b"]
 
 
 def test_a_plan_is_carried_out_and_the_run_waits_for_it() -> None:

@@ -136,8 +136,9 @@ class RunConversation:
                 self._sent -= 1
             case QueueChanged():
                 self._waiting = bool(event.items or event.steering)
-                if event.items and not self.running:
-                    # A steering message that the turn did not live to see.
+                if event.items and event.held and not self.running:
+                    # A steering message that the turn did not live to see. What is not held goes
+                    # by itself: the engine has not taken it up.
                     self._client.send_queued()
 
     def _send(
