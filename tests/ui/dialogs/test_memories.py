@@ -53,6 +53,16 @@ async def test_memories_are_listed_with_their_age_and_where_they_count(
             assert "Start it first." in text
 
 
+async def test_a_long_memory_leaves_room_for_the_list_and_the_keys_on_a_lower_screen() -> None:
+    cards = (MemoryCard(memory_id=2, text=LONG * 6), MemoryCard(memory_id=1, text="Short"))
+    async with running(FakeClient(remembered=cards), size=(80, 40)) as drive:
+        await listed(drive)
+        assert drive.text().count("Start it first.") == 6
+        await drive.pilot.resize_terminal(80, 21)
+        await drive.until(lambda: " …" in drive.text())
+        assert "esc  Close" in drive.text() and "Short" in drive.text()
+
+
 async def test_a_memory_is_forgotten_on_the_second_key_only() -> None:
     async with running(client()) as drive:
         await listed(drive)

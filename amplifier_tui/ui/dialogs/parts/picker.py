@@ -76,7 +76,7 @@ class Picker(Sheet[str]):
         self._first_query = query
         self._most = 0
         self._text_rows = 0
-        self._laid_for = 0
+        self._laid_for: tuple[int, int] | None = None
 
     def _content(self) -> ComposeResult:
         """Make the title with the filter, the list, and the keys."""
@@ -140,7 +140,7 @@ class Picker(Sheet[str]):
 
     def _tell_whole(self, text: str) -> None:
         """Show all of a row's text below the list, as far as the sheet can grow for it."""
-        beside = min(_LEAST, self._most) + (3 if self.has_class("-small") else 6)
+        beside = min(_LEAST, self._most) + (3 if self.has_class("-small") else 7)
         width = self.query_one("#picker-body").size.width or self.app.size.width
         rows = self.query_one(RowText).tell(text, width, max(3, self.room() - beside)) + 1
         if rows > self._text_rows:
@@ -149,9 +149,9 @@ class Picker(Sheet[str]):
             self._fit(self.room())
 
     def _lay_anew(self) -> None:
-        """Lay out for another width what was laid out for the one before."""
-        before, self._laid_for = self._laid_for, self.app.size.width
-        if before and before != self._laid_for:
+        """Lay out for another size what was laid out for the one before."""
+        before, self._laid_for = self._laid_for, (self.app.size.width, self.room())
+        if before is not None and before != self._laid_for:
             self.refill(self.rows.row_id)
 
     @property
