@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.host.client import WorktreeCard, WorktreeMerge
-from amplifier_tui.host.events import TurnStarted
+from amplifier_tui.host.events import JobChanged, TurnStarted
 from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
 from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
 from amplifier_tui.ui.dialogs.questions import AskLine, Confirm
 from tests.ui.driving import Driver, running
-from tests.ui.fake_client import FakeClient, opened
+from tests.ui.fake_client import SESSION, FakeClient, opened
 
 CARD = WorktreeCard(
     path="/home/u/src/app-fix",
@@ -137,6 +137,30 @@ async def test_the_only_session_goes_on_in_the_checkout_when_its_worktree_is_lef
             await drive.press("y")
         await drive.until(lambda: len(drive.client.named("open")) == 2, "a session is opened")
         assert drive.client.named("open")[-1][0].cwd == Path(CARD.original)
+
+
+@pytest.mark.parametrize("how", ["leave", "remove"])
+async def test_a_worktree_is_not_left_while_a_command_runs_in_the_background(how: str) -> None:
+    async with running(FakeClient(made=CARD), size=(80, 24)) as drive:
+        await drive.push(JobChanged(session_id=SESSION, job_id="1", command="make"))
+        await say(drive, f"/worktree {how}")
+        assert "Something runs in this session: stop it before its worktree" in said(drive)
+        assert len(drive.client.named("open")) == 1 and drive.app.screen is drive.app.main
+
+
+async def test_a_worktree_is_not_left_once_a_turn_was_begun_in_it() -> None:
+    class Slow(FakeClient):
+        def worktree(self) -> Future[WorktreeCard]:
+            self.looking: Future[WorktreeCard] = Future()
+            return self.looking
+
+    client = Slow()
+    async with running(client, size=(80, 24)) as drive:
+        await say(drive, "/worktree leave")
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="p"))
+        client.looking.set_result(CARD)
+        await drive.until(lambda: "stop it before its worktree is left" in said(drive))
+        assert len(client.named("open")) == 1
 
 
 async def test_a_word_that_looks_like_a_command_makes_no_worktree() -> None:

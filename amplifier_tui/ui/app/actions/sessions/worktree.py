@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from amplifier_tui.host.client import SessionClient, WorktreeCard, WorktreeMerge
     from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.session.link import SessionLink
     from amplifier_tui.ui.state.session import SessionState
 
 T = TypeVar("T")
@@ -39,9 +40,8 @@ def worktree(app: SessionApp, client: SessionClient, state: SessionState, words:
     elif words == "diff":
         show = partial(_show_diff, app, client, state.facts.branch)
         app.run_worker(_answered(app, client.worktree_diff(), show))
-    elif words in _DOES and state.activity.work:
-        does = _DOES[words]
-        app.say(f"Something runs in this session: stop it before its worktree {does}.", "warning")
+    elif words in _DOES and _is_busy(app, state, words):
+        return
     elif words == "leave":
         app.run_worker(_answered(app, client.worktree(), partial(_leave, app, client)))
     elif words == "merge":
@@ -120,17 +120,37 @@ def _open(app: SessionApp, state: SessionState, card: WorktreeCard) -> None:
         )
 
 
+def _is_busy(app: SessionApp, state: SessionState, words: str) -> bool:
+    """Say that something runs in the session; in the background it goes on after a merge."""
+    if not (state.activity.work if words == "merge" else state.work):
+        return False
+    does = _DOES[words]
+    app.say(f"Something runs in this session: stop it before its worktree {does}.", "warning")
+    return True
+
+
 def _leave(app: SessionApp, client: SessionClient, card: WorktreeCard) -> None:
+    from amplifier_tui.ui.app.quitting import close_saved
+
+    link = _link_of(app, client)
+    # Git may have taken its time: something may have been begun in it.
+    if link is None or _is_busy(app, link.tab.state, "leave"):
+        return
     work = f", with {card.work}" if card.work else ""
-    app.run_worker(_end(app, client, card, f"{_named(card)}{work}. It stays there."))
+    said = f"{_named(card)}{work}. It stays there."
+    close_saved(app, [link], "Leave it", lambda: app.run_worker(_end(app, client, card, said)))
+
+
+def _link_of(app: SessionApp, client: SessionClient) -> SessionLink | None:
+    links = app.tabs.links if app.tabs is not None else []
+    return next((each for each in links if each.tab.client is client), None)
 
 
 async def _end(app: SessionApp, client: SessionClient, card: WorktreeCard, said: str) -> None:
     """Close the session of a worktree; the only one goes on in the checkout."""
     from amplifier_tui.host.client import OpenRequest
 
-    tabs = app.tabs
-    link = next((each for each in tabs.links if each.tab.client is client), None) if tabs else None
+    tabs, link = app.tabs, _link_of(app, client)
     if tabs is None or link is None:
         return
     if len(tabs.links) > 1:
