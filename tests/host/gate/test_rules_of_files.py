@@ -65,6 +65,7 @@ READS = [
     *("cp secrets/plan.txt out", "cp -r secrets out", "mv secrets/plan.txt out"),
     *("dd if=secrets/plan.txt", "python3 x.py < secrets/plan.txt", "xargs cat secrets/plan.txt"),
     *("sed -n 1p secrets/plan.txt", "diff secrets/plan.txt src/a.py", "diff -r secrets src"),
+    "ln -s ../secrets/plan.txt src/p && cat src/p",
     *("while read x; do echo $x; done < secrets/plan.txt", "find . -exec cat secrets/plan.txt +"),
 ]
 
@@ -190,6 +191,9 @@ def test_a_search_that_leaves_hidden_names_out_is_not_asked_about_for_them(
         *("mv src/a.py secrets/", "cd secrets && echo > new", "tee secrets/x", "cp -t secrets a"),
         *("sed -i s/x/y/ secrets/plan.txt", "dd if=src/a.py of=secrets/x", "echo > link.txt"),
         *("ln -s secrets sx && echo > sx/a", "ln secrets/plan.txt b", "cp -al secrets/plan.txt b"),
+        *("ln -s ../secrets src/s && echo > src/s/a", "ln -s ../secrets/plan.txt src/p"),
+        *("ln -st src ../secrets", "ln -s ../secrets -t src", "ln -stsrc ../secrets"),
+        *("ln -s ../secrets --target-directory=src", "cd src && ln -s ../../secrets deep/s"),
         *("sh -c 'echo x > secrets/new'", "rm secrets/*", "mkdir -p src/../secrets/deep"),
     ],
 )
@@ -208,7 +212,11 @@ def test_what_a_command_may_write_is_asked_about(workspace: Path, line: str) -> 
 
 
 @pytest.mark.parametrize(
-    "line", ["echo x > out", "cp secrets/plan.txt out", "cat secrets/plan.txt"]
+    "line",
+    [
+        *("echo x > out", "cp secrets/plan.txt out", "cat secrets/plan.txt"),
+        *("ln -s ../a.py src/deep/a.py", "ln -s src/a.py a.py"),
+    ],
 )
 def test_what_is_written_elsewhere_goes(workspace: Path, line: str) -> None:
     assert decide(workspace, line, WRITE).verdict == "allow"

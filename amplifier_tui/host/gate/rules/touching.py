@@ -3,6 +3,7 @@
 It is no wall: what a program does that is none of the table, and names no file, does not show.
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
@@ -33,6 +34,7 @@ _SEARCH_TOOLS: Final = frozenset({"grep", "search_files"})
 _MOST_FOLDERS: Final = 32
 _ANY: Final = "any"
 _LINKING: Final = re.compile(r"-[a-zA-Z]*[ls]|--(?:sym|li)")
+_OPTION_FOLDER: Final = re.compile(r"(?:--t[a-z-]*=|-[a-su-zA-Z]*t)(.+)")
 _LINE: Final = re.compile(r"(?::\d+){1,2}:?$", re.ASCII)
 
 
@@ -156,6 +158,8 @@ def _add_written(
     if program in (*_COPIES, "mv"):
         found.unclear |= unknown
         taken = _located(operands[:-1] if last else operands, heres, found)
+        if program == "ln":
+            taken += _located(_from_links(words), heres, found)
         found.read += taken
         if _links(program, words):
             # By the other name it can be written.
@@ -166,6 +170,18 @@ def _add_written(
 def _links(program: str, words: Sequence[str]) -> bool:
     """Whether what is named gets another name."""
     return program == "ln" or (program == "cp" and any(map(_LINKING.match, words)))
+
+
+def _from_links(words: Sequence[str]) -> Iterator[str]:
+    """Yield the operands of `ln` as seen from its links: there a symbolic one is read."""
+    operands = [word for word in words if word and not word.startswith("-")]
+    relative = [word for word in operands if not os.path.isabs(word)]
+    options = (_OPTION_FOLDER.match(word) for word in words)
+    places = (*operands[:1], *operands[-1:], *(found[1] for found in options if found))
+    # A link is in the folder it is put into, or is named itself.
+    folders = dict.fromkeys(each for place in places for each in (place, os.path.dirname(place)))
+    for folder in filter(None, folders):
+        yield from (f"{folder}/{word}" for word in relative)
 
 
 def _edits(program: str, words: Sequence[str]) -> bool:
