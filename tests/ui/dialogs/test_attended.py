@@ -13,7 +13,7 @@ from amplifier_tui.ui.state import answer_keys
 from amplifier_tui.ui.state.answer_keys import SEEN
 from amplifier_tui.ui.terminal.input import key_name, key_time
 from tests.ui.driving import Driver, running
-from tests.ui.questions import CHECKS, questions
+from tests.ui.questions import CHECKS, NAME, STORE, questions
 from tests.ui.requests import ask
 
 HAND = 0.18
@@ -210,3 +210,19 @@ async def test_a_prompt_that_begins_like_a_key_does_not_deny_where_the_field_ope
         await press(drive, ["enter"], after=last + PAUSE)
         await drive.closed()
         assert decisions(drive) == [Decision(allow=False, reason="ix docs")]
+
+
+async def test_the_words_for_the_question_after_it_are_sent_with_one_enter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answer_keys, "SEEN", 0.0)
+    async with running() as drive:
+        await drive.push(questions(STORE, NAME))
+        await drive.dialog(AskDialog)
+        last = await press(drive, [*"why not both", "enter"])
+        assert not drive.client.named("answer_questions")
+        last = await press(drive, ["enter"], after=last + PAUSE)
+        await press(drive, [*"prices", "enter"], after=last + PAUSE)
+        await drive.closed()
+        [(_, reply)] = drive.client.named("answer_questions")
+        assert [each.text for each in reply.answers] == ["hy not both", "prices"]

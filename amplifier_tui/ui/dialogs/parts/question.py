@@ -65,7 +65,10 @@ class QuestionSheet(GuardedSheet[T]):
             gap = self._answer_keys.gap(event.time)
             guessed = self._answer_keys.guessed
             at_once = gap < (self.alone if guessed else min(BURST, self.alone))
-            if not (at_once and isinstance(event, events.Key) and event.key == "enter"):
+            ends = isinstance(event, events.Key) and event.key == "enter"
+            if not (at_once and ends):
+                # What is written next, as for another question, is meant.
+                self._answer_keys.guessed = guessed and not ends
                 return Heard.ACTS
             if guessed:
                 self._main.say(AT_ONE_GO, "warning")
