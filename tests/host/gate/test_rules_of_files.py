@@ -222,6 +222,16 @@ def test_what_is_written_elsewhere_goes(workspace: Path, line: str) -> None:
     assert decide(workspace, line, WRITE).verdict == "allow"
 
 
+@pytest.mark.parametrize(
+    "line", ["cp -r . out", "cp -a src/.. out", "ln -s . up && cat up/secrets/plan.txt"]
+)
+def test_what_lies_in_a_folder_that_gets_another_name_is_asked_about(
+    workspace: Path, line: str
+) -> None:
+    assert decide(workspace, line, READ).verdict == "ask"
+    assert decide(workspace, line, "read(other/**)").verdict == "allow"
+
+
 @pytest.mark.parametrize("place", ["::test_x", "::A::test_x[a/b]", ":12", ":12:3", ":12:", ""])
 def test_a_place_in_a_file_is_no_part_of_its_path(workspace: Path, place: str) -> None:
     for program in ("pytest", "eslint", "cat"):

@@ -161,6 +161,8 @@ def _add_written(
         if program == "ln":
             taken += _located(_from_links(words), heres, found)
         found.read += taken
+        # All that is in a folder can be read under the other name.
+        found.searched += ((place, True) for place in taken)
         if _links(program, words):
             # By the other name it can be written.
             found.written += taken
