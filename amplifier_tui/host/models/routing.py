@@ -34,12 +34,17 @@ class ModelRoute:
         switching: Held while another model is looked up, for which requests wait.
         learned: What providers list of models whose window they do not tell with their defaults,
             by provider and model.
+        responses: Returns how many answers a provider has told of with an event, by lane.
+        returned: Told of an answer that its provider said nothing of: the lane, and what an event
+            would have said.
         asked: By lane, the provider that its last request went to: the orchestrator knows its own
             only.
     """
 
     choice: ModelChoice = NO_CHOICE
     around: Around = lambda *_: nullcontext()
+    responses: Callable[[str], int] = lambda _: 0
+    returned: Callable[[str, dict[str, Any]], None] = lambda *_: None
     switching: asyncio.Lock = field(default_factory=asyncio.Lock)
     learned: dict[tuple[str, str], ProviderFacts] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
@@ -164,8 +169,21 @@ class RoutedProvider(StandIn):
             if not is_aside():
                 object.__setattr__(self, "_answered", target)
                 lane.route.asked[lane.name] = name
-            return checked_response(target, await target.complete(request, **changes, **more))
+            told = lane.route.responses(lane.name)
+            response = checked_response(target, await target.complete(request, **changes, **more))
+            if lane.route.responses(lane.name) == told:
+                lane.route.returned(lane.name, _as_event(response, name))
+            return response
 
     def parse_tool_calls(self, response: Any) -> Any:
         """Return the tool calls of a response, as the provider that gave it reads them."""
         return self._answered.parse_tool_calls(response)
+
+
+def _as_event(response: Any, provider: str) -> dict[str, Any]:
+    usage = getattr(response, "usage", None)
+    return {
+        "provider": provider,
+        "model": getattr(response, "model", None),
+        "usage": usage.model_dump() if isinstance(usage, BaseModel) else usage,
+    }

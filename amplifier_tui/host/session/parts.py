@@ -63,6 +63,8 @@ class SessionParts:
         self.questions = UserQuestions(self.sender)
         self.spending = SpendGuard(self.sender, self.normalizer.usage)
         self.route.around = self.spending.spending
+        self.route.responses = self.normalizer.responses
+        self.route.returned = self.normalizer.count_response
         self.normalizer.asked = self.route.asked
 
     def withdraw(self, reason: str = STOPPED, lanes: Container[str] | None = None) -> None:

@@ -4,6 +4,7 @@ One observer per hook registry sees every emit: the event, its data, what each h
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -100,6 +101,7 @@ class Normalizer:
         """By lane, the provider that its last request went to."""
         self._sender = sender
         self._traces = Traces(sender, HandlerFailures(sender, facts))
+        self._responses = Counter[tuple[str, bool]]()
         self._broken: set[str] = set()
         self._answered = False
         """A row of this turn holds words of the model."""
@@ -267,14 +269,23 @@ class Normalizer:
         self.blocks.content_end(lane, data)
         self._step_answered(lane, data)
 
-    def _request_answered(self, lane: str, data: Data) -> None:
+    def responses(self, lane: str) -> int:
+        """Return how often `llm:response` came, of the conversation of a lane or aside of it."""
+        return self._responses[lane, is_aside()]
+
+    def count_response(self, lane: str, data: Data) -> None:
+        """Count what an answer used, of which `data` says what `llm:response` does."""
         if is_aside():
             if self.usage.aside_answered(data):
                 self.tell_usage()
-            return
-        self._finished(lane, data)
-        if self.usage.request_answered(lane, data):
+        elif self.usage.request_answered(lane, data):
             self._usage_changed(lane)
+
+    def _request_answered(self, lane: str, data: Data) -> None:
+        self._responses[lane, is_aside()] += 1
+        if not is_aside():
+            self._finished(lane, data)
+        self.count_response(lane, data)
 
     def _responded(self, lane: str, data: Data) -> None:
         self._step_answered(lane, data)
