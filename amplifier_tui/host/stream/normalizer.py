@@ -252,6 +252,9 @@ class Normalizer:
 
     def _retrying(self, lane: str, data: Data) -> None:
         self._attempt_failed(lane, data)
+        if is_aside(optional=True):
+            # Nobody waits for it, and there is no turn that would end what is said of it.
+            return
         redact = self._sender.redactor.text
         facts = retry_facts(data)
         facts["problem"] = redact(facts["problem"])
