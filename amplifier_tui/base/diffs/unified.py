@@ -15,6 +15,26 @@ _UNSHOWN = re.compile(
 )
 
 
+NO_FILE: Final = "/dev/null"
+"""Stands for a file that is not there, before or after."""
+
+
+def file_names(old: str, new: str, *, of_git: bool = False) -> tuple[str, str]:
+    """Return the names of a file before and after, of the two lines that begin with them.
+
+    Args:
+        old: The line with `--- `.
+        new: The line with `+++ `.
+        of_git: Git's own line is above them: it puts `a/` and `b/` before each name.
+    """
+    names = old[4:].split("\t")[0].rstrip("\r"), new[4:].split("\t")[0].rstrip("\r")
+    marked = names[0].startswith("a/") and names[1].startswith("b/")
+    if not (marked or (of_git and NO_FILE in names)):
+        # A folder may be called like git's marks.
+        return names
+    return names[0].removeprefix("a/"), names[1].removeprefix("b/")
+
+
 @dataclass(frozen=True, slots=True)
 class UnifiedDiff:
     """A diff, none where nothing changed, and how many lines it adds and removes in all.

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from pathlib import Path
 
+from amplifier_tui.base.diffs import NO_FILE, file_names
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.gate.places import locate
 from amplifier_tui.host.stream.diffs import snapshot
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
-_NO_FILE = "/dev/null"
 
 
 @dataclass(slots=True)
@@ -31,8 +31,7 @@ class _FilePart:
 
     def names(self) -> tuple[str, str]:
         """The names before and after."""
-        found = [line[4:].split("\t")[0] for line in self.head[-2:]]
-        return found[0].removeprefix("a/"), found[1].removeprefix("b/")
+        return file_names(*self.head[-2:])
 
 
 def whole_files(diff: str, workspace: Path, masked: Callable[[str], str], *, made: bool) -> str:
@@ -54,7 +53,7 @@ def whole_files(diff: str, workspace: Path, masked: Callable[[str], str], *, mad
     for part in parts:
         before, after = part.names()
         lines += part.head
-        if _NO_FILE in (before, after):
+        if NO_FILE in (before, after):
             # All of it is in the diff.
             for hunk in part.hunks:
                 lines += [_header(hunk.starts, len(hunk.sides[0]), len(hunk.sides[1])), *hunk.body]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, count
 from typing import Literal, NamedTuple, overload
 
-from amplifier_tui.base.diffs import REPLACED, unshown
+from amplifier_tui.base.diffs import NO_FILE, REPLACED, file_names, unshown
 
 RowKind = Literal["file", "section", "context", "added", "removed", "other"]
 """What a row is: the name of a file, the start of a hunk, a line, or text that is none of these."""
@@ -14,7 +14,6 @@ SIGNS = {"context": " ", "added": "+", "removed": "−"}
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)")
 _PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.*)")
-_NO_FILE = "/dev/null"
 _EMPHASIS_LIMIT = 500
 _KINDS: dict[str, RowKind] = {
     "": "context",
@@ -178,7 +177,7 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> DiffRows:
         news.append(new)
 
     old = new = old_left = new_left = 0
-    in_patch = False
+    in_patch = of_git = False
     cut_added = cut_removed = 0
     lines = text.removesuffix("\n").split("\n")
     index = 0
@@ -198,8 +197,8 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> DiffRows:
             continue
         index += 1
         if line.startswith("--- ") and lines[index : index + 1] and lines[index][:4] == "+++ ":
-            names = (shown(_name(each[4:])) for each in (line, lines[index]))
-            put("file", _file_words(*names))
+            names = file_names(line, lines[index], of_git=of_git)
+            put("file", _file_words(*map(shown, names)))
             old_left = new_left = 0
             in_patch = False
             index += 1
@@ -219,6 +218,7 @@ def parse_diff(text: str, shown: Callable[[str], str]) -> DiffRows:
             put(kind, shown(line[1:]))
         else:
             put("other", shown(line))
+            of_git = of_git or line.startswith("diff --git ")
             added, removed = (0, 0) if in_patch else unshown(line)
             cut_added, cut_removed = cut_added + added, cut_removed + removed
     cut = cut_added, cut_removed
@@ -244,17 +244,12 @@ def _numbered(kinds: Sequence[RowKind], first: int, absent: RowKind) -> Iterator
     return (0 if kind == absent else next(numbers) for kind in kinds)
 
 
-def _name(path: str) -> str:
-    path = path.split("\t")[0].removesuffix("\r")
-    return path[2:] if path.startswith(("a/", "b/")) else path
-
-
 def _file_words(old: str, new: str) -> str:
     if old == new:
         return new
-    if old == _NO_FILE:
+    if old == NO_FILE:
         return f"new file {new}"
-    return f"deleted file {old}" if new == _NO_FILE else f"{old} → {new}"
+    return f"deleted file {old}" if new == NO_FILE else f"{old} → {new}"
 
 
 def _counterparts(kinds: Sequence[RowKind], texts: Sequence[str]) -> list[str | None]:

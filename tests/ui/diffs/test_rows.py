@@ -158,9 +158,13 @@ def test_lines_that_look_like_headers_inside_a_hunk_are_lines() -> None:
 @pytest.mark.parametrize(
     ("head", "words"),
     [
-        ("--- /dev/null\n+++ b/new.py\n", "new file new.py"),
+        ("diff --git a/new.py b/new.py\n--- /dev/null\n+++ b/new.py\n", "new file new.py"),
+        ("--- /dev/null\n+++ b/new.py\n", "new file b/new.py"),
+        ("--- b/same.py\n+++ b/same.py\n", "b/same.py"),
+        ("--- a/b/same.py\n+++ a/b/same.py\n", "a/b/same.py"),
         ("--- a/old.py\n+++ b/new.py\n", "old.py → new.py"),
-        ("--- a/gone.py\n+++ /dev/null\n", "deleted file gone.py"),
+        ("diff --git a/gone.py b/gone.py\n--- a/gone.py\n+++ /dev/null\n", "deleted file gone.py"),
+        ("--- a/gone.py\n+++ /dev/null\n", "deleted file a/gone.py"),
         ("--- a/same.py\n+++ b/same.py\n", "same.py"),
         ("*** Begin Patch\n*** Add File: new.py\n", "new file new.py"),
         ("*** Update File: same.py\n", "same.py"),
