@@ -226,3 +226,16 @@ async def test_the_words_for_the_question_after_it_are_sent_with_one_enter(
         await drive.closed()
         [(_, reply)] = drive.client.named("answer_questions")
         assert [each.text for each in reply.answers] == ["hy not both", "prices"]
+
+
+async def test_an_enter_that_is_kept_is_heard_where_the_status_bar_is_covered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answer_keys, "SEEN", 0.0)
+    async with running(size=(40, 12)) as drive:
+        await drive.push(ask())
+        await drive.dialog(ApprovalDialog)
+        rung: list[bool] = []
+        monkeypatch.setattr(drive.app, "bell", lambda: rung.append(True))
+        await press(drive, [*"fix docs", "enter"])
+        assert rung and not decisions(drive)
