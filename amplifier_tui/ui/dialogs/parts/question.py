@@ -72,6 +72,9 @@ class QuestionSheet(GuardedSheet[T]):
                 return Heard.ACTS
             if guessed:
                 self._main.say(AT_ONE_GO, "warning")
+                if self.has_class("-small"):
+                    # It covers the status bar.
+                    self.app.bell()
             return Heard.KEPT
         return super().hear(event)
 
