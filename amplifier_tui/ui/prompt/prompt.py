@@ -41,6 +41,7 @@ READ_ONLY = "Read-only: open elsewhere   / command   ? keys"
 ABSENT = "No session is open   /new begins one   /sessions what is stored"
 COMMAND = "esc stops your command"
 CHANGE = "enter queues   esc stops the change"
+SUMMARY = "enter queues   esc stops the summary"
 STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
 GAP = "   "
@@ -151,6 +152,7 @@ class PromptArea(Horizontal):
         *,
         command: bool = False,
         change: bool = False,
+        summary: bool = False,
         read_only: bool = False,
         absent: bool = False,
     ) -> None:
@@ -159,21 +161,20 @@ class PromptArea(Horizontal):
         Args:
             command: A command of the user's runs.
             change: A module is being changed, and prompts wait for that.
+            summary: A model writes the summary of a compaction, and prompts wait for that.
             read_only: Another window has the session, and no prompt is taken here.
             absent: There is no session that could take one.
         """
-        self.input.running, self.input.busy = running, running or command or change
-        words = (
-            COMMAND
-            if command
-            else CHANGE
-            if change
-            else READ_ONLY
-            if read_only
-            else ABSENT
-            if absent
-            else IDLE
+        self.input.running = running
+        self.input.busy = running or command or change or summary
+        cases = (
+            (command, COMMAND),
+            (change, CHANGE),
+            (summary, SUMMARY),
+            (read_only, READ_ONLY),
+            (absent, ABSENT),
         )
+        words = next((words for case, words in cases if case), IDLE)
         if running:
             words = RUNNING if not stop else STOPPING_NOW if "now" in stop else STOPPING
         self._say(words)

@@ -16,7 +16,6 @@ from amplifier_tui.host.events import (
     MAIN_LANE,
     ApprovalRequested,
     CancelRequested,
-    Compacted,
     Failed,
     ModelChanged,
     Notice,
@@ -111,7 +110,6 @@ class SessionLink:
         self.hits = HitOpener(tab, self.earlier.fetch)
         self.opening = False
         """Whether the first session is still to come."""
-        self._compacting = False
         self.after_turn: Callable[[], object] | None = None
         """What is to be done when the running turn has ended."""
         self._knows_held = False
@@ -201,10 +199,8 @@ class SessionLink:
                 self.tab.when_shown(lambda: self._screen.post_message(needed))
             case Notice():
                 self.tab.pass_on(event.text, event.level)
-            case Compacted() | TurnStarted():
-                self._compacting = False
-                if isinstance(event, TurnStarted) and event.agent == MAIN_LANE:
-                    self._turn_started(event)
+            case TurnStarted() if event.agent == MAIN_LANE:
+                self._turn_started(event)
             case TurnEnded() if event.agent == MAIN_LANE:
                 self.tab.turn_ended()
                 if call := self.after_turn:
@@ -218,7 +214,7 @@ class SessionLink:
 
     def _opened(self, event: SessionOpened) -> None:
         first, self.opening = self.opening, False
-        self._compacting = self._knows_held = False
+        self._knows_held = False
         self._settled.set()
         if self.tab.shown:
             self._screen.prompt.set_root(Path(event.cwd))
@@ -368,7 +364,6 @@ class SessionLink:
 
     def compact(self, instructions: str | None) -> None:
         """Compact the conversation; `stop` ends a summary that is being written."""
-        self._compacting = True
         self._client.compact(instructions)
 
     def stop(self) -> None:
@@ -378,9 +373,8 @@ class SessionLink:
             self._client.stop_shell()
             return
         if not activity.running:
-            if self._compacting:
-                # A model may be writing a summary, which is no turn.
-                self._compacting = False
+            if activity.compacting:
+                # Which is no turn.
                 self._client.interrupt(False)
             elif activity.changing:
                 self._client.stop_change()

@@ -47,7 +47,8 @@ class Activity(FieldSection):
     `stop` is the stop that was acknowledged, in the words of the screen. `commands` are the user's
     own that run, each with when it began. `changing` is the module that is being changed, and
     `change` what becomes of it; both are empty where none is. `blocker` says who does not give
-    the engine back; it is empty where nobody does.
+    the engine back; it is empty where nobody does. `mounting` are the modules that an opening
+    waits for.
     """
 
     def reset(self) -> None:
@@ -57,10 +58,11 @@ class Activity(FieldSection):
         self.changing = self.change = ""
         self._changing_since = self._blocked_since = 0.0
         self.blocker = ""
+        self._compacting: float | None = None
         self.started = 0.0
         self._opened = False
         self._opening: float | None = None
-        self._mounting: dict[str, None] = {}
+        self.mounting: dict[str, None] = {}
         self._turn_seen: tuple[int, float] | None = None
         self._rest()
 
@@ -97,6 +99,8 @@ class Activity(FieldSection):
             word = _CHANGE_WORDS.get(self.change, "changing")
             return Phase(word, self._changing_since)
         if not self.running:
+            if self._compacting is not None:
+                return Phase("summary", self._compacting)
             began = min(self.commands.values(), default=None)
             return None if began is None else Phase("command", began)
         kinds = set(self._streams.values())
@@ -114,13 +118,18 @@ class Activity(FieldSection):
     @property
     def stops(self) -> bool:
         """Whether there is something that the user can stop."""
-        return bool(self.running or self.commands or self.changing)
+        return bool(self.running or self.commands or self.changing or self.compacting)
+
+    @property
+    def compacting(self) -> bool:
+        """Whether a model writes the summary of a compaction that the user asked for."""
+        return self._compacting is not None
 
     def slow_opening(self, now: float) -> str:
         """Return what an opening waits for that takes its time; empty where none does."""
         if self._opening is None or now - self._opening < SLOW:
             return ""
-        return next(iter(self._mounting), "the session")
+        return next(iter(self.mounting), "the session")
 
     @property
     def work(self) -> str:
@@ -133,19 +142,23 @@ class Activity(FieldSection):
         self, event: events.ModuleLoading | events.ModuleMounted | events.ModuleFailed
     ) -> None:
         """A module of another session, which is being opened, is mounted."""
-        if isinstance(event, events.ModuleLoading):
-            if self._opening is None and not self.running:
-                self._opening = event.at
-            self._mounts(event)
-        else:
+        self.track(self._mounts_soon, event)
+
+    def _mounts_soon(
+        self, event: events.ModuleLoading | events.ModuleMounted | events.ModuleFailed
+    ) -> None:
+        if not isinstance(event, events.ModuleLoading):
             self._mounted(event)
-        self.touch()
+            return
+        if self._opening is None and not self.running:
+            self._opening = event.at
+        self._mounts(event)
 
     def _mounts(self, event: events.ModuleLoading) -> None:
-        self._mounting[event.instance or event.module_id] = None
+        self.mounting[event.instance or event.module_id] = None
 
     def _mounted(self, event: events.ModuleMounted | events.ModuleFailed) -> None:
-        self._mounting.pop(event.instance or event.module_id, None)
+        self.mounting.pop(event.instance or event.module_id, None)
 
     @on(events.TurnStarted, live=True, main=True)
     def _turn_started(self, event: events.TurnStarted) -> None:
@@ -164,6 +177,7 @@ class Activity(FieldSection):
         self._rest()
         self.commands = {}
         self.changing = self.change = self.blocker = ""
+        self._compacting = None
         self._opened = False
 
     @on(events.LimitAsked, live=True)
@@ -203,6 +217,17 @@ class Activity(FieldSection):
     def _loaded(self, event: events.ModuleMounted | events.ModuleFailed) -> None:
         self._mounted(event)
 
+    @on(events.Notice, live=True)
+    def _noticed(self, event: events.Notice) -> None:
+        if event.until == "compacted":
+            self._compacting = event.at
+        elif event.ends_compaction:
+            self._compacting = None
+
+    @on(events.Compacted, live=True)
+    def _compacted(self, event: events.Compacted) -> None:
+        self._compacting = None
+
     @on(events.ModuleChanging, live=True)
     def _module_changes(self, event: events.ModuleChanging) -> None:
         self.changing = event.instance or event.module_id if event.change else ""
@@ -224,7 +249,7 @@ class Activity(FieldSection):
 
     def _opened_or_not(self) -> None:
         self._opening = None
-        self._mounting = {}
+        self.mounting = {}
 
     @on(events.ShellStarted, live=True)
     def _command_started(self, event: events.ShellStarted) -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import (
     BudgetChanged,
     Compacted,
+    Notice,
     PlanStep,
     SourceUsage,
     TurnEnded,
@@ -187,8 +190,13 @@ async def test_stop_ends_a_summary_that_is_being_written() -> None:
         await reckoned(drive)
         await drive.press("s")
         await drive.closed()
+        begun = Notice(
+            session_id=SESSION, level="info", source="context", text="m", until="compacted"
+        )
+        await drive.push(begun)
         await drive.press("ctrl+x", "s")
         assert drive.client.named("interrupt") == [(False, 0)]
+        await drive.push(replace(begun, until=""))
         await drive.press("ctrl+x", "s")
         assert drive.client.named("interrupt") == [(False, 0)]
         assert "Nothing is running" in drive.text()

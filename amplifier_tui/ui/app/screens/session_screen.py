@@ -117,6 +117,7 @@ class SessionScreen(ConversationScreen):
             activity.stop,
             command=bool(activity.commands),
             change=bool(activity.changing),
+            summary=activity.compacting,
             read_only=held is not None and not held.free,
             absent=state.facts.absent,
         )
