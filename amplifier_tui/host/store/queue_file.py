@@ -2,10 +2,12 @@
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.jsonl import read_object, write_object
+from amplifier_tui.host.store.lanes import TRANSCRIPT
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +53,11 @@ class QueueFile(_KeptFile):
     FIELD = "prompts"
 
     def save(self, prompts: Sequence[Mapping[str, Any]]) -> None:
-        """Replace what is stored."""
+        """Replace what is stored; with it the session can be found, as with rows."""
+        transcript = self._path.with_name(TRANSCRIPT)
+        if prompts and not transcript.exists():
+            with suppress(OSError):  # Why the disk takes nothing is told right away.
+                transcript.touch(0o600)
         self._save(list(prompts))
 
     def load(self) -> list[Mapping[str, Any]]:
@@ -65,6 +71,13 @@ class QueueFile(_KeptFile):
         left = [each for each in waiting if each.get("id") not in prompt_ids]
         if len(left) < len(waiting):
             self.save(left)
+
+
+def first_waiting(folder: Path) -> str:
+    """Return the first prompt that waits in a session's folder; empty where there is none."""
+    waiting = QueueFile(folder / FILE_NAME, lambda path, error: None).load()
+    texts = (each.get("typed") or each.get("text") for each in waiting)
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 class DraftFile(_KeptFile):

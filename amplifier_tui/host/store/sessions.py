@@ -17,6 +17,7 @@ from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.listing.scan import scan
 from amplifier_tui.host.store.metadata import Metadata, read_metadata
 from amplifier_tui.host.store.partial_file import noted_prompts
+from amplifier_tui.host.store.queue_file import first_waiting
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from amplifier_tui.paths import amplifier_home, project_slug, sessions_dir
 
@@ -182,7 +183,7 @@ def card_of(folder: Path, updated: float) -> SessionCard:
         description=metadata.description,
         tags=tuple(metadata.tags),
         bundle=metadata.bundle_reference,
-        first_prompt=prompt or _command_at_head(folder),
+        first_prompt=prompt or _other_at_head(folder),
         # A turn is counted when it ends: the first one runs, or ended in a crash.
         turns=metadata.turn_count or int(bool(prompt)),
         updated=updated,
@@ -238,9 +239,9 @@ def stored_at(key: str) -> Path:
 def prompt_at_head(folder: Path) -> str:
     """Return the first prompt among the first rows of a session, or before them in a crash.
 
-    Where there is none, the first command that the user ran in it.
+    Where there is none, the first one that waits, or the first command that the user ran in it.
     """
-    return _typed_at_head(folder) or _command_at_head(folder)
+    return _typed_at_head(folder) or _other_at_head(folder)
 
 
 def _typed_at_head(folder: Path) -> str:
@@ -248,8 +249,8 @@ def _typed_at_head(folder: Path) -> str:
     return first_prompt(_head(folder / TRANSCRIPT)) or next(noted, "")
 
 
-def _command_at_head(folder: Path) -> str:
-    return next(_commands(_head(folder / DISPLAY)), "")
+def _other_at_head(folder: Path) -> str:
+    return shorten(first_waiting(folder)) or next(_commands(_head(folder / DISPLAY)), "")
 
 
 def _commands(rows: Iterable[Row]) -> Iterator[str]:

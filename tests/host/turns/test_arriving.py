@@ -11,6 +11,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.host.store.sessions import card_of, find_session
 from tests.host.driving import Driver, Project, calling
 
 
@@ -31,6 +32,18 @@ def blocked(project: Project, driver: Driver, until: Path) -> SessionOpened:
     driver.wait_until(lambda: bool(driver.of(EngineBlocked)), "nobody said who blocks")
     assert [(each.module, each.over) for each in driver.of(EngineBlocked)] == [("tool-test", False)]
     return opened
+
+
+def block_when_open(driver: Driver, until: Path) -> None:
+    """Block the engine outside of a turn."""
+
+    async def block() -> None:
+        while not until.exists():
+            time.sleep(0.01)
+
+    # That it is open is told a moment before it takes prompts.
+    driver.client.rules().result(10)
+    driver.client._engine.post(block, "block")
 
 
 def queued(project: Project, session_id: str) -> list[str]:
@@ -60,6 +73,21 @@ def test_a_prompt_that_a_blocked_engine_does_not_take_up_is_shown_and_on_disk(
     assert queued(project, opened.session_id) == []
     users = [row["content"] for row in project.rows(opened.session_id) if row["role"] == "user"]
     assert users == ["go", "hello again", "and then this"]
+
+
+def test_the_first_prompt_of_a_session_whose_engine_is_blocked_is_found_after_a_kill(
+    project: Project, driver: Driver, until: Path
+) -> None:
+    opened = driver.open(project.bundle())
+    block_when_open(driver, until)
+    driver.client.submit("hello there")
+    driver.wait(QueueChanged)
+    folder = project.folder_of(opened.session_id)
+    card = card_of(folder, 0.0)
+    assert (card.first_prompt, card.turns, card.bundle) == ("hello there", 0, "test")
+    assert find_session(project.folder, opened.session_id) == folder
+    until.touch()
+    driver.wait(TurnEnded)
 
 
 def test_a_prompt_is_taken_back_or_changed_without_the_engine(
