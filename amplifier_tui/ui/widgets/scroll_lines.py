@@ -172,12 +172,14 @@ class ScrollLines(LineView[ShownRow]):
         """Fold the lines to another width, with the same one at the top while there is more."""
         super().lay_out()
         kept, self._kept = self._kept, None
+        # As it was: the rows are others already.
+        at_end = self._at_end
         if kept is not None:
             line, part = kept
             row, end = self.row_of(line), self.row_of(line + 1)
             self.scroll_to(y=row + int(part * (end - row)), animate=False, immediate=True)
         top = self.scroll_offset.y
-        if top > self.max_scroll_y or (self._at_end and top):
+        if top > self.max_scroll_y or (at_end and top):
             self.scroll_to(y=self.max_scroll_y, animate=False)
         self._note_reading()
 

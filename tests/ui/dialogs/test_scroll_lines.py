@@ -55,6 +55,18 @@ async def test_it_is_as_high_as_its_lines() -> None:
         assert len(lines.rows) == lines.size.height == 3
 
 
+async def test_who_is_at_the_end_stays_there_when_the_screen_becomes_narrower() -> None:
+    app = Stage([TextLine(f"{n} {'word ' * 12}") for n in range(30)])
+    async with app.run_test(size=(80, 12)) as pilot:
+        lines = app.query_one(ScrollLines)
+        lines.action_scroll_edge(1)
+        await pilot.pause()
+        for width in (40, 60, 30):
+            await pilot.resize_terminal(width, 12)
+            await pilot.pause()
+            assert lines.is_vertical_scroll_end and lines.scroll_offset.y, width
+
+
 texts = st.text(st.sampled_from("ab 漢\t‹"), max_size=60)
 
 
