@@ -1,5 +1,6 @@
 """Stored rows, given back: to a context as messages, to a screen as the events they once were."""
 
+import json
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -19,6 +20,7 @@ from amplifier_tui.host.events import (
     ImagesAdded,
     ShellEnded,
     SteerApplied,
+    TodoChanged,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -41,6 +43,7 @@ from amplifier_tui.host.store.lanes import TRANSCRIPT, LaneRun, StoredLanes, loo
 from amplifier_tui.host.store.turns.images import beside_images, images_in
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, Outcomes, read_outcomes
 from amplifier_tui.host.store.turns.prompts import PromptRow
+from amplifier_tui.host.stream.results import is_todo_tool, read_plan
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +51,8 @@ _DEEPEST: Final = 10
 TAIL: Final = 200
 """Rows that are shown at once when a session is resumed."""
 OUTPUT_LIMIT: Final = 64 * 1024
+_PLANNING: Final = (b"odo", b"_plan", b"-plan")
+"""What stands in the line of each row that calls a tool of the plan."""
 
 
 _NO_RESULT: Final = (
@@ -176,6 +181,25 @@ class Replay:
         if ends != {"error"} or failed - {"", typed_prompt(beside_images(row))}:
             return None
         return PromptRow(turns_before(self._stored, index + 1), index, index, row)
+
+    def plan(self) -> tuple[TodoChanged, ...]:
+        """Return the event of the agent's plan as it was last, none where it has no plan."""
+        for index in reversed(range(len(self._stored))):
+            line = self._stored.line(index)
+            if not any(mark in line for mark in _PLANNING):
+                continue
+            rows = dict(self._stored.read(index, index + 1))
+            calls = calls_of(rows[index]) if index in rows else []
+            planning = [call for call in calls if is_todo_tool(call.name)]
+            results = self._results(index, rows) if planning else {}
+            for call in reversed(planning):
+                result = results.get(call.call_id)
+                if result is None or metadata_of(result).get("is_error") is True:
+                    continue
+                items = read_plan(call.arguments, _parsed(text_of(result.get("content"))))
+                if items is not None:
+                    return (TodoChanged(**self._stamp(time_of(result)), items=items),)
+        return ()
 
     def _last_prompt(self) -> int:
         """Return the row of the last prompt; -1 where there is none."""
@@ -359,3 +383,11 @@ def time_of(row: Row) -> float:
         return float(known) if isinstance(known, int | float) else 0.0
     except (ValueError, OverflowError):
         return 0.0
+
+
+def _parsed(text: str) -> Any:
+    """Return what a result says, which may be JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

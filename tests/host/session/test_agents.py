@@ -224,6 +224,28 @@ def test_the_plan_of_the_agent_is_not_the_plan_on_the_screen(
     assert [item.content for item in changed[-1].items] == ["Find out"]
 
 
+@pytest.mark.parametrize("rows_after", [0, 210])
+def test_the_plan_is_there_again_when_the_session_is_resumed(
+    project: Project, drive: Callable[..., Driver], rows_after: int
+) -> None:
+    todo = [{"content": name, "status": "pending", "activeForm": name} for name in ("a", "b")]
+    done = [{**todo[0], "status": "completed"}, todo[1]]
+    calls = [{"todo": {"action": "create", "todos": todo}}, {"todo": {"todos": done}}]
+    driver = drive()
+    opened = driver.open(coding(project, script(calls, LOOK)))
+    assert isinstance(opened, SessionOpened)
+    driver.turn("go")
+    driver.close()
+    transcript = project.folder_of(opened.session_id) / "transcript.jsonl"
+    row = json.dumps({"role": "assistant", "content": "And on."}) + "\n"
+    with transcript.open("a") as file:
+        file.write(row * rows_after)
+    later = drive()
+    later.open(resume="last")
+    items = later.of(TodoChanged)[-1].items
+    assert [(item.content, item.status) for item in items] == [("a", "completed"), ("b", "pending")]
+
+
 def test_the_log_of_the_session_has_the_events_of_its_agents_and_no_other_log_is_written(
     project: Project, drive: Callable[..., Driver], own_home: Path
 ) -> None:

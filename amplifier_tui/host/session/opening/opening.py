@@ -300,6 +300,8 @@ class Opening:
         self._failed = await asyncio.to_thread(replay.failed_prompt)
         for event in await asyncio.to_thread(replay.events, start, count):
             self._put(event)
+        for planned in await asyncio.to_thread(replay.plan):
+            self._put(planned)
         for trace in await asyncio.to_thread(stored_traces, store.log, self.session_id):
             self._put(trace)
         return start

@@ -189,7 +189,7 @@ class ViewedSession:
         )
         again = [self._closed("it went back to an earlier turn")] if self._shown else []
         self._shown = True
-        return [*again, *replay.events(start, stop), *traces, opened]
+        return [*again, *replay.events(start, stop), *replay.plan(), *traces, opened]
 
     def _checked_out(self) -> str:
         return git_branch(Path(self._workspace)) if self._workspace else ""
