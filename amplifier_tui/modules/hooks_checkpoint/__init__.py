@@ -72,6 +72,7 @@ async def mount(
         (events.TOOL_ERROR, checkpoints.after, 0),
     ):
         cleanup.callback(coordinator.hooks.register(event, handler, priority, "hooks-checkpoint"))
+    cleanup.callback(checkpoints.stop)
     coordinator.register_capability(STORE_CAPABILITY, checkpoints)
     coordinator.register_capability("checkpoint.list", checkpoints.listed)
     coordinator.register_capability("checkpoint.preview", checkpoints.preview)

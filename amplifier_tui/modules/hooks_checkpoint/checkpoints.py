@@ -63,6 +63,7 @@ class Checkpoints:
         self._number = 0
         self._prompt = ""
         self._told = False
+        self._warning: asyncio.Task[None] | None = None
         self._changing: Counter[Path] = Counter()
         self._calls: dict[str, list[Path]] = {}
         self._looks: dict[str, WorkspaceLook] = {}
@@ -78,6 +79,9 @@ class Checkpoints:
             self._calls.clear()
             self._looks.clear()
             self._denied.clear()
+            if self._settings.compare_commands and self._warning is None:
+                # Beside the first request: git may take its time.
+                self._warning = asyncio.get_running_loop().create_task(self._warn())
             self._number = await self._count_prompts() + 1
             self._prompt = " ".join(str(data.get("prompt") or "").split())[:_PROMPT]
         return _CONTINUE
@@ -261,20 +265,30 @@ class Checkpoints:
             except OSError as error:
                 logger.warning("What a command changed is not noted: %s", error)
 
+    def stop(self) -> None:
+        """Look at nothing any more."""
+        if self._warning is not None:
+            self._warning.cancel()
+
+    async def _warn(self) -> None:
+        """Say, before a command runs, where what commands change can't be taken back."""
+        async with self._lock:
+            self._compared = self._compared or WorkspaceFiles(self._workspace())
+            problem = await asyncio.to_thread(self._compared.problem)
+        if problem:
+            await self._say(f"What a command changes here can't be taken back: {problem}")
+
     async def _trouble(self, file: Path, error: OSError) -> None:
         logger.warning("No checkpoint of %s: %s", file, error)
         if self._told:
             return
         self._told = True
         reason = error.strerror or str(error)
-        await self._coordinator.hooks.emit(
-            "user:notification",
-            {
-                "message": f"There is no checkpoint of {file.name}, it can't be undone: {reason}",
-                "level": "warning",
-                "source": "hooks-checkpoint",
-            },
-        )
+        await self._say(f"There is no checkpoint of {file.name}, it can't be undone: {reason}")
+
+    async def _say(self, message: str) -> None:
+        data = {"message": message, "level": "warning", "source": "hooks-checkpoint"}
+        await self._coordinator.hooks.emit("user:notification", data)
 
     def _workspace(self) -> Path:
         return working_dir(self._coordinator).resolve()

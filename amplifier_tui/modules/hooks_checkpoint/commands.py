@@ -244,8 +244,26 @@ class WorkspaceFiles:
             why = f"it is larger than {most.text} bytes"
         return FileEntry(path, None, True, size, seen.mode, why, command=command)
 
+    def problem(self) -> str:
+        """Return why what commands change can't be seen here; empty where it can."""
+        named = self._named()
+        return named if isinstance(named, str) else ""
+
     def _listed(self) -> dict[str, tuple[tuple[str, int, int], os.stat_result]] | str:
         """Return all files with what the index says of them, or why they can't be listed."""
+        files, known = self._named(), {"": True}
+        if isinstance(files, str):
+            return files
+        return {
+            name: (about, found)
+            for name, about in files.items()
+            # What is behind a link by now is another file.
+            if self._is_plain(name.rpartition("/")[0], known)
+            and (found := _stat(self._root / name)) is not None
+        }
+
+    def _named(self) -> dict[str, tuple[str, int, int]] | str:
+        """Return what the index says of each file by its name, or why they can't be listed."""
         indexed = git_bytes_now(
             self._root, "ls-files", "-z", "--stage", "--debug", most_bytes=_LIST_BYTES
         )
@@ -280,14 +298,7 @@ class WorkspaceFiles:
             files |= {name: ("", 0, 0) for name in names if not name.endswith("/")}
             if len(files) > _MOST_LISTED or len(indexed) >= _LIST_BYTES:
                 return f"the workspace has over {_MOST_LISTED:,} files"
-        known = {"": True}
-        return {
-            name: (about, found)
-            for name, about in files.items()
-            # What is behind a link by now is another file.
-            if self._is_plain(name.rpartition("/")[0], known)
-            and (found := _stat(self._root / name)) is not None
-        }
+        return files
 
     def _is_plain(self, folder: str, known: dict[str, bool]) -> bool:
         """Whether no link is on the way to a folder; `known` is what was found of others."""

@@ -39,6 +39,21 @@ def names(checkpoint: dict[str, Any]) -> dict[str, str]:
     return {file["path"]: file["action"] for file in checkpoint["files"]}
 
 
+@pytest.mark.parametrize("most", [1, 100])
+async def test_where_there_are_too_many_files_it_is_said_once_before_a_command_runs(
+    session: Session, monkeypatch: pytest.MonkeyPatch, most: int
+):
+    for name in ("_MOST_LISTED", "_MOST_WALKED"):
+        monkeypatch.setattr(f"amplifier_tui.modules.hooks_checkpoint.commands.{name}", most)
+    for prompt in ("x", "y"):
+        await session.turn(prompt)
+        # What was begun beside the turn holds the files back until it is done.
+        await session.call(*write("new.txt", "new"))
+    told = [text for text in session.notices if "can't be taken back" in text]
+    assert len(told) == (1 if most == 1 else 0)
+    assert not told or " has over 1 files" in told[0]
+
+
 async def test_what_a_command_changes_can_be_undone(session: Session):
     def run() -> None:
         (session.root / "changed.txt").write_text("after")
