@@ -60,6 +60,7 @@ class OpenRequest:
         appended: Text for the end of the system prompt.
         mcp_servers: Further MCP servers by name, each as `tool-mcp` takes it: the user's own.
         limit: What may be used before the user is asked; None for what the settings say.
+        max_requests: How many requests of the conversation, and of sub-agents, are sent at most.
         shows_busy: A session that another window has open is shown and followed, read-only:
             `SessionHeld`; else it fails to open. `last` passes over it while there is another.
         restores_queue: Prompts that waited when the session was left wait again, until the user's
@@ -78,6 +79,7 @@ class OpenRequest:
     model: str = ""
     models: "Mapping[str, ModelChoice]" = field(default_factory=dict)
     limit: "SpendLimit | None" = None
+    max_requests: int | None = None
     session_id: str = ""
     appended: str = ""
     mcp_servers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)

@@ -182,6 +182,7 @@ def run(
             mode="plan" if approve == "none" else mode or "",
             models=Preferences().models,
             limit=SpendLimit(cost=str(max_cost)) if max_cost is not None else None,
+            max_requests=max_turns,
         )
         limits = Limits(max_turns, timeout)
         client = LocalClient(trust_everything if trust else None, printed)

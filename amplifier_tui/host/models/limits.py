@@ -49,6 +49,8 @@ class SpendGuard:
 
     def __init__(self, sender: Sender, usage: UsageMeter) -> None:
         self.limit = NO_LIMIT
+        self.requests_left: int | None = None
+        """How many requests may still be sent; None for any number."""
         self.stop: Callable[[], object] = lambda: None
         """Stops the turn."""
         self._sender = sender
@@ -146,6 +148,11 @@ class SpendGuard:
         Raises:
             AbortError: The user stopped at the limit.
         """
+        if self.requests_left is not None and not is_aside():
+            if self.requests_left < 1:
+                self.stop()
+                raise AbortError("No more requests may be sent", retryable=False)
+            self.requests_left -= 1
         if self.limit == NO_LIMIT:
             yield
             return

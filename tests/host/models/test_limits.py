@@ -376,3 +376,13 @@ def test_a_provider_that_does_not_describe_itself_answers_under_a_limit_and_list
     assert driver.turn("hi").status == "success"
     cards = driver.client.models().result(10)
     assert cards and not any(card.problem for card in cards)
+
+
+def test_no_more_requests_are_sent_than_may_be(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    for number in range(5):
+        server.script.add(reply(ToolUse("echo", {"text": str(number)})))
+    driver.open(priced(project, server), max_requests=2)
+    assert driver.turn("go").status != "success"
+    assert len(server.requests) == 2

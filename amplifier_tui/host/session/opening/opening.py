@@ -238,6 +238,7 @@ class Opening:
         # One that has answered without a choice goes on with the model that did.
         live.models.begin(card.model_choice, NO_CHOICE if card.model else remembered)
         live.spending.begin(first_limit(request, card.limit, builder.workspace.settings, sender))
+        live.spending.requests_left = request.max_requests
         store.save_metadata()
         await live.commands.tell()
         if not request.restores_queue:
