@@ -12,7 +12,7 @@ from amplifier_tui.kernel.mounting.callbacks import missing_keywords
 from amplifier_tui.kernel.mounting.contents import checked_answer
 from amplifier_tui.kernel.mounting.errors import WrongAnswerError, exception_text
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
-from amplifier_tui.kernel.validation.base import ValidationResult
+from amplifier_tui.kernel.validation.base import Severity, ValidationResult
 from amplifier_tui.kernel.validation.trials import SECONDS, within
 
 _TOOL: Final = "trial_tool"
@@ -31,6 +31,7 @@ class _Trial:
     requests: int = 0
     messages: list[dict[str, Any]] = field(default_factory=list)
     answer: Any = None
+    seen: set[str] = field(default_factory=set)
 
     # The provider.
     name: str = "trial"
@@ -96,7 +97,7 @@ class _TrialTool:
 async def check_obedience(
     result: ValidationResult, orchestrator: Any, coordinator: TrialCoordinator
 ) -> None:
-    """Add ``hooks_deny``, ``hooks_ask`` and ``hooks_modify``; ``orchestrator_answer`` if wrong.
+    """Add what it does with answers of hooks (``hooks_...``); ``orchestrator_answer`` if wrong.
 
     Args:
         result: Gets the checks.
@@ -154,16 +155,47 @@ async def check_obedience(
             'Execute the tool with result.data["tool_input"]',
         )
 
+    async def modify_result(event: str, data: dict[str, Any]) -> HookResult:
+        changed = {"success": True, "output": _CHANGED["text"]}
+        return HookResult(action="modify", data={**data, "tool_result": changed, "result": changed})
 
-def _say(result: ValidationResult, name: str, problem: str, remedy: str) -> None:
+    trial = await _run(result, orchestrator, coordinator, modify_result, events.TOOL_POST)
+    if trial is not None and events.TOOL_POST in trial.seen:
+        given = any(_CHANGED["text"] in str(row) for row in trial.messages)
+        _say(
+            result,
+            "hooks_modify_result",
+            "" if given else "The model gets another result than a hook changed it to",
+            'Add what result.data["tool_result"] of hooks.emit("tool:post", ...) says',
+            "warning",
+        )
+    trial = await _run(result, orchestrator, coordinator, deny, events.PROVIDER_REQUEST)
+    if trial is not None and events.PROVIDER_REQUEST in trial.seen:
+        _say(
+            result,
+            "hooks_deny_request",
+            "It asks the model although a hook denied the request" if trial.requests else "",
+            'Look at the result of hooks.emit("provider:request", ...) before the request',
+            "warning",
+        )
+
+
+def _say(
+    result: ValidationResult, name: str, problem: str, remedy: str, severity: Severity = "error"
+) -> None:
     if problem:
-        result.fail(name, problem, remedy)
+        result.fail(name, problem, remedy, severity)
     else:
-        result.succeed(name, f"It does what hooks say: {name.removeprefix('hooks_')}")
+        what = name.removeprefix("hooks_").replace("_", " of a ")
+        result.succeed(name, f"It does what hooks say: {what}")
 
 
 async def _run(
-    result: ValidationResult, orchestrator: Any, coordinator: TrialCoordinator, handler: Any
+    result: ValidationResult,
+    orchestrator: Any,
+    coordinator: TrialCoordinator,
+    handler: Any,
+    event: str = events.TOOL_PRE,
 ) -> _Trial | None:
     trial = _Trial()
     coordinator.approval_system = trial
@@ -173,7 +205,13 @@ async def _run(
     coordinator.mount_points["providers"] = providers
     stop = None
     if handler is not None:
-        stop = coordinator.hooks.register(events.TOOL_PRE, handler, name="trial")
+
+        async def hear(heard: str, data: dict[str, Any]) -> HookResult:
+            trial.seen.add(heard)
+            answer: HookResult = await handler(heard, data)
+            return answer
+
+        stop = coordinator.hooks.register(event, hear, name="trial")
     takes_it = not missing_keywords(orchestrator.execute, ("coordinator",))
     extra = {"coordinator": coordinator} if takes_it else {}
     try:

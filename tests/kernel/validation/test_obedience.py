@@ -19,6 +19,10 @@ class Loop:
         (provider,) = providers.values()
         if self.how == "raises":
             raise RuntimeError("no model")
+        if self.how.endswith("results"):
+            denied = await hooks.emit("provider:request", {"provider": "trial"})
+            if denied.action == "deny" and self.how != "ignores requests and results":
+                return "It was denied."
         response = await provider.complete({})
         for call in provider.parse_tool_calls(response):
             if self.how == "calls nothing":
@@ -32,7 +36,13 @@ class Loop:
                 result = await self.coordinator.process_hook_result(result, "tool:pre", call.name)
             if self.how != "ignores hooks" and result.action == "deny":
                 continue
-            await tools[call.name].execute(given)
+            done = await tools[call.name].execute(given)
+            if self.how.endswith("results"):
+                data = {**data, "tool_result": done.model_dump()}
+                result = await hooks.emit("tool:post", data)
+                if self.how == "minds requests and results":
+                    data = {**data, **(result.data or {})}
+                await context.add_message({"role": "tool", "content": str(data["tool_result"])})
         return None if self.how == "returns nothing" else "Done."
 
 
@@ -42,6 +52,14 @@ CASES = {
     "answers itself": {"hooks_deny": True, "hooks_ask": False, "hooks_modify": True},
     "forgets changes": {"hooks_deny": True, "hooks_ask": True, "hooks_modify": False},
     "calls nothing": {"hooks_deny": True},
+    "minds requests and results": {
+        **dict.fromkeys(("hooks_deny", "hooks_ask", "hooks_modify"), True),
+        **dict.fromkeys(("hooks_modify_result", "hooks_deny_request"), True),
+    },
+    "ignores requests and results": {
+        **dict.fromkeys(("hooks_deny", "hooks_ask", "hooks_modify"), True),
+        **dict.fromkeys(("hooks_modify_result", "hooks_deny_request"), False),
+    },
     "returns nothing": {
         "orchestrator_answer": False,
         "hooks_deny": True,
@@ -65,3 +83,4 @@ async def test_the_built_in_loop_does_what_hooks_say() -> None:
     checked = await check_module("loop-streaming")
     passed = {check.name: check.passed for check in checked.result.checks}
     assert passed["hooks_deny"] and passed["hooks_ask"] and passed["hooks_modify"]
+    assert passed["hooks_modify_result"] and passed["hooks_deny_request"]
