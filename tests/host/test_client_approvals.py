@@ -34,6 +34,17 @@ def test_a_call_waits_for_the_user_and_runs_when_allowed(project: Project, drive
     driver.wait(TurnEnded)
 
 
+def test_a_command_that_would_leave_the_sandbox_says_so_in_the_head_of_the_question(
+    project: Project, driver: Driver
+) -> None:
+    given = {"command": "touch made", "outside_sandbox": True}
+    driver.open(project.bundle(script=calling({"bash": given}), tools=("tool-bash",)))
+    driver.client.submit("go")
+    request = driver.allow_next()
+    assert request.action == "bash wants to leave the sandbox"
+    driver.wait(TurnEnded)
+
+
 def test_a_denied_call_tells_the_model_why(project: Project, driver: Driver) -> None:
     opened = driver.open(project.bundle(script=calling({"echo": {"text": "x"}}), hooks=(ASK,)))
     driver.client.submit("go")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -102,12 +102,17 @@ def change_counts(changed: tuple[int, int]) -> Content:
     return Content.assemble((f"+{added}", "$text-success"), " ", (f"−{removed}", "$text-error"))
 
 
+_PROGRAMS: Final = frozenset({"amplifier-tui", "hooks-approval"})
+"""Who asks by the user's own rules and mode."""
+
+
 def facts(
     request: ApprovalRequested, changed: tuple[int, int] = (0, 0), brief: bool = False
 ) -> Content:
     """Return where it would happen, who asked and why, and what is risky about it.
 
-    `changed` are the lines a diff adds and removes; `brief`: only what is risky about it.
+    `changed` are the lines a diff adds and removes; `brief`: only what is risky about it, and what
+    a hook says that is not of the program.
     """
     home = str(Path.home())
     where = [_pair("in", short_path(one_line(request.cwd), home))] if request.cwd else []
@@ -115,6 +120,8 @@ def facts(
     asked = Content.assemble(_pair("asked by", one_line(request.asker, 80)), (cause, "$text-muted"))
     rows = [] if brief else [Content("   ").join([*where, asked])]
     parts: list[Content] = []
+    if brief and request.why and request.asker not in _PROGRAMS:
+        parts.append(_pair(one_line(request.asker, 40), one_line(request.why, _LONG)))
     if request.diff:
         note = f"  {REPLACED}" if f"@@ {REPLACED}\n" in request.diff else ""
         parts.append(change_counts(changed) + Content.styled(note, "$text-warning"))

@@ -286,6 +286,13 @@ async def test_that_it_leads_outside_is_said_where_not_all_about_it_has_room() -
         assert "outside the workspace" in drive.text() and "the network" not in drive.text()
 
 
+async def test_why_a_hook_of_somebody_elses_asks_is_said_at_80x24_too() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(ask(asker="hooks-company", why="COMPANY RULE"))
+        await drive.dialog(ApprovalDialog)
+        assert "hooks-company" in drive.text() and "COMPANY RULE" in drive.text()
+
+
 async def test_the_long_form_leaves_every_key_on_a_small_screen_and_scrolls_to_its_end() -> None:
     async with running(size=(40, 12)) as drive:
         await drive.push(ask(timeout=300.0, reasons=("far " * 60,)))

@@ -68,6 +68,7 @@ class ApprovalRequestMaker:
         rules: tuple[Rule, ...],
     ) -> ApprovalRequested:
         """Return the request; `rules` are those that may be remembered."""
+        from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX
         from amplifier_tui.host.gate.risk import severity
         from amplifier_tui.host.gate.rules.file import user_rules_path
         from amplifier_tui.host.gate.rules.near import nearly
@@ -77,6 +78,9 @@ class ApprovalRequestMaker:
         default: Default = "deny" if risky else question.default
         own_options = {option.casefold() for option in question.options} - _USUAL_OPTIONS
         text, scopes = self.redactor.text, self._scopes(description, rules)
+        leaves = bool(question.arguments.get(OUTSIDE_SANDBOX)) and description.kind == "command"
+        # In the head, which is on the screen at every size.
+        action = f"{question.tool} wants to leave the sandbox" if leaves else description.action
         return ApprovalRequested(
             session_id=self.session_id,
             agent=question.lane,
@@ -85,7 +89,7 @@ class ApprovalRequestMaker:
             call_id=question.call_id,
             tool=question.tool,
             asker=question.asker,
-            action=text(description.action),
+            action=text(action),
             prompt=text(question.prompt),
             payload=text(description.payload),
             payload_kind=description.payload_kind,
