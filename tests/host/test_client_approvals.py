@@ -42,6 +42,7 @@ def test_a_command_that_would_leave_the_sandbox_says_so_in_the_head_of_the_quest
     driver.client.submit("go")
     request = driver.allow_next()
     assert request.action == "bash wants to leave the sandbox"
+    assert "it wants to run outside of the sandbox" in request.reasons
     driver.wait(TurnEnded)
 
 

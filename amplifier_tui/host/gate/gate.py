@@ -56,6 +56,7 @@ class GateDecision:
         by_person: Only a person can let it through, for this time.
         hook_only: It would go through if no hook asked.
         mode: The mode in which it was decided.
+        by_mode: The mode alone decided.
     """
 
     verdict: Verdict
@@ -67,6 +68,12 @@ class GateDecision:
     by_person: bool = False
     hook_only: bool = False
     mode: Mode = "ask"
+    by_mode: bool = False
+
+    @property
+    def is_critical(self) -> bool:
+        """Whether it is so risky that only a person can let it through."""
+        return self.description.judgement.risk == "critical"
 
     @property
     def network(self) -> bool:
@@ -192,7 +199,8 @@ class Gate:
             return decision("ask", "a hook asks", hook_only=goes)
         if match is not None:
             return by_rule(match, f"by the rule {match.rule}")
-        return decision(by_mode, self.unread if by_mode == "ask" and self.unread else reason)
+        unread = self.unread if by_mode == "ask" else ""
+        return decision(by_mode, unread or reason, by_mode=not unread)
 
     def touched(self, tool: str, arguments: Mapping[str, Any]) -> Touched:
         """Return what a call's arguments are about now; looks at the files."""

@@ -146,6 +146,7 @@ class SessionGate:
             lane=self._lane,
             description=decision.description,
             by_person=decision.by_person,
+            pressing=not (hooked or decision.by_mode or decision.is_critical),
             # Without its id a call that changed could not be told from a second one.
             schema=self._schema(tool) if data.get("tool_call_id") else None,
             judge=lambda: judge() if self._gate.mode != decided_in else None,

@@ -127,7 +127,8 @@ def facts(
         parts.append(change_counts(changed) + Content.styled(note, "$text-warning"))
     # What a note beside a segment says already is not said twice.
     notes = " ".join(segment.note for segment in request.segments)
-    reasons = [reason for reason in request.reasons if reason not in notes]
+    said = notes if brief else f"{notes} {request.why}"
+    reasons = [reason for reason in request.reasons if reason not in said]
     if reasons:
         words = " · ".join(one_line(reason, 120) for reason in reasons)
         parts.append(Content.styled(words, RISK[request.risk][1]))

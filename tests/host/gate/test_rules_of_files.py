@@ -296,3 +296,8 @@ def test_what_a_program_may_change_that_is_named_or_lies_below_goes_by_no_mode_a
 def test_what_changes_no_such_file_goes_as_before(workspace: Path, line: str) -> None:
     before = decide(workspace, line)
     assert decide(workspace, line, WRITE).verdict == before.verdict
+
+
+def test_that_a_rule_may_be_about_it_is_no_mere_word_of_the_mode(workspace: Path) -> None:
+    assert not decide(workspace, "cat $X", READ).by_mode
+    assert decide(workspace, "make", READ).by_mode

@@ -27,7 +27,8 @@ class ApprovalQuestion:
     `prompt` is the asker's own words, `why` what made it ask, `risk` its own opinion; `tool` is
     empty outside of a tool call. After `timeout` seconds (None: never) the asker does `default`.
     `description` is the gate's, which has looked at the rules; `by_person` says that no rule may
-    answer and the answer must not be remembered. `schema` is that of the
+    answer and the answer must not be remembered, `pressing` that `why` is no mere word of the mode:
+    it stands beside the risk. `schema` is that of the
     tool, where the arguments may be changed. `judge` has the gate decide anew; it gives None where
     the mode is still the same, and `judge_anew` does so whatever the mode is. `began` is
     when its call came, by which those that wait are put in order; a call that was changed keeps its
@@ -47,6 +48,7 @@ class ApprovalQuestion:
     lane: str = MAIN_LANE
     description: Description | None = None
     by_person: bool = False
+    pressing: bool = False
     schema: Mapping[str, Any] | None = None
     judge: Callable[[], GateDecision | None] | None = None
     judge_anew: Callable[[], GateDecision] | None = None

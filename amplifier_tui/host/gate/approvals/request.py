@@ -97,7 +97,7 @@ class ApprovalRequestMaker:
             diff=text(description.diff),
             problem=text(description.problem),
             risk=judgement.risk,
-            reasons=judgement.reasons,
+            reasons=(*judgement.reasons, *((text(question.why),) if question.pressing else ())),
             cwd=description.cwd or str(self.workspace),
             paths=tuple(place.shown for place in judgement.places),
             outside=judgement.outside,
