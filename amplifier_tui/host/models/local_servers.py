@@ -23,6 +23,7 @@ _PATIENCE: Final = 1.0
 _MOST: Final = 1_000_000
 """Bytes that are read of an answer."""
 _MODELS: Final = 50
+_HOST_ALONE: Final = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *(\d{1,9})", re.IGNORECASE)
 
 
@@ -71,11 +72,19 @@ async def server_at(url: str, name: str = "") -> LocalServer | None:
     """Return the server at an address; None where none lists a model.
 
     Args:
-        url: The address of its API, with the `/v1` that most have; without a scheme it is http.
+        url: The address of its API, with the `/v1` that most have, which is tried where no path is
+            given; without a scheme it is http.
         name: What it is called; empty for its host and port.
     """
     url = url.strip().rstrip("/")
     url = url if not url or "://" in url else f"http://{url}"
+    found = await _listing_at(url, name)
+    if found is None and _HOST_ALONE.fullmatch(url):
+        return await _listing_at(f"{url}/v1", name)
+    return found
+
+
+async def _listing_at(url: str, name: str) -> LocalServer | None:
     try:
         async with asyncio.timeout(_PATIENCE):
             models = _models(await _answer(url))

@@ -9,7 +9,7 @@ from importlib import import_module
 import pytest
 
 from amplifier_tui.host.events import Failed, ModeChanged, Notice, SessionOpened
-from amplifier_tui.host.models.local_servers import find_local_servers, no_server
+from amplifier_tui.host.models.local_servers import find_local_servers, no_server, server_at
 from amplifier_tui.host.models.setup import trial
 from amplifier_tui.paths import amplifier_home
 from tests.host.asking import chat
@@ -167,6 +167,15 @@ async def test_the_server_whose_address_is_set_comes_first_with_the_model_that_i
     monkeypatch.setenv("LOCAL_LLM_MODEL", found.models[-1])
     (again,) = await find_local_servers({"vLLM": 9})
     assert again.models[0] == found.models[-1] and set(again.models) == set(found.models)
+
+
+@pytest.mark.parametrize("scheme", ["http://", ""])
+async def test_an_address_without_its_path_is_asked_where_most_servers_answer(
+    server: LoopbackServer, scheme: str
+) -> None:
+    found = await server_at(scheme + server.url.removeprefix("http://"))
+    assert found is not None and found.url == server.openai_url and found.models
+    assert await server_at(f"{server.url}/elsewhere") is None
 
 
 @pytest.mark.parametrize(
