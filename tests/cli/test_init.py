@@ -10,6 +10,7 @@ import yaml
 
 from amplifier_tui.cli.group import run
 from amplifier_tui.cli.init import steps
+from amplifier_tui.foundation.settings.keys import set_key
 from amplifier_tui.host.events import LocalServer
 from amplifier_tui.paths import amplifier_home
 from amplifier_tui.ui.app.preferences import Preferences
@@ -126,7 +127,7 @@ def test_a_key_is_kept_when_it_is_answered_or_the_user_says_so(
     openai.script.add(Failure("unauthorized", message="not yours"), "ready")
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     monkeypatch.setattr(steps, "pick", lambda title, rows, default: "openai")
-    monkeypatch.setattr(steps, "own_key", lambda variable: KEY)
+    monkeypatch.setattr(steps, "own_key", lambda variable, is_set: KEY)
     monkeypatch.setattr("click.confirm", lambda text: keep)
     assert run(["init", *REST]) == 0
     shown = capsys.readouterr()
@@ -136,6 +137,96 @@ def test_a_key_is_kept_when_it_is_answered_or_the_user_says_so(
     assert kept.read_text() == f'OPENAI_API_KEY="{KEY}"\n'
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     os.environ.pop("OPENAI_API_KEY")
+
+
+def keep(**variables: str) -> Path:
+    """Put variables into keys.env, and not into the environment."""
+    for name, value in variables.items():
+        set_key(amplifier_home(), name, value)
+    return amplifier_home() / "keys.env"
+
+
+@pytest.fixture
+def typed(monkeypatch: Patch) -> Iterator[tuple[list[str], list[str]]]:
+    """Sit at a terminal; returns what is typed, each for one question, and the questions."""
+    lines, questions = list[str](), list[str]()
+
+    def prompt(text: str, **others: object) -> str:
+        questions.append(text)
+        return lines.pop(0)
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr(steps, "pick", lambda title, rows, default: default)
+    monkeypatch.setattr("click.prompt", prompt)
+    before = dict(os.environ)
+    yield lines, questions
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def test_a_key_that_is_kept_can_be_replaced(
+    typed: tuple[list[str], list[str]],
+    openai: LoopbackServer,
+    monkeypatch: Patch,
+    capsys: Capture,
+) -> None:
+    kept, (lines, questions) = keep(OPENAI_API_KEY="sk-proj-revoked"), typed
+    openai.script.add(Failure("unauthorized", message="not yours"), "ready")
+    asked: list[str] = []
+    monkeypatch.setattr("click.confirm", lambda text: asked.append(text))
+    lines += ["", KEY]
+    assert run(["init", *REST]) == 0
+    shown = capsys.readouterr()
+    assert questions == ["OPENAI_API_KEY (not shown; enter keeps the old one)"] * 2
+    assert "not yours" in shown.err and "Nothing was changed." in shown.err
+    assert asked == ["Go on all the same?"] and "It answers." in shown.out
+    assert "sk-proj" not in shown.out + shown.err
+    assert kept.read_text() == f'OPENAI_API_KEY="{KEY}"\n'
+
+
+def test_a_kept_key_is_used_where_nobody_can_be_asked(
+    openai: LoopbackServer, monkeypatch: Patch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    kept = keep(OPENAI_API_KEY=KEY)
+    openai.script.add("ready")
+    assert run(["init", "--provider", "openai", *REST]) == 0
+    assert len(openai.requests) == 1 and kept.read_text() == f'OPENAI_API_KEY="{KEY}"\n'
+
+
+def test_a_key_of_the_environment_wins_and_is_said_to(
+    typed: tuple[list[str], list[str]],
+    openai: LoopbackServer,
+    monkeypatch: Patch,
+    capsys: Capture,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    kept = keep(OPENAI_API_KEY="sk-proj-revoked")
+    openai.script.add("ready")
+    assert run(["init", "--provider", "openai", *REST]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "OPENAI_API_KEY is set in the environment, which wins over keys.env." in said
+    assert typed[1] == [] and "revoked" in kept.read_text()
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_server_s_address_that_is_kept_can_be_replaced(
+    moves: bool, typed: tuple[list[str], list[str]], server: LoopbackServer, monkeypatch: Patch
+) -> None:
+    old = "http://127.0.0.1:9/v1"
+
+    async def found() -> tuple[LocalServer, ...]:
+        return (LocalServer(name="Old", url=old, models=("small",)),)
+
+    monkeypatch.setattr("amplifier_tui.host.models.local_servers.find_local_servers", found)
+    for name in ("LOCAL_LLM_BASE_URL", "LOCAL_LLM_MODEL"):
+        monkeypatch.setenv(name, "")
+    kept, (lines, questions) = keep(LOCAL_LLM_BASE_URL=old, LOCAL_LLM_MODEL="small"), typed
+    lines.append(server.openai_url if moves else "")
+    assert run(["init", "--provider", "local", "--no-call", *REST]) == 0
+    assert questions == [f"Its address (enter keeps {old})"]
+    address = server.openai_url if moves else old
+    assert f'LOCAL_LLM_BASE_URL="{address}"\n' in kept.read_text()
 
 
 def test_a_server_of_this_machine_is_offered_and_set_up(

@@ -88,14 +88,19 @@ def _provider(workspace: "Workspace", name: str, *, asks: bool, call: bool) -> "
 
                 raise click.UsageError(f"--provider local: {no_server()}")
             chosen = steps.own_server() or steps.NOBODY
+        elif asks and steps.may_move(workspace, chosen):
+            chosen = steps.own_server(chosen) or chosen
         if chosen is steps.NOBODY:
             return chosen
         key = ""
-        if chosen.asked:
-            if not asks:
+        if chosen.source == "the environment":
+            said = f"{chosen.asked} is set in {chosen.source}, which wins over keys.env."
+            click.echo("\n".join(paragraph(said)))
+        elif not chosen.variables:
+            if not asks and not chosen.source:
                 raise click.UsageError(f"Put {chosen.asked} into the environment first")
-            key = steps.own_key(chosen.asked)
-            if not key:
+            key = steps.own_key(chosen.asked, is_set=bool(chosen.source)) if asks else ""
+            if not key and not chosen.source:
                 return steps.NOBODY
         if call:
             click.echo("One small request is sent…")
@@ -105,7 +110,8 @@ def _provider(workspace: "Workspace", name: str, *, asks: bool, call: bool) -> "
             if not asks:
                 raise
             click.echo("\n".join(paragraph(error.message)), err=True)
-            if not click.confirm("Keep it all the same?"):
+            keep = "Keep it" if steps.is_new(chosen, key) else "Go on"
+            if not click.confirm(f"{keep} all the same?"):
                 name = ""
                 continue
             said = steps.set_up(workspace, chosen, key, call=False)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import click
 
@@ -23,7 +23,8 @@ class Answerer(NamedTuple):
         title: For the list.
         module: Its module's id; empty for none.
         variables: What it needs, known already: name and value.
-        asked: The variable that is still to be asked for; empty for none.
+        asked: The variable that is asked for, unless the environment has it; empty for none.
+        source: What sets it already: the environment, or keys.env; empty for nothing.
         bundle: What new sessions open with it.
     """
 
@@ -32,6 +33,7 @@ class Answerer(NamedTuple):
     module: str = ""
     variables: tuple[tuple[str, str], ...] = ()
     asked: str = ""
+    source: Literal["", "the environment", "keys.env"] = ""
     bundle: str = "coding"
 
 
@@ -39,6 +41,7 @@ _VENDORS: Final = (
     ("anthropic", "Anthropic", "provider-anthropic", "ANTHROPIC_API_KEY"),
     ("openai", "OpenAI", "provider-openai", "OPENAI_API_KEY"),
 )
+_ADDRESS: Final = "LOCAL_LLM_BASE_URL"
 SERVER: Final = Answerer(
     "local", "A model server (asks for its address)", "provider-openai", bundle="local"
 )
@@ -51,25 +54,54 @@ def answerers(workspace: "Workspace") -> list[Answerer]:
 
     ready, wanting = list[Answerer](), list[Answerer]()
     for name, title, module, variable in _VENDORS:
-        if workspace.environ.get(variable):
-            ready.append(Answerer(name, f"{title} ({variable} is set)", module))
-        else:
-            wanting.append(Answerer(name, f"{title} (asks for a key)", module, asked=variable))
-    servers = [_local(server) for server in asyncio.run(find_local_servers()) if server.models]
+        source = _source(workspace, variable)
+        how = f"{variable} is set in {source}" if source else "asks for a key"
+        each = Answerer(name, f"{title} ({how})", module, asked=variable, source=source)
+        (ready if source else wanting).append(each)
+    listed = [server for server in asyncio.run(find_local_servers()) if server.models]
+    servers = [_known(workspace, _local(server)) for server in listed]
     return [*ready, *servers, *wanting, *([] if servers else [SERVER]), NOBODY]
 
 
-def own_server() -> Answerer | None:
-    """Ask for a server's address until one lists its models; None to go on without."""
+def _source(workspace: "Workspace", variable: str) -> Literal["", "the environment", "keys.env"]:
+    if not workspace.environ.get(variable):
+        return ""
+    return "keys.env" if variable in workspace.keys.loaded else "the environment"
+
+
+def _known(workspace: "Workspace", server: Answerer) -> Answerer:
+    """Return a server that was found, with what sets its address where that is set."""
+    url = dict(server.variables)[_ADDRESS]
+    own = workspace.environ.get(_ADDRESS, "").strip().rstrip("/")
+    known = own in (url, url.removeprefix("http://"))
+    return server._replace(source=_source(workspace, _ADDRESS) if known else "")
+
+
+def may_move(workspace: "Workspace", chosen: Answerer) -> bool:
+    """Tell whether a server is chosen while keys.env has an address, which can be another one."""
+    return chosen.asked == _ADDRESS and _source(workspace, _ADDRESS) == "keys.env"
+
+
+def own_server(now: Answerer | None = None) -> Answerer | None:
+    """Ask for a server's address until one lists its models.
+
+    Args:
+        now: What enter takes; None to go on without.
+    """
     from amplifier_tui.host.models.local_servers import no_server, server_at
 
-    click.echo("\n".join(paragraph(no_server())))
+    enter = "goes on without"
+    if now is None:
+        click.echo("\n".join(paragraph(no_server())))
+    else:
+        verb = "keeps" if now.source else "takes"
+        enter = f"{verb} {one_line(dict(now.variables)[_ADDRESS], 200)}"
     while True:
         url: str = click.prompt(
-            "Its address (enter goes on without)", default="", show_default=False
+            f"Its address (enter {enter})", default="", show_default=False
         ).strip()
         if not url:
-            return None
+            return now
         server = asyncio.run(server_at(url))
         if server is not None:
             return _local(server)
@@ -78,16 +110,16 @@ def own_server() -> Answerer | None:
 
 def _local(server: "LocalServer") -> Answerer:
     url, model = server.url, server.models[0]
-    variables = (("LOCAL_LLM_BASE_URL", url), ("LOCAL_LLM_MODEL", model))
+    variables = ((_ADDRESS, url), ("LOCAL_LLM_MODEL", model))
     title = one_line(f"{server.title} ({model})")
-    return Answerer("local", title, "provider-openai", variables, bundle="local")
+    return Answerer("local", title, "provider-openai", variables, _ADDRESS, bundle="local")
 
 
 def set_up(workspace: "Workspace", chosen: Answerer, key: str, *, call: bool) -> str:
     """Try what a provider needs with one small request, and keep what is new and works.
 
     Args:
-        key: For `chosen.asked`; empty where nothing is asked.
+        key: For `chosen.asked`; empty where nothing is asked, or what is set stays.
         call: Send the request.
 
     Returns:
@@ -104,13 +136,19 @@ def set_up(workspace: "Workspace", chosen: Answerer, key: str, *, call: bool) ->
             problem = _problem(workspace, chosen) if call else ""
             attempt.works = not problem
         if problem:
-            raise click.ClickException(with_remedy(problem, "Nothing was kept."))
+            done = "kept" if is_new(chosen, key) else "changed"
+            raise click.ClickException(with_remedy(problem, f"Nothing was {done}."))
         answers = "It answers. " if call else ""
         return f"{answers}{attempt.keep() if variables else ''}".strip()
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
         raise click.ClickException(_unwritten(error)) from error
+
+
+def is_new(chosen: Answerer, key: str) -> bool:
+    """Tell whether anything is chosen that is not set already."""
+    return bool(key) or not chosen.source
 
 
 def _problem(workspace: "Workspace", chosen: Answerer) -> str:
@@ -251,10 +289,18 @@ def pick(title: str, rows: Sequence[tuple[str, str]], default: str) -> str:
     return known[click.prompt("Number", default=default, type=choice, show_choices=False)]
 
 
-def own_key(variable: str) -> str:
-    """Ask for a key that is not shown while it is typed; empty to go on without."""
+def own_key(variable: str, *, is_set: bool) -> str:
+    """Ask for a key that is not shown while it is typed.
+
+    Args:
+        is_set: There is one, which is used where none is typed.
+
+    Returns:
+        The key; empty to keep the one that is set, or to go on without.
+    """
+    enter = "keeps the old one" if is_set else "goes on without"
     text: str = click.prompt(
-        f"{variable} (not shown; enter goes on without)",
+        f"{variable} (not shown; enter {enter})",
         hide_input=True,
         default="",
         show_default=False,
