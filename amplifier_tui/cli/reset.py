@@ -75,6 +75,7 @@ def _places(cache: bool, ui: bool) -> Iterator[Path]:
     if ui:
         yield user_config_dir() / "preferences.json"
         yield user_state_dir() / "history.jsonl"
+        yield user_state_dir() / "drafts"
 
 
 def _used_elsewhere() -> bool:

@@ -70,6 +70,7 @@ def filled() -> tuple[list[Path], list[Path]]:
         home / "search" / "index.db",
         user_config_dir() / "preferences.json",
         user_state_dir() / "history.jsonl",
+        user_state_dir() / "drafts" / "x.jsonl",
     ]
     stay = [
         home / "projects" / "p" / "sessions" / "s" / "transcript.jsonl",
@@ -93,7 +94,7 @@ def test_caches_and_screen_settings_go_and_nothing_else(
     assert run(["reset", "--cache", "--ui"]) == 2
     assert "--yes" in capsys.readouterr().err
     assert run(["reset", "--cache", "--yes"]) == 0
-    assert [path.exists() for path in gone] == [False, False, True, True]
+    assert [path.exists() for path in gone] == [False, False, True, True, True]
     assert run(["reset", "--ui", "--yes"]) == 0
     assert not any(path.exists() for path in gone)
     assert all(path.exists() for path in stay)

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         RetryRequested,
         RewindRequested,
         TerminalNeeded,
+        UnsentChanged,
     )
 
 
@@ -341,6 +342,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def _on_draft_set_aside(self, event: DraftSetAside) -> None:
         self.store_prompt(event.text)
+
+    def _on_unsent_changed(self, event: UnsentChanged) -> None:
+        self.write("The draft is not kept", self.history.unsent.keep, event.drafts)
 
     def _on_model_chosen(self, event: ModelChosen) -> None:
         model.remember(self, event.bundle, event.event)

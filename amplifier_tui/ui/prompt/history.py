@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from amplifier_tui.ui.prompt.unsent import UnsentDrafts
+
 if TYPE_CHECKING:
     from amplifier_tui.base.jsonl import Row
 
@@ -29,6 +31,8 @@ class History:
         self._items: list[str] = []
         self._at: int | None = None
         self._draft = ""
+        self.unsent = UnsentDrafts(path.with_name("drafts"))
+        """What is written and no session keeps."""
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -36,11 +40,15 @@ class History:
         return tuple(self._items)
 
     def load(self) -> list[str]:
-        """Read the file and return its prompts, oldest first; broken lines are skipped."""
+        """Read the file and return its prompts, oldest first; broken lines are skipped.
+
+        What windows that died had not sent comes last.
+        """
         from amplifier_tui.base.files import locked
         from amplifier_tui.base.jsonl import read_rows, write_rows
 
         rows: list[Row] = []
+        self.unsent.take_left(self._path)
         try:
             rows, _ = read_rows(self._path, repair=False)
             if len(rows) > KEEP * 2 or sum(map(_size, rows)) > LARGEST * 2:

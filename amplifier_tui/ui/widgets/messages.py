@@ -131,6 +131,13 @@ class DraftSetAside(Message):
 
 
 @dataclass
+class UnsentChanged(Message):
+    """The drafts that no session keeps are others now; each with the folder of its session."""
+
+    drafts: tuple[tuple[str, str], ...]
+
+
+@dataclass
 class ModelChosen(Message):
     """The user chose a model for a bundle."""
 

@@ -173,3 +173,55 @@ async def test_a_stored_draft_for_which_another_is_stored_outlives_the_program()
         await drive.until(lambda: client.named("close"))
     assert client.named("keep_draft")[-1] == ("mine",)
     assert stored() == ["of another day"]
+
+
+def unsent() -> list[list[str]]:
+    """Return the drafts that are on disk for each window."""
+    files = (user_state_dir() / "drafts").glob("*.jsonl")
+    return [[json.loads(row)["text"] for row in file.read_text().splitlines()] for file in files]
+
+
+async def test_the_draft_of_an_empty_session_outlives_a_window_that_is_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tabs, "DRAFT_DELAY", 0.01)
+    async with running(FakeClient()) as drive:
+        await drive.write("half a thought")
+        await drive.until(lambda: unsent() == [["half a thought"]])
+        async with running(FakeClient()) as other:
+            await other.until(lambda: other.app.ready.is_set())
+            assert stored() == [] and other.app.history.items == ()
+        # As the system does when the process is gone.
+        drive.app.history.unsent.lock.release()
+        async with running(FakeClient()) as again:
+            await again.until(lambda: again.app.history.items == ("half a thought",))
+            assert stored() == ["half a thought"]
+            assert not list((user_state_dir() / "drafts").iterdir())
+            await again.press("up")
+            assert again.draft == "half a thought"
+
+
+@pytest.mark.parametrize("end", ["sent", "cleared", "quit"])
+async def test_the_draft_of_an_empty_session_leaves_nothing_behind(
+    end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tabs, "DRAFT_DELAY", 0.01)
+    async with running(FakeClient()) as drive:
+        await drive.write("half a thought")
+        await drive.until(lambda: unsent() == [["half a thought"]])
+        if end == "sent":
+            await drive.press("enter")
+        elif end == "cleared":
+            drive.app.main.prompt.input.clear_draft()
+        else:
+            drive.app.quitting.quit_by_signal("SIGHUP")
+        await drive.until(lambda: not list((user_state_dir() / "drafts").iterdir()))
+
+
+async def test_each_empty_session_of_a_window_has_its_draft_on_disk() -> None:
+    async with running(FakeClient()) as drive:
+        await drive.write("one")
+        assert drive.app.tabs is not None
+        drive.app.tabs.open_beside(OpenRequest(cwd=drive.app.cwd))
+        await drive.until(lambda: drive.app.client is not drive.client)
+        await drive.until(lambda: unsent() == [["one"]])

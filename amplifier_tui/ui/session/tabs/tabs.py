@@ -16,7 +16,7 @@ from amplifier_tui.ui.state.open_sessions import name_of
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.terminal import guard
 from amplifier_tui.ui.terminal.leave import Farewell
-from amplifier_tui.ui.widgets.messages import DraftSetAside
+from amplifier_tui.ui.widgets.messages import DraftSetAside, UnsentChanged
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -64,6 +64,8 @@ class SessionTabs:
         self.links: list[SessionLink] = []
         self._title = ""
         self._draft_timer: Timer | None = None
+        self._unsent: tuple[tuple[str, str], ...] = ()
+        """The drafts that no session keeps, as they are on disk."""
         tab = SessionTab(self._screen, client, state)
         tab.shown, tab.view = True, self._screen.transcript
         self._shown = self._add(tab, early, look_back=True)
@@ -215,6 +217,16 @@ class SessionTabs:
         if timer is not None:
             timer.stop()
         self._shown.keep_draft(self._shown.tab.written)
+        self._keep_unsent()
+
+    def _keep_unsent(self) -> None:
+        """Have the drafts on disk that no session keeps, as of one in which nothing was said."""
+        links = [link for link in self.links if not link.keeps_drafts]
+        drafts = [(link.tab.written, link.tab.state.facts.cwd) for link in links]
+        unsent = tuple(draft for draft in drafts if draft[0].strip())
+        if unsent != self._unsent:
+            self._unsent = unsent
+            self._screen.post_message(UnsentChanged(unsent))
 
     def _store(self, drafts: list[tuple[str, SessionLink]]) -> None:
         """Put what no session keeps into the history of prompts. Blocking."""
@@ -223,6 +235,7 @@ class SessionTabs:
                 self._screen.prompt.input.past.store(draft, link.tab.state.facts.cwd)
             except OSError as error:
                 _log.warning("A draft is not kept: %s", error)
+        self._screen.prompt.input.past.unsent.keep((), ends=True)
 
     def work(self) -> list[str]:
         """Return what runs, one line each, named where there is more than one session."""
@@ -257,6 +270,7 @@ class SessionTabs:
     def changed(self) -> None:
         """Show what the sessions do, and ask what they want to ask."""
         self.approvals.sync()
+        self._keep_unsent()
         self._tell()
 
     def _tell(self) -> None:
