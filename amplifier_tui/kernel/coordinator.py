@@ -31,6 +31,7 @@ class ModuleCoordinator:
 
     Attributes:
         mounted_modules: What each module brought along, in the order they were mounted.
+        asked_capabilities: Whether what was asked for was offered, by name.
 
     Args:
         session: The session: an object with ``session_id``, ``parent_id`` and ``config``; None
@@ -50,6 +51,7 @@ class ModuleCoordinator:
         self._cancellation = CancellationToken()
         self._channels: dict[str, list[dict[str, Any]]] = {}
         self._capabilities: dict[str, Any] = {}
+        self.asked_capabilities: dict[str, bool] = {}
         self._shared: list[list[Any]] = [self._hooks._observers, self._cancellation._callbacks]
         self._cleanup_fns: list[Callable[..., Any]] = []
         self._current_turn_injections = 0
@@ -242,7 +244,9 @@ class ModuleCoordinator:
 
     def get_capability(self, name: str) -> Any:
         """Return what is offered under ``name``, or None."""
-        return self._capabilities.get(name)
+        value = self._capabilities.get(name)
+        self.asked_capabilities[name] = value is not None
+        return value
 
     def register_contributor(self, channel: str, name: str, callback: Callable[[], Any]) -> None:
         """Add to what :meth:`collect_contributions` asks.

@@ -9,7 +9,7 @@ import pytest
 
 from amplifier_tui.context.errors import ContextSourceError
 from amplifier_tui.context.provider_trial import ProviderTrial
-from amplifier_tui.kernel.validation.base import ValidationCheck
+from amplifier_tui.kernel.validation.base import ValidationCheck, ValidationResult
 from amplifier_tui.kernel.validation.module_check import check_module
 from tests.context.stage import Noting, Stage
 
@@ -34,12 +34,16 @@ HEAD = "async def before_run(self, agent, session, context, state):"
 
 
 async def validated(folder: Path, body: str) -> list[ValidationCheck]:
+    result = await checked(folder, MODULE.format(body=indent(body, "    ")))
+    return [check for check in result.checks if "rovider" in check.message]
+
+
+async def checked(folder: Path, text: str) -> ValidationResult:
     # One process holds one package of a name.
     package = folder / f"amplifier_module_hooks_glossary_{next(NUMBERS)}"
     package.mkdir()
-    (package / "__init__.py").write_text(MODULE.format(body=indent(body, "    ")))
-    checked = await check_module(str(package), trial=ProviderTrial())
-    return [check for check in checked.result.checks if "rovider" in check.message]
+    (package / "__init__.py").write_text(text)
+    return (await check_module(str(package), trial=ProviderTrial())).result
 
 
 @pytest.mark.parametrize(
@@ -90,6 +94,30 @@ async def test_one_that_fails_when_it_is_asked_is_warned_of(
 async def test_one_that_can_be_called_and_answers_passes(body: str, tmp_path: Path) -> None:
     (check,) = await validated(tmp_path, body)
     assert check.passed
+
+
+async def test_a_module_that_needs_a_pipeline_to_mount_fails_with_its_line_and_what_to_do(
+    tmp_path: Path,
+) -> None:
+    text = MODULE.format(body=f"    {HEAD}\n        pass")
+    text = text.replace("    if pipeline is not None:\n    ", "")
+    result = await checked(tmp_path, text)
+    (check,) = result.errors
+    assert check.message.startswith("In a session without context.pipeline: ")
+    line = text.splitlines().index('    pipeline.add(Glossary("glossary"))') + 1
+    assert check.where.endswith(f"__init__.py:{line}")
+    assert 'get_capability("context.pipeline")' in check.remedy and "None" in check.remedy
+
+
+async def test_a_module_that_asks_for_a_pipeline_is_cleaned_up_after_each_mount(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log"
+    text = MODULE.format(body=f"    {HEAD}\n        pass")
+    note = f"open({str(log)!r}, 'a').write"
+    text = f"{text}    {note}('mounted ')\n    return lambda: {note}('cleaned ')\n"
+    assert (await checked(tmp_path, text)).passed
+    assert log.read_text() == "mounted cleaned mounted cleaned "
 
 
 async def test_one_that_changed_after_it_was_added_stops_the_turn_with_its_line() -> None:

@@ -29,10 +29,10 @@ def validate(
 ) -> None:
     """Check the module in folder PATH, or the installed module of that id.
 
-    Its package is imported and its mount function runs once, on a mock coordinator. An
-    orchestrator is run, and handlers of prompts and tool calls and context providers are called,
-    with the data of a trial. The exit status is 0 if it passes (with --strict
-    without warnings), 1 if it fails and 2 if there is nothing to check.
+    Its package is imported and its mount function runs once, on a mock coordinator; once more
+    without a context pipeline if it asks for that. An orchestrator is run, and handlers of prompts
+    and tool calls and context providers are called, with the data of a trial. The exit status is 0
+    if it passes (with --strict without warnings), 1 if it fails and 2 if there is nothing to check.
     """
     import sys
 

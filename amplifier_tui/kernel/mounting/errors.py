@@ -4,6 +4,7 @@ import os
 import re
 import sysconfig
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -153,6 +154,21 @@ def _theirs(places: list[tuple[str, int]]) -> str:
     # What a library of theirs raised, their own code gave it.
     own = [place for place in inner if not place[0].startswith(sysconfig.get_path("purelib"))]
     return next((f"{file}:{line}" for file, line in own or inner), "")
+
+
+def capability_remedy(error: BaseException, asked: Mapping[str, bool]) -> str:
+    """Return what to do where a mount failed on None, and was given None for a capability.
+
+    Args:
+        asked: Whether a capability that it asked for was offered, by name.
+    """
+    missed = [name for name, offered in asked.items() if not offered]
+    if not missed or "NoneType" not in exception_text(error):
+        return ""
+    return (
+        f'Check what get_capability("{missed[-1]}") gives for None before you use it: it is None '
+        "where nothing in the session offers it"
+    )
 
 
 def with_place(text: str, error: BaseException) -> str:

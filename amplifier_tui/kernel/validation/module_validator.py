@@ -3,6 +3,7 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
@@ -12,7 +13,11 @@ from amplifier_tui.kernel.llm_errors import ConfigurationError
 from amplifier_tui.kernel.mounting import mount as mounting
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 from amplifier_tui.kernel.mounting.contents import place_of
-from amplifier_tui.kernel.mounting.errors import named_text, place_of_error
+from amplifier_tui.kernel.mounting.errors import (
+    capability_remedy,
+    named_text,
+    place_of_error,
+)
 from amplifier_tui.kernel.mounting.mount import METHODS, call_mount
 from amplifier_tui.kernel.mounting.packages.finding import TYPE_TO_MOUNT_POINT
 from amplifier_tui.kernel.mounting.packages.importing import imported_module
@@ -68,7 +73,8 @@ class ModuleValidator(ABC):
     """Checks modules of one kind.
 
     The module is imported under its own name, its ``mount`` runs once on a trial coordinator, what
-    it mounted is looked at, and its cleanups run. Messages name it by its id, else by its path.
+    it mounted is looked at, and its cleanups run. If it asked for what ``trial`` offers, it is
+    mounted once more without that. Messages name it by its id, else by its path.
 
     Args:
         module_id: Its id.
@@ -134,6 +140,7 @@ class ModuleValidator(ABC):
         baseline = cancel_requests()
         if self.trial is not None:
             self.trial.offer(coordinator)
+        offered = set(coordinator._capabilities)
         try:
             cleanup = await call_mount(mount, coordinator, config, module_id)
             unawaited = coordinator.close_unawaited()
@@ -152,10 +159,11 @@ class ModuleValidator(ABC):
             if self.needed and isinstance(error, ConfigurationError):
                 self._unchecked(result, text)
                 return
+            remedy = _POINTS if "Unknown mount point" in text else _CONFIG
             result.fail(
                 COMPLIANCE,
                 f"Error during protocol compliance check: {text}",
-                _POINTS if "Unknown mount point" in text else _CONFIG,
+                capability_remedy(error, coordinator.asked_capabilities) or remedy,
                 where=place_of_error(error),
             )
         finally:
@@ -163,6 +171,14 @@ class ModuleValidator(ABC):
             if callable(cleanup):
                 coordinator.register_cleanup(cleanup)
             await _clean_up(result, coordinator)
+        asked = sorted(offered & coordinator.asked_capabilities.keys())
+        if asked and result.passed:
+            # A session checks it before anything is offered, and may have nothing that offers it.
+            other = type(self)(self.module_id)
+            without = ValidationResult(result.module_type, result.module_path)
+            await other._check_compliance(without, module_id, mount, config)
+            where = f"In a session without {', '.join(asked)}: "
+            result.checks += [replace(e, message=where + e.message) for e in without.errors]
 
     def _unchecked(self, result: ValidationResult, why: str) -> None:
         """Add that nothing was mounted, for want of what the module needs."""

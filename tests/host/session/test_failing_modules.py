@@ -1,5 +1,6 @@
-"""What is said of hook handlers that fail or take long, and of a context that fails."""
+"""What is said of hook handlers that fail or take long, and of modules that fail."""
 
+import os
 import re
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.kernel.hooks import handler_run
 from amplifier_tui.kernel.hooks.results import WANTED
-from tests.host.driving import Driver, Project, calling
+from tests.host.driving import MODULES, Driver, Project, calling
 from tests.host.session.test_agents import ask, coding, script
 
 FAILS = {"action": "maybe"}
@@ -195,3 +196,18 @@ def test_a_module_that_fails_to_clean_up_is_told_of_with_its_line(
     key = mounted.module_id
     said = f"{key} did not clean up: OSError: disk gone ({file}:6)"
     assert (notice.level, notice.text, notice.source) == ("warning", said, key)
+
+
+def test_a_module_that_needs_what_no_module_offers_says_what_to_do(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "more/amplifier-module-hooks-needy/amplifier_module_hooks_needy"
+    package.mkdir(parents=True)
+    ask = 'coordinator.get_capability("context.pipeline").add(None)'
+    (package / "__init__.py").write_text(f"async def mount(coordinator, config):\n    {ask}\n")
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{MODULES}{os.pathsep}{tmp_path / 'more'}")
+    driver.open(project.bundle(hooks=(("hooks-needy", {}),), context="context-simple"))
+    (failed,) = driver.of(ModuleFailed)
+    assert "NoneType" in failed.error and f"{package}/__init__.py:2" in failed.error
+    assert 'get_capability("context.pipeline")' in failed.remedy
+    assert "context-pipeline" in failed.remedy

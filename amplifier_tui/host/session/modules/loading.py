@@ -4,10 +4,8 @@ What did not load is told once more in the report of the opening.
 """
 
 import asyncio
-import os
-import shlex
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -19,7 +17,6 @@ from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.checks.ignored import why_no_session
 from amplifier_tui.foundation.checks.opening_report import (
     check_session_modules,
-    how_to_install,
     place_of_module,
     report_prepared,
     where,
@@ -39,7 +36,9 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.session.modules.by_hand import mounted_before
 from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_into_plan
+from amplifier_tui.host.session.modules.remedies import remedy_for
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.turns.sources import PIPELINE
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests
@@ -54,7 +53,6 @@ from amplifier_tui.kernel.mounting.contents import (
 )
 from amplifier_tui.kernel.mounting.errors import MissingModuleError, named_text, with_place
 from amplifier_tui.kernel.mounting.packages.finding import check_kind
-from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
 _POINTS: Final = ("orchestrator", "context", "providers", "tools")
 _ANNOUNCED: Final = "observability.events"
@@ -146,10 +144,11 @@ class ObservingLoader(ModuleLoader):
 
         async def witnessed(coordinator: ModuleCoordinator) -> Any:
             before = _State(coordinator)
+            coordinator.asked_capabilities.clear()
             try:
                 cleanup = await mount(coordinator)
             except BaseException as error:
-                self._fail(planned, error)
+                self._fail(planned, error, coordinator.asked_capabilities)
                 raise
             seconds, after = perf_counter() - began, _State(coordinator)
             events = after.events_since(before)
@@ -228,7 +227,12 @@ class ObservingLoader(ModuleLoader):
             at = f" ({place})" if place else ""
             yield from (f"{each}{at}. {remedy}" for each, remedy in problems)
 
-    def _fail(self, planned: Planned, error: BaseException | str) -> None:
+    def _fail(
+        self,
+        planned: Planned,
+        error: BaseException | str,
+        asked: Mapping[str, bool] | None = None,
+    ) -> None:
         key = (planned.module_id, planned.instance)
         if key in self._failed:
             return
@@ -245,7 +249,7 @@ class ObservingLoader(ModuleLoader):
             module_id=planned.module_id,
             kind=planned.kind,
             error=self._sender.redactor.text(text),
-            remedy=_remedy(planned, error),
+            remedy=remedy_for(planned, error, asked or {}),
             instance=planned.instance,
             origin=planned.origin,
             owner=planned.owner,
@@ -328,7 +332,7 @@ class _State:
             mounted = coordinator.get(point)
             self._points[point] = dict(mounted) if isinstance(mounted, dict) else mounted
         self._handlers = coordinator.hooks.list_handlers()
-        pipeline = coordinator.get_capability("context.pipeline")
+        pipeline = coordinator.get_capability(PIPELINE)
         self.sources = tuple(getattr(pipeline, "context_providers", ()))
         """Providers of context, which are added to a pipeline and mounted nowhere."""
 
@@ -406,26 +410,3 @@ _BY_NAME: Final[dict[str, ModuleKind]] = {
 def _kind_of(module_id: str) -> ModuleKind:
     kinds = (kind for start, kind in _BY_NAME.items() if module_id.startswith(start))
     return next(kinds, "unknown")
-
-
-def _remedy(planned: Planned, error: BaseException | str) -> str:
-    if planned.missing:
-        return f"Set {' or '.join(planned.missing)} in the environment or in keys.env."
-    if isinstance(error, MissingModuleError | ModuleValidationError) and error.remedy:
-        return error.remedy
-    if isinstance(error, MissingModuleError):
-        return ""
-    text = str(error)
-    if isinstance(error, ModuleValidationError | ModuleLoadError):
-        return f"Run `{_validation(planned)}`: it says what to correct."
-    if "not found" in text or "No module named" in text:
-        return how_to_install(planned.module_id)
-    return ""
-
-
-def _validation(planned: Planned) -> str:
-    """Return the command that checks a module: by its folder where it is on this machine."""
-    folder = planned.source.removeprefix("file://")
-    target = shlex.quote(folder) if os.path.isabs(folder) else planned.module_id
-    kind = f" --type {planned.kind}" if planned.kind in _BY_NAME.values() else ""
-    return f"amplifier-tui module validate {target}{kind}"
