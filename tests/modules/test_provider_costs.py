@@ -6,6 +6,7 @@ minutes 1.25 times the input price, one that lives an hour 2 times; thinking is 
 hold for those with more than 272 000 input tokens.
 """
 
+import asyncio
 import re
 from collections.abc import Iterable
 from decimal import Decimal
@@ -22,7 +23,7 @@ from tests.modules.provider_anthropic.support import claude
 from tests.modules.provider_faults import Asked
 from tests.modules.provider_openai.support import gpt
 from tests.modules.provider_support import ask
-from tests.servers import Thinking, Usage, reply
+from tests.servers import Stall, Text, Thinking, Usage, reply
 
 SONNET, ASTRA = "claude-sonnet-5-5", "gpt-6-astra"
 LISTED = {
@@ -168,3 +169,25 @@ async def test_what_an_error_cost_goes_with_it(case: Any) -> None:
     usage = caught.value.usage
     assert (usage.input_tokens, usage.output_tokens) == (1_000, 500)
     assert usage.cost_usd == Decimal("0.0175" if case is claude else "0.00625")
+
+
+@pytest.mark.parametrize("api", ["anthropic", "responses", "chat"])
+async def test_an_answer_that_is_stopped_is_paid_for_as_far_as_it_came(api: str) -> None:
+    answer = reply(Text(["x" * 4_000, Stall()]), usage=Usage(1_000, 5_000))
+    anthropic = api == "anthropic"
+    opened = claude(answer) if anthropic else gpt(answer, api=api)
+    async with opened as (provider, _, heard):
+        asked = ask("y" * 4_000, model=OPUS if anthropic else GPT)
+        answering = asyncio.create_task(provider.complete(asked))
+        await heard.until("llm:stream_block_delta")
+        answering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await answering
+    (ended,) = heard.of("llm:response")
+    assert ended["status"] == "cancelled"
+    used = ended["usage"]
+    # Anthropic tells what it has read with the first event, OpenAI with the last.
+    assert used["input_tokens"] == (1_000 if anthropic else 1_004)
+    assert used["output_tokens"] == 1_000
+    # 1 000 x $5 + 1 000 x $25; 1 004 x $1.25 + 1 000 x $10
+    assert Decimal(used["cost_usd"]) == Decimal("0.03" if anthropic else "0.011255")

@@ -135,7 +135,7 @@ class UsageWatch:
         return ends.close
 
     async def _on_response(self, event: str, data: dict[str, Any]) -> None:
-        if is_aside():
+        if is_aside() or data.get("status") == "cancelled":
             return  # A title or the like: that of the conversation is still to come.
         # Some orchestrators repeat the usage with every block: only the last one is after all.
         index, total = data.get("block_index"), data.get("total_blocks")

@@ -169,7 +169,8 @@ class SessionRecorder:
                 if said is not None and data.get("block_type") == "text":
                     said.append(str(data.get("text") or ""))
             case "llm:response" if data.get("status") == "cancelled":
-                self._said.pop(str(data.get("request_id")), None)
+                if data.get("aside") is True:
+                    self._said.pop(str(data.get("request_id")), None)
             case "llm:response":
                 lane.ended.append(str(data.get("request_id")))
             case "provider:error" if data.get("aside") is True:

@@ -8,7 +8,6 @@ from typing import Any, Final, Literal, NamedTuple
 from uuid import uuid4
 
 from amplifier_tui.base.prices import list_prices, price_at
-from amplifier_tui.base.tokens import schema_tokens, text_tokens
 from amplifier_tui.foundation.settings.settings import Settings
 from amplifier_tui.host.client import OpenRequest, SpendLimit
 from amplifier_tui.host.events import MAIN_LANE, LimitAsked, LimitChanged, LimitResolved
@@ -18,6 +17,7 @@ from amplifier_tui.host.stream.usage import Count, UsageMeter
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.correlation import is_aside
 from amplifier_tui.kernel.llm_errors import AbortError
+from amplifier_tui.kernel.utils.request_tokens import request_tokens
 
 NO_LIMIT: Final = SpendLimit()
 _FIRST_ANSWER: Final = 1_000
@@ -225,7 +225,7 @@ class SpendGuard:
 
     async def _expected(self, request: Any, provider: Any, lane: str) -> Spent:
         """What a request will use, about: its size, and an answer like those before."""
-        size, answer = _size(request), self._usage.average_output or _FIRST_ANSWER
+        size, answer = request_tokens(request), self._usage.average_output or _FIRST_ANSWER
         model, (answered, last) = _model(request, provider), self._last(lane)
         if last is None or not _same(model, answered):
             return Spent(size + answer, await self._listed(model, provider, size, answer))
@@ -293,17 +293,6 @@ def _same(asked: str, answered: str) -> bool:
 
 def _paid(read: float | str, written: float | str, size: int, answer: int) -> Decimal:
     return (Decimal(str(read)) * size + Decimal(str(written)) * answer) / _MILLION
-
-
-def _size(request: Any) -> int:
-    messages = sum(
-        text_tokens(
-            message.content if isinstance(message.content, str) else message.model_dump_json()
-        )
-        for message in getattr(request, "messages", None) or ()
-    )
-    tools = getattr(request, "tools", None) or ()
-    return messages + sum(schema_tokens(tool.model_dump()) for tool in tools)
 
 
 def read_amount(text: str) -> Decimal | None:

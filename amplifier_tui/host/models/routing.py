@@ -17,6 +17,7 @@ from amplifier_tui.host.stand_in import StandIn, StandIns, real
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import is_aside
 from amplifier_tui.kernel.mounting.contents import checked_response
+from amplifier_tui.kernel.utils.request_tokens import request_tokens
 
 NO_CHOICE: Final = ModelChoice()
 
@@ -34,7 +35,8 @@ class ModelRoute:
         switching: Held while another model is looked up, for which requests wait.
         learned: What providers list of models whose window they do not tell with their defaults,
             by provider and model.
-        responses: Returns how many answers a provider has told of with an event, by lane.
+        requests: Returns how many requests a provider has told of with an event, by lane.
+        responses: The same for answers.
         returned: Told of an answer that its provider said nothing of: the lane, and what an event
             would have said.
         asked: By lane, the provider that its last request went to: the orchestrator knows its own
@@ -43,6 +45,7 @@ class ModelRoute:
 
     choice: ModelChoice = NO_CHOICE
     around: Around = lambda *_: nullcontext()
+    requests: Callable[[str], int] = lambda _: 0
     responses: Callable[[str], int] = lambda _: 0
     returned: Callable[[str, dict[str, Any]], None] = lambda *_: None
     switching: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -169,8 +172,16 @@ class RoutedProvider(StandIn):
             if not is_aside():
                 object.__setattr__(self, "_answered", target)
                 lane.route.asked[lane.name] = name
-            told = lane.route.responses(lane.name)
-            response = checked_response(target, await target.complete(request, **changes, **more))
+            sent, told = lane.route.requests(lane.name), lane.route.responses(lane.name)
+            try:
+                response = await target.complete(request, **changes, **more)
+            except asyncio.CancelledError:
+                under_way = lane.route.requests(lane.name) > sent
+                if under_way and lane.route.responses(lane.name) == told:
+                    read = {"input_tokens": request_tokens(request)}
+                    lane.route.returned(lane.name, {"status": "cancelled", "usage": read})
+                raise
+            response = checked_response(target, response)
             if lane.route.responses(lane.name) == told:
                 lane.route.returned(lane.name, _as_event(response, name))
             return response

@@ -63,6 +63,7 @@ class SessionParts:
         self.questions = UserQuestions(self.sender)
         self.spending = SpendGuard(self.sender, self.normalizer.usage)
         self.route.around = self.spending.spending
+        self.route.requests = self.normalizer.requests
         self.route.responses = self.normalizer.responses
         self.route.returned = self.normalizer.count_response
         self.normalizer.asked = self.route.asked

@@ -101,6 +101,7 @@ class Normalizer:
         """By lane, the provider that its last request went to."""
         self._sender = sender
         self._traces = Traces(sender, HandlerFailures(sender, facts))
+        self._requests = Counter[tuple[str, bool]]()
         self._responses = Counter[tuple[str, bool]]()
         self._broken: set[str] = set()
         self._answered = False
@@ -201,6 +202,7 @@ class Normalizer:
         return {
             "execution:start": lambda lane, _: self._step(lane),
             "provider:request": lambda lane, _: self._step(lane),
+            "llm:request": self._request_sent,
             "llm:response": self._request_answered,
             "provider:response": self._responded,
             "llm:stream_block_start": blocks.stream_start,
@@ -272,17 +274,27 @@ class Normalizer:
         self.blocks.content_end(lane, data)
         self._step_answered(lane, data)
 
+    def requests(self, lane: str) -> int:
+        """Return how often `llm:request` came, of the conversation of a lane or aside of it."""
+        return self._requests[lane, is_aside()]
+
     def responses(self, lane: str) -> int:
         """Return how often `llm:response` came, of the conversation of a lane or aside of it."""
         return self._responses[lane, is_aside()]
 
     def count_response(self, lane: str, data: Data) -> None:
         """Count what an answer used, of which `data` says what `llm:response` does."""
-        if is_aside():
+        if data.get("status") == "cancelled":
+            # It is no answer: how full the window is, and how long answers are, it does not tell.
+            self._attempt_failed(lane, data)
+        elif is_aside():
             if self.usage.aside_answered(data):
                 self.tell_usage()
         elif self.usage.request_answered(lane, data):
             self._usage_changed(lane)
+
+    def _request_sent(self, lane: str, _: Data) -> None:
+        self._requests[lane, is_aside()] += 1
 
     def _request_answered(self, lane: str, data: Data) -> None:
         self._responses[lane, is_aside()] += 1

@@ -3,8 +3,9 @@
 What every provider owes the rest of the system is here once: `llm:request` before, `llm:response`
 after the `ChatResponse` is built, `provider:retry` in between, `llm:stream_aborted` for a stream
 that broke (PROVIDER_SPECIFICATION, and the event table of the interface). Where a step of the
-conversation fails or is cancelled its orchestrator says so, by `provider:error` and the status of
-`execution:end`; of a request on the side this does, by `provider:error` and the status `cancelled`.
+conversation fails its orchestrator says so, by `provider:error`; of a request on the side this
+does. A request that is cancelled ends with `llm:response` and the status `cancelled`, with what it
+has used by then, about: it has to be paid for.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+from amplifier_tui.base.tokens import ASCII_PER_TOKEN
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import is_aside, new_request_id
 from amplifier_tui.kernel.llm_errors import LLMError
@@ -28,6 +30,7 @@ from amplifier_tui.kernel.message_models import (
     Usage,
 )
 from amplifier_tui.kernel.models import Pricing
+from amplifier_tui.kernel.utils.request_tokens import request_tokens
 from amplifier_tui.kernel.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_tui.kernel.utils.stream import Emits, StreamEmitter
 from amplifier_tui.kernel.utils.truncate import redact_secrets
@@ -86,16 +89,18 @@ class LLMCalls:
             sent = arguments() if callable(arguments) else arguments
             raw = {"raw": redact_secrets(dict(sent))}
         attempts = 0
+        running: StreamEmitter | None = None
 
         async def once() -> ChatResponse:
-            nonlocal attempts
+            nonlocal attempts, running
             attempts += 1
             identity = request_id if attempts == 1 else new_request_id()
             watched = None if hooks is None else _Watched(hooks)
-            emitter = StreamEmitter(watched, request_id=identity)
+            emitter = running = StreamEmitter(watched, request_id=identity)
             try:
                 return await attempt(emitter)
             except Exception as error:
+                running = None
                 if watched is not None and watched.used:
                     await emitter.aborted(error)
                 raise
@@ -121,9 +126,10 @@ class LLMCalls:
                 await emit(events.PROVIDER_ERROR, {**failed, **_failure(error)})
             raise
         except asyncio.CancelledError:
-            if is_aside():
-                ended = {"request_id": request_id, "aside": True, "attempts": attempts}
-                await emit(events.LLM_RESPONSE, {**ended, "status": "cancelled"})
+            ended = {"request_id": request_id, "status": "cancelled", "attempts": attempts}
+            beside = {"aside": True} if is_aside() else {}
+            spent = None if running is None else running.usage
+            await emit(events.LLM_RESPONSE, {**ended, **beside, **_paid(spent)})
             raise
         await emit(
             events.LLM_RESPONSE,
@@ -178,14 +184,16 @@ def _emitter(hooks: Emits | None, who: Mapping[str, Any]) -> _Emit:
 
 
 def _failure(error: Exception) -> dict[str, Any]:
-    spent = getattr(error, "usage", None)
-    paid = {"usage": spent.model_dump(mode="json", exclude_none=True)} if spent else {}
     return {
-        **paid,
+        **_paid(getattr(error, "usage", None)),
         "error": {"type": type(error).__name__, "msg": str(error)},
         "retry_after": getattr(error, "retry_after", None),
         "status_code": getattr(error, "status_code", None),
     }
+
+
+def _paid(spent: Usage | None) -> dict[str, Any]:
+    return {"usage": spent.model_dump(mode="json", exclude_none=True)} if spent else {}
 
 
 class _Watched:
@@ -229,6 +237,18 @@ def usage_fields(usage: Usage | None) -> dict[str, int]:
     if usage.cache_write_tokens:
         fields["cache_write_tokens"] = usage.cache_write_tokens
     return fields
+
+
+def usage_so_far(request: ChatRequest, emitter: StreamEmitter) -> Usage:
+    """About what an answer that is cancelled has used: many APIs tell it with its end only."""
+    told = emitter.usage
+    read = request_tokens(request) if told is None else told.input_tokens
+    written = round(emitter.characters / ASCII_PER_TOKEN)
+    if told is not None:
+        # The beginning of an answer tells a number of its first tokens.
+        written = max(written, told.output_tokens)
+    usage = Usage(input_tokens=read, output_tokens=written, total_tokens=read + written)
+    return usage if told is None else told.model_copy(update=usage.model_dump(exclude_none=True))
 
 
 def _cost(usage: Usage | None) -> str | None:

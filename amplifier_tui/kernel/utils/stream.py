@@ -35,10 +35,12 @@ class StreamEmitter:
 
     Attributes:
         usage: What the response has used so far; None where that is not known.
+        characters: How many characters of it came.
     """
 
     def __init__(self, hooks: Emits | None, *, request_id: str) -> None:
         self.usage: Usage | None = None
+        self.characters = 0
         self._hooks = hooks
         self._request_id = request_id
         self._blocks: dict[int, dict[str, Any]] = {}
@@ -58,6 +60,7 @@ class StreamEmitter:
 
     async def delta(self, index: int, text: str) -> None:
         """Add to a block; one that was not opened is opened as text. Empty pieces are left out."""
+        self.characters += len(text)
         if self._hooks is None or not text:
             return
         if index not in self._blocks:

@@ -16,6 +16,7 @@ from amplifier_tui.kernel.utils.llm_calls import (
     complete_fully,
     request_facts,
     usage_cost,
+    usage_so_far,
     with_overrides,
 )
 from amplifier_tui.kernel.utils.stream import (
@@ -281,6 +282,9 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
             if known is error:
                 raise
             raise known from error
+        except asyncio.CancelledError:
+            emitter.usage = await self._priced(usage_so_far(request, emitter), model)
+            raise
         if response.tool_calls:
             response = distinct_calls(response, prepared.call_ids)
         usage = await self._priced(response.usage, model)

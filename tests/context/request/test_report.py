@@ -95,7 +95,9 @@ async def answered(rows: list, *, more: int) -> tuple[SessionContextManager, Scr
     return manager, provider
 
 
-async def test_what_is_asked_on_the_side_is_no_count_of_the_request_that_went_out() -> None:
+async def test_what_is_asked_on_the_side_or_stopped_is_no_count_of_the_request_that_went_out() -> (
+    None
+):
     hooks = HookRegistry()
     manager, provider = SessionContextManager(hooks=hooks), ScriptedProvider()
     UsageWatch(manager.view.meter).register(hooks, "test")
@@ -104,6 +106,9 @@ async def test_what_is_asked_on_the_side_is_no_count_of_the_request_that_went_ou
     with aside():
         await hooks.emit("llm:response", {"usage": {"input_tokens": 400}})
     assert (await manager.view.report(provider)).kind == "estimated"
+    stopped = {"status": "cancelled", "usage": {"input_tokens": 1_100}}
+    await hooks.emit("llm:response", stopped)
+    assert (await manager.view.report(provider)).kind == "estimated", "that is about, no count"
     await hooks.emit("llm:response", {"usage": {"input_tokens": 1_200}})
     assert (await manager.view.report(provider)).total == 1_200
 

@@ -1,5 +1,6 @@
 """What answers use is counted once, whether their provider tells of it with an event or not."""
 
+import asyncio
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import aside
 from amplifier_tui.kernel.hooks import HookRegistry
-from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, TextBlock, Usage
+from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, Message, TextBlock, Usage
 from tests.host.stream.up import Up
 
 USAGE = {"input_tokens": 90, "output_tokens": 10, "total_tokens": 100, "cost_usd": "3"}
@@ -51,3 +52,38 @@ async def test_it_is_counted_once(tmp_path: Path, tells: bool, of: str) -> None:
             await hooks.emit(events.PROVIDER_RESPONSE, {"usage": USAGE})
     used = normalizer.usage.session
     assert (used.input_tokens, used.output_tokens, used.cost) == (180, 20, 6)
+
+
+@pytest.mark.parametrize("tells", [True, False])
+async def test_what_is_stopped_counts_where_its_provider_said_only_that_it_was_asked(
+    tmp_path: Path, tells: bool
+) -> None:
+    route, coordinator, hooks = ModelRoute(), SimpleNamespace(mount_points={}), HookRegistry()
+    normalizer = Normalizer(Up(tmp_path / "s").sender, tmp_path, ModuleFacts())
+    normalizer.observe(hooks)
+    route.requests, route.responses = normalizer.requests, normalizer.responses
+    route.returned = normalizer.count_response
+    route.stand_before(coordinator)  # type: ignore[arg-type]
+    asked = asyncio.Event()
+
+    class Stalls:
+        name = "own"
+
+        async def complete(self, request: Any, **more: Any) -> None:
+            if tells:
+                await hooks.emit(events.LLM_REQUEST, {})
+            asked.set()
+            await asyncio.Event().wait()
+
+    coordinator.mount_points["providers"]["own"] = Stalls()
+    provider = coordinator.mount_points["providers"]["own"]
+    request = ChatRequest(messages=[Message(role="user", content="x" * 4_000)])
+    answering = asyncio.create_task(provider.complete(request))
+    await asked.wait()
+    answering.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await answering
+    used = normalizer.usage.session
+    # Before it tells of a request it has sent none, as far as anybody knows.
+    assert used.input_tokens == used.unpriced_tokens == (1_004 if tells else 0)
+    assert normalizer.usage.window == 0

@@ -12,6 +12,7 @@ from amplifier_tui.base.prices import ListPrice
 from amplifier_tui.host.client import SpendLimit
 from amplifier_tui.host.events import (
     MAIN_LANE,
+    BlockDelta,
     LimitAsked,
     LimitChanged,
     LimitResolved,
@@ -31,7 +32,7 @@ from amplifier_tui.modules.provider_mock import ScriptedProvider
 from amplifier_tui.paths import amplifier_home
 from tests.host.asking import chat
 from tests.host.driving import Driver, Project
-from tests.servers import LoopbackServer, ToolUse, reply
+from tests.servers import LoopbackServer, Stall, Text, ToolUse, reply
 from tests.servers.replies import Usage
 
 PRICE = {"input_per_million": 1000, "output_per_million": 1000}
@@ -105,6 +106,25 @@ def test_a_stop_in_order_withdraws_what_waits_at_the_limit(
     driver.wait(LimitResolved)
     assert driver.wait(TurnEnded).status == "cancelled"
     assert len(server.requests) == 1 and not driver.failures()
+
+
+def test_answers_that_are_stopped_count_so_that_a_limit_holds(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    stalled = reply(Text(["x" * 4_000, Stall()]), usage=Usage(input=990, output=10))
+    server.script.add(stalled, answer("never"))
+    driver.open(priced(project, server), limit=SpendLimit(cost="1.5"))
+    driver.client.submit("first")
+    driver.wait(BlockDelta)
+    driver.client.interrupt(True)
+    assert driver.wait(TurnEnded).status == "cancelled"
+    used = driver.of(UsageChanged)[-1]
+    assert float(used.session.cost or 0) > 1 and used.session.unpriced_tokens == 0
+    assert used.turn.output_tokens == 1_000
+    driver.client.submit("second")
+    asked = driver.wait(LimitAsked)
+    assert asked.used_cost == used.session.cost
+    assert len(server.requests) == 1
 
 
 def test_what_sub_agents_use_counts_and_they_wait_as_well(
