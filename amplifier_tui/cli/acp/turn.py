@@ -62,5 +62,5 @@ class EditorTurn:
                 cached_write_tokens=used.cache_write_tokens or None,
             )
             reason = _REASONS.get(event.status, "end_turn")
-            reason = "refusal" if event.declined else reason
+            reason = "refusal" if event.declined or event.denied else reason
             self.answer.set_result(schema.PromptResponse(stop_reason=reason, usage=usage))

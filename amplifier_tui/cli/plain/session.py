@@ -317,7 +317,7 @@ class PlainSession:
                 self._planned = True
             case TurnEnded():
                 self._running = self._pressed = False
-                if event.status != "success":
+                if event.status != "success" and not event.denied:
                     self.say(f"The turn has ended: {event.status}.")
                 elif event.remark:
                     otherwise = "Use other words, or another model (/model)." * event.declined

@@ -59,6 +59,7 @@ _PATIENCE: Final = 5.0
 _STOPPING: Final = f"Stopping after this step, or in {_PATIENCE:g} s"
 _AGAIN: Final = "; ctrl+c again stops at once"
 _OTHERWISE: Final = "Use other words, or another model (--model)."
+_DENIED: Final = "Change the hook that refuses it, or go on without its module."
 _NO_ANSWER: Final = "nobody can be asked: use --approve ask"
 _NOBODY: Final = "nobody can be asked: use --approve ask, or allow it with a rule"
 _SAID: Final = 1_000
@@ -391,7 +392,9 @@ class Headless:
             result.message = result.remedy = ""
         if result.message:
             return
-        if event.declined:
+        if event.denied:
+            result.status, result.message, result.remedy = "refused", event.remark, _DENIED
+        elif event.declined:
             result.status, result.message, result.remedy = "failed", event.remark, _OTHERWISE
         elif event.status == "success":
             result.status = "refused" if result.refused else "done"

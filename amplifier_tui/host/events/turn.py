@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionsOutcome
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.text import spent_of
+from amplifier_tui.base.text import one_line, spent_of
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
     AnsweredBy,
@@ -145,6 +145,7 @@ class TurnEnded(HostEvent):
     Attributes:
         silent: It ended well, and the last answer of the model had nothing in it.
         declined: It ended well, and the model declined to give the last answer, or the rest of it.
+        denied: Why a hook refused the request to the model, so that the turn ended.
     """
 
     turn: int
@@ -153,10 +154,13 @@ class TurnEnded(HostEvent):
     usage: Usage = field(default_factory=Usage)
     silent: bool = False
     declined: bool = False
+    denied: str = ""
 
     @property
     def remark(self) -> str:
         """What is said of an answer that is none, or none to the end; else empty."""
+        if self.denied:
+            return f"A hook refused the request to the model: {one_line(self.denied, 500)}"
         if self.declined:
             return "The model declined to answer"
         return "The model answered nothing" if self.silent else ""

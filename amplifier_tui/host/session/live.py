@@ -135,6 +135,7 @@ class LiveSession:
                 untouched=lambda: self._sources.asked,
                 status=lambda: parts.normalizer.status,
                 declined=lambda: parts.normalizer.declined,
+                denied=lambda: parts.normalizer.denied,
                 usage=lambda: parts.normalizer.usage.turn.as_usage(),
                 with_output=self._prompts.with_output,
                 over=self._turn_over,

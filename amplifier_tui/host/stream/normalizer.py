@@ -77,6 +77,7 @@ _STATUS: Final[dict[str, TurnStatus]] = {
     "cancelled": "cancelled",
     "error": "error",
 }
+_NO_REASON: Final = "no reason was given"
 Route = Callable[[str, Data], None]
 Declined = Callable[[str, str, str], None]
 
@@ -93,6 +94,8 @@ class Normalizer:
         """How the orchestrator said the turn ended; None while it did not."""
         self.declined = False
         """The model declined to give the last answer of the turn."""
+        self.denied = ""
+        """Why the last request of the turn did not go to the model: a hook refused it."""
         self.on_declined: Declined = lambda *_: None
         """Told of `module:load_failed`: module id, instance and error."""
         self.on_usage: Callable[[], None] = lambda: None
@@ -148,6 +151,10 @@ class Normalizer:
                 route(lane, _data_after(trace))
             if trace.event == "tool:pre":
                 self._tool_pre(lane, trace)
+            elif trace.event == "provider:request" and lane == MAIN_LANE and not is_aside():
+                # Not every orchestrator says it at the end.
+                denied = trace.result.action == "deny"
+                self.denied = (trace.result.reason or _NO_REASON) if denied else ""
         except Exception as error:
             logger.exception("The event %s could not be shown", trace.event)
             if trace.event not in self._broken:
@@ -180,6 +187,7 @@ class Normalizer:
     def turn_begins(self) -> None:
         """A prompt is about to run."""
         self.status, self._answered, self.declined = None, False, False
+        self.denied = ""
         self.usage.turn_begins()
         self.blocks.turn_begins()
 
@@ -310,7 +318,11 @@ class Normalizer:
             self._say("provider:response", lane, data)
 
     def _finished(self, lane: str, data: Data) -> None:
-        if lane == MAIN_LANE and (reason := data.get("finish_reason")) is not None:
+        if lane != MAIN_LANE:
+            return
+        # It was asked all the same.
+        self.denied = ""
+        if (reason := data.get("finish_reason")) is not None:
             self.declined = reason in DECLINED
 
     def _step_answered(self, lane: str, data: Data) -> None:
@@ -384,6 +396,7 @@ class Normalizer:
         if lane != MAIN_LANE or data.get("goal_final") is False:
             return
         self.status = _STATUS.get(str(data.get("status")), self.status)
+        self.denied = str(data.get("denied") or self.denied)
 
     def _load_failed(self, lane: str, data: Data) -> None:
         if lane == MAIN_LANE:

@@ -268,15 +268,18 @@ class TurnControl:
 
     def _ended_event(self, running: RunningTurn, outcome: Outcome) -> TurnEnded:
         well = outcome.status == "success"
-        declined = well and self._parts.declined()
+        over = outcome.status in ("success", "incomplete")
+        denied = self._sender.redactor.text(self._parts.denied()) if over else ""
+        declined = well and not denied and self._parts.declined()
         return TurnEnded(
             **self._sender.stamp(),
             turn=running.ticket.number,
             status=outcome.status,
             duration_ms=(monotonic() - running.began) * 1000,
             usage=self._parts.usage(),
-            silent=well and not declined and not outcome.answer.strip(),
+            silent=well and not denied and not declined and not outcome.answer.strip(),
             declined=declined,
+            denied=denied,
         )
 
     def _go_on(self, *, stopped: bool) -> None:

@@ -164,6 +164,7 @@ class TurnParts:
         untouched: Whether the running step can be given up at any moment: nothing came of it yet.
         status: How the orchestrator says the turn ended; None when it does not.
         declined: Whether the model declined to give the last answer.
+        denied: Why a hook let the last request not go; empty where it did.
         usage: Gives the turn's usage and cost.
         with_output: Adds what the user's own commands printed to a steering message.
         over: Told when everything of a turn is written: its number and outcome.
@@ -180,6 +181,7 @@ class TurnParts:
     untouched: Callable[[], bool]
     status: Callable[[], TurnStatus | None]
     declined: Callable[[], bool]
+    denied: Callable[[], str]
     usage: Callable[[], Usage]
     with_output: Callable[[str], str]
     over: Callable[[int, Outcome], Awaitable[None]]

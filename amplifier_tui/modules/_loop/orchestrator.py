@@ -132,7 +132,7 @@ class LoopOrchestrator:
         except (Exception, SystemExit):
             await _finish(emitter, turn.steps, "error")
             raise
-        await _finish(emitter, turn.steps, turn.status, answer)
+        await _finish(emitter, turn.steps, turn.status, answer, turn.denied)
         return answer
 
     async def stream(
@@ -182,13 +182,16 @@ def _shared_messages(coordinator: Any | None, context: Any) -> Any | None:
     return coordinator.get_capability("context.messages")
 
 
-async def _finish(emitter: HookEmitter, steps: int, status: Status, answer: str = "") -> None:
+async def _finish(
+    emitter: HookEmitter, steps: int, status: Status, answer: str = "", denied: str = ""
+) -> None:
     ended = "completed" if status in ("success", "incomplete") else status
+    data = {"orchestrator": emitter.orchestrator, "turn_count": steps, "status": status}
+    if denied:
+        # Else nobody could tell it from a limit.
+        data["denied"] = denied
     try:
-        await emitter.emit(
-            events.ORCHESTRATOR_COMPLETE,
-            {"orchestrator": emitter.orchestrator, "turn_count": steps, "status": status},
-        )
+        await emitter.emit(events.ORCHESTRATOR_COMPLETE, data)
     except asyncio.CancelledError:
         ended = "cancelled"
         raise

@@ -57,6 +57,7 @@ class Turn:
             conversation once more, so a log of them grows with its square.
         steps: Requests to the model so far.
         status: How the turn ended; "error" until it did.
+        denied: Why the prompt or a request was refused; empty where none was.
         provider_name: Who answers the current step, which the user may have chosen.
         provider: Whom it asks, as it is mounted.
         offered: The tools of the current step.
@@ -76,6 +77,7 @@ class Turn:
     whole: bool
     steps: int = 0
     status: Status = "error"
+    denied: str = ""
     provider_name: str = ""
     provider: Any = None
     offered: Mapping[str, Any] = field(default_factory=dict)
@@ -96,7 +98,7 @@ class Turn:
         if prompt.strip():
             verdict = await self.emitter.emit(events.PROMPT_SUBMIT, {"prompt": prompt})
             if verdict.denied is not None:
-                self.status = "incomplete"
+                self.status, self.denied = "incomplete", verdict.denied
                 return f"The prompt was denied: {verdict.denied}"
             prompt = str(verdict.data.get("prompt", prompt))
         if prompt.strip():
@@ -113,6 +115,7 @@ class Turn:
             self.offered = self.tools
             request = await self._next_request()
             if isinstance(request, str):
+                self.denied = request
                 return await self._say(f"The request to the model was denied: {request}")
             blocks, calls, finish = await self._answer(request)
             spoken = text_of(blocks) or spoken

@@ -355,10 +355,11 @@ def test_a_turn_that_was_cancelled_and_did_not_stop_is_cancelled_for_the_editor(
         assert turn.answer.result().stop_reason == "cancelled"
 
 
-def test_an_answer_that_the_model_declined_ends_an_editors_turn_as_a_refusal() -> None:
+@pytest.mark.parametrize("by", [{"declined": True}, {"denied": "out of money"}])
+def test_an_answer_that_was_declined_ends_an_editors_turn_as_a_refusal(by: dict[str, Any]) -> None:
     with asyncio.Runner() as runner:
         turn = EditorTurn(runner.get_loop().create_future())
-        turn.settle(TurnEnded(session_id="s", turn=1, status="success", declined=True))
+        turn.settle(TurnEnded(session_id="s", turn=1, status="incomplete", **by))
         assert turn.answer.result().stop_reason == "refusal"
 
 

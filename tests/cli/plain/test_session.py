@@ -62,6 +62,12 @@ def test_an_answer_that_the_model_declined_is_said_to_be_with_what_can_be_done()
     assert told in said(client, "go\n")
 
 
+def test_a_request_that_a_hook_refused_is_said_to_be_with_the_reason() -> None:
+    over = turn_ended(status="incomplete", denied="out of money")
+    client = ScriptedClient(batches=[[turn(), over]])
+    assert "A hook refused the request to the model: out of money.\n" in said(client, "go\n")
+
+
 def test_the_model_that_was_asked_for_is_said_once_it_is_known() -> None:
     changes = [make(ModelChanged, provider="p", model=name) for name in ("m-1", "m-1", "m-2")]
     client = ScriptedClient(batches=[[*changes, turn(), ended("b", "I"), turn_ended()]])

@@ -48,6 +48,7 @@ class Session:
                 untouched=lambda: False,
                 status=lambda: None,
                 declined=lambda: False,
+                denied=str,
                 usage=Usage,
                 with_output=str,
                 over=self._over,

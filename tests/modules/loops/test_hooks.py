@@ -68,7 +68,8 @@ async def test_a_denied_request_ends_the_turn_with_the_reason():
     answer(bench, "provider:request", HookResult(action="deny", reason="out of money"))
     assert "out of money" in await bench.run()
     assert bench.provider.requests == []
-    assert bench.of("orchestrator:complete")[0]["status"] == "incomplete"
+    (complete,) = bench.of("orchestrator:complete")
+    assert (complete["status"], complete["denied"]) == ("incomplete", "out of money")
 
 
 async def test_a_denied_result_is_withheld_from_the_model():

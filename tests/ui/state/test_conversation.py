@@ -223,6 +223,12 @@ def test_a_turn_that_did_not_succeed_ends_with_a_note(
     assert lines == ["user fix it", f"text Half{mark}", *([note] if note else [])]
 
 
+def test_a_turn_whose_request_a_hook_refused_ends_with_a_note_that_says_so() -> None:
+    state = new_state(turn(), turn_ended(status="incomplete", denied="out of money"))
+    (note,) = outline(state.entries)[1:]
+    assert note == "note Ended: a hook refused the request to the model"
+
+
 def test_an_answer_with_nothing_in_it_leaves_a_note() -> None:
     state = new_state(turn(), turn_ended(silent=True))
     assert outline(state.entries) == ["user fix it", "note The model answered nothing"]

@@ -69,7 +69,7 @@ class Happened:
             case TurnEnded():
                 said = event.status == "error" and self._has_failed
                 self._has_failed = False
-                if (words := _ENDS.get(event.status, event.remark)) and not said:
+                if (words := _words(event)) and not said:
                     yield ExportPart("notice", words)
             case Compacted():
                 how = f"{event.before_tokens} to {event.after_tokens} tokens"
@@ -79,3 +79,7 @@ class Happened:
                 yield ExportPart("command", f"$ {event.command}\n{printed}".rstrip("\n"))
             case _:
                 pass
+
+
+def _words(event: TurnEnded) -> str:
+    return event.remark if event.denied else _ENDS.get(event.status, event.remark)

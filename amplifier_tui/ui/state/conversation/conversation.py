@@ -269,7 +269,7 @@ class ConversationState(Handlers):
         words = _end_words(event, kept)
         if words and not (event.status == "error" and self.failures.in_turn):
             level: events.Level = "error" if event.status == "error" else "info"
-            self._note(words, event.agent, "warning" if event.declined else level)
+            self._note(words, event.agent, "warning" if event.declined or event.denied else level)
 
     def _settle(self, agent: str | None = None, interrupted: bool = True) -> bool:
         """Close what will not end any more; True when the text of an answer was kept."""
@@ -404,6 +404,9 @@ def _end_words(event: events.TurnEnded, kept: bool) -> str:
         case "cancelled":
             return f"Stopped{after}" + (" · partial answer kept" if kept else "")
         case "incomplete":
+            if event.denied:
+                # The answer holds why.
+                return f"Ended{after}: a hook refused the request to the model"
             return f"Ended{after} before the answer was complete"
         case "error":
             return f"Failed{after}" + (" · partial answer kept" if kept else "")

@@ -1,0 +1,95 @@
+"""A request to the model that a hook refuses is a refusal for who runs a prompt in a shell."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.cli.group import run as run_command
+from tests.host.conftest import project
+from tests.host.driving import Project, calling
+
+__all__ = ["project"]
+
+LOOP = """
+__amplifier_module_type__ = "orchestrator"
+
+class Own:
+    async def execute(self, prompt, context, providers, tools, hooks, **more):
+        judged = await hooks.emit("provider:request", {"provider": "x"})
+        if judged.action == "deny" and not IGNORES:
+            return "Operation denied"
+        await hooks.emit("provider:response", {"finish_reason": "stop"})
+        return "An answer"
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("orchestrator", Own())
+"""
+DENY = {"action": "deny", "reason": "out of money"}
+ELSEWHERE = {"action": "modify", "data": {"provider": "gone"}}
+
+
+@pytest.fixture(autouse=True)
+def in_project(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project.folder)
+    monkeypatch.setattr(sys, "stdin", None)
+
+
+def run(project: Project, capfd: pytest.CaptureFixture[str], **bundle: Any) -> Any:
+    name = project.bundle(**bundle)
+    status = run_command(["run", "--bundle", name, "--trust", "--output", "json", "hi"])
+    printed = capfd.readouterr()
+    result = json.loads(printed.out)
+    assert result["exit_status"] == status
+    return result, printed.err
+
+
+@pytest.mark.parametrize(
+    ("loop", "event", "answer", "reason"),
+    [
+        ("loop-basic", "provider:request", DENY, "out of money"),
+        ("loop-streaming", "provider:request", DENY, "out of money"),
+        ("loop-streaming", "provider:request", ELSEWHERE, "'gone' is not mounted"),
+        ("loop-events", "loop-events:loop_started", DENY, "out of money"),
+    ],
+)
+def test_a_request_that_a_hook_refuses_is_refused_with_its_reason(
+    project: Project,
+    capfd: pytest.CaptureFixture[str],
+    loop: str,
+    event: str,
+    answer: dict[str, Any],
+    reason: str,
+) -> None:
+    hooks = (("hooks-answer", {event: [dict(answer)]}),)
+    result, said = run(project, capfd, loop=loop, hooks=hooks)
+    assert (result["status"], result["exit_status"]) == ("refused", 3)
+    assert "hook" in result["message"] and reason in result["message"]
+    assert reason in said and "limit" not in said
+
+
+def test_the_bundles_own_limit_is_a_limit_still(
+    project: Project, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = calling({"echo": {"text": "x"}})
+    result, _ = run(project, capfd, script=script, loop_config={"max_iterations": 1})
+    assert (result["status"], result["exit_status"]) == ("limit", 4)
+
+
+@pytest.mark.parametrize(("ignores", "status"), [(False, "refused"), (True, "done")])
+def test_it_is_one_whatever_another_loop_says_of_its_end_unless_the_model_was_asked_all_the_same(
+    project: Project,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    ignores: bool,
+    status: str,
+) -> None:
+    file = tmp_path / "loop-own" / "amplifier_module_loop_own" / "__init__.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(LOOP.replace("IGNORES", str(ignores)))
+    session = {"orchestrator": {"module": "loop-own", "source": str(file.parents[1])}}
+    hooks = (("hooks-answer", {"provider:request": [dict(DENY)]}),)
+    result, _ = run(project, capfd, session=session, hooks=hooks)
+    assert result["status"] == status
