@@ -9,6 +9,7 @@ from textual import events
 from textual.widgets import Input
 
 from amplifier_tui.ui.app.screens.letters import Letters
+from amplifier_tui.ui.app.screens.main_screen import IN_THE_WAY
 from amplifier_tui.ui.dialogs.parts.guarded import GuardedSheet
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
@@ -148,7 +149,7 @@ class Keyboard:
         ):
             return False
         # Without a selection a field would cut nothing, and put that on the clipboard.
-        self._screen.say("A dialog is open: esc closes it.")
+        self._screen.say(IN_THE_WAY)
         if sheet.has_class("-small"):
             # It covers the status bar.
             self._screen.app.bell()

@@ -201,6 +201,10 @@ async def test_a_key_that_leads_elsewhere_says_that_a_dialog_is_in_its_way(
         assert drive.app.screen is dialog
         await drive.until(lambda: "A dialog is open: esc closes it." in drive.text())
         assert drive.app.clipboard == "copied before"
+        await drive.press("escape")
+        await drive.closed()
+        await drive.settle()
+        assert "A dialog is open" not in drive.text(), "esc would now stop what runs"
 
 
 async def test_a_key_that_a_dialog_knows_is_heard_by_it_and_leads_nowhere_else() -> None:

@@ -36,6 +36,8 @@ LOW = 40
 """Rows of the screen below which the events have too few beside the other panes."""
 WIDE = 160
 """Columns from which a pane may have a column of its own."""
+IN_THE_WAY = "A dialog is open: esc closes it."
+"""What is said of a key that leads elsewhere, while a dialog is open."""
 
 
 class StopRequested(Message):
@@ -192,6 +194,7 @@ class MainScreen(SessionScreen):
 
     def on_screen_resume(self) -> None:
         """It is in front again."""
+        self.unsay(IN_THE_WAY)
         self._stand_behind(False)
 
     def _stand_behind(self, behind: bool) -> None:

@@ -197,11 +197,13 @@ class SessionScreen(ConversationScreen):
 
     def unsay(self, text: str) -> None:
         """Take a line off the status bar that is true no more."""
-        from amplifier_tui.ui.state.conversation.marks import without_marks
-
         notices = self._state.notices if self._state is not None else None
         shown = notices.newest if notices is not None else None
-        if notices is not None and shown and shown.notice.text == without_marks(text):
+        if notices is None or shown is None:
+            return
+        from amplifier_tui.ui.state.conversation.marks import without_marks
+
+        if shown.notice.text == without_marks(text):
             notices.dismiss()
             self.show([])
 
