@@ -121,6 +121,8 @@ class ContextPipeline:
         if any(other.source_id == provider.source_id for other in self.context_providers):
             raise ValueError(f"There is a context provider '{provider.source_id}' already")
         add_shared(self.context_providers, provider)
+        # One that is mounted anew is asked anew.
+        self._skipped.discard(provider.source_id)
 
     def remove(self, source_id: str) -> None:
         """Let a provider take part no longer; ``ValueError`` where there is none of that name."""
@@ -129,6 +131,11 @@ class ContextPipeline:
             raise ValueError(f"There is no context provider '{source_id}'")
         for provider in gone:
             drop_shared(self.context_providers, provider)
+
+    def provider(self, source_id: str) -> ContextProvider | None:
+        """Return the provider of that name; None where there is none."""
+        named = (each for each in self.context_providers if each.source_id == source_id)
+        return next(named, None)
 
     def skip(self, source_id: str) -> None:
         """Go on without a source in the next turn; for the user's answer to an error of it."""

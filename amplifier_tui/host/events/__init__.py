@@ -57,6 +57,7 @@ from amplifier_tui.host.events.session import ModuleChangeWaits as ModuleChangeW
 from amplifier_tui.host.events.session import ModuleChanging as ModuleChanging
 from amplifier_tui.host.events.session import ModuleDegraded as ModuleDegraded
 from amplifier_tui.host.events.session import ModuleFailed as ModuleFailed
+from amplifier_tui.host.events.session import ModuleLeftOut as ModuleLeftOut
 from amplifier_tui.host.events.session import ModuleLoading as ModuleLoading
 from amplifier_tui.host.events.session import ModuleMounted as ModuleMounted
 from amplifier_tui.host.events.session import ModuleUnmounted as ModuleUnmounted

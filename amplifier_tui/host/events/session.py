@@ -381,6 +381,20 @@ class ModuleDegraded(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleLeftOut(HostEvent):
+    """Context sources of a module are left out until it is mounted anew: the user wants that.
+
+    Attributes:
+        sources: All of its sources that are left out.
+    """
+
+    module_id: str
+    kind: ModuleKind
+    instance: str = ""
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleChangeWaits(HostEvent):
     """A change of a module waits for the running turn, or none does any more.
 

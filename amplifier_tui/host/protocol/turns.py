@@ -61,7 +61,7 @@ class TurnClient(Protocol):
         """Go on with the prompt whose turn failed, which is in the conversation already.
 
         Args:
-            without: A context source to leave out for the rest of the session; see
+            without: A context source to leave out until its module is mounted anew; see
                 `Failed.source`.
 
         Leads to `TurnStarted`. A turn that cannot be gone on with (none failed, or one runs) is

@@ -4,13 +4,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
+from amplifier_tui.context.adr.provider import ContextProvider
 from amplifier_tui.context.errors import ContextSourceError
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.pipeline import ContextPipeline
 from amplifier_tui.context.request.view import ContextView
 from amplifier_tui.context.state_file import ViewState
+from amplifier_tui.host.events import ModuleLeftOut
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.mounting.mounted import MountedModule
+from amplifier_tui.kernel.mounting.packages.finding import package_of
 
 PIPELINE = "context.pipeline"
 """The capability of a context that has sources."""
@@ -32,7 +36,8 @@ class Sources:
     def __init__(self, coordinator: ModuleCoordinator, sender: Sender) -> None:
         self._coordinator = coordinator
         self._sender = sender
-        self._left_out: set[str] = set()
+        self._left_out: dict[str, ContextProvider] = {}
+        """By name; one that its module brings anew is another one."""
 
     @property
     def pipeline(self) -> ContextPipeline | None:
@@ -67,8 +72,42 @@ class Sources:
         return pipeline is not None and pipeline.beginning
 
     def leave_out(self, source_id: str) -> None:
-        """Go on without a source for as long as the session is open."""
-        self._left_out.add(source_id)
+        """Go on without a source until its module is mounted anew."""
+        provider = self.pipeline.provider(source_id) if self.pipeline is not None else None
+        if provider is None:
+            return
+        self._left_out[source_id] = provider
+        module = self._module_of(provider)
+        if module is None:
+            text = f"{source_id} is left out for as long as the session is open"
+            self._sender.notice("info", text, "context")
+            return
+        out = (name for name, each in self._left_out.items() if self._module_of(each) is module)
+        self._sender.send(
+            ModuleLeftOut(
+                **self._sender.stamp(),
+                module_id=module.module_id,
+                kind=module.kind,
+                instance=module.instance_id,
+                sources=tuple(out),
+            )
+        )
+        text = f"{source_id} is left out until its module is mounted anew: /reload {module.key}"
+        self._sender.notice("info", text, "context")
+
+    def _module_of(self, provider: ContextProvider) -> MountedModule | None:
+        """Return the module that brought a source; None where it is none's, or not there now."""
+        package = package_of(type(provider))
+        modules = self._coordinator.mounted_modules
+        own = (each for each in modules if any(thing is provider for _, thing in each.listed))
+        return next(own, None) or next((each for each in modules if each.package == package), None)
+
+    def _skip_those_left_out(self, pipeline: ContextPipeline) -> None:
+        here = self._left_out.items()
+        kept = {name: each for name, each in here if pipeline.provider(name) is each}
+        self._left_out = kept
+        for source_id in kept:
+            pipeline.skip(source_id)
 
     @asynccontextmanager
     async def around_turn(self) -> AsyncIterator[None]:
@@ -81,8 +120,7 @@ class Sources:
         if pipeline is None:
             yield
             return
-        for source_id in self._left_out:
-            pipeline.skip(source_id)
+        self._skip_those_left_out(pipeline)
         answered = False
         try:
             async with pipeline.turn():

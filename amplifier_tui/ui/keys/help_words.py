@@ -42,7 +42,7 @@ HELP: dict[str, str] = {
     "turn.stop": "After the running step; a second time, at once. Also a summary being written.",
     "turn.queue": "Edit, reorder, drop, or send now.",
     "turn.send": "Enter on an empty prompt does it; a running turn gets it at its next step.",
-    "turn.without": "When a source of the context broke the turn: without it for this session.",
+    "turn.without": "Where a context source broke the turn; /reload of its module brings it back.",
     "shell.run": "As you: nobody is asked, no sandbox. The same as ! before the command.",
     "shell.quiet": "The same as !! before the command.",
     "shell.terminal": "For programs that draw a screen or ask; alone, the last one as a draft.",

@@ -215,6 +215,7 @@ def module_row(module: ModuleStatus, width: int) -> Row:
     """Return the line of one module."""
     glyph, role = _GLYPHS[module.state]
     amiss = module.in_place_of or module.kept or module.problems or module.failed_parts
+    amiss = amiss or module.left_out
     if module.state == "ready" and (amiss or module.trouble or module.holds):
         role = "warning"
     name = one_line(module.module_id)
@@ -254,6 +255,8 @@ def _data(module: ModuleStatus, room: int) -> Row:
         wanted = [[("built-in instead", "warning")], [("instead", "warning")]]
     elif module.problems:
         wanted = [[("has mistakes", "warning")], [("mistakes", "warning")]]
+    elif module.left_out:
+        wanted = [[("left out", "warning")]]
     elif module.failed_parts:
         times: Row = [(f" {_times(module.calls)}", "muted")] if module.calls else []
         parts: Row = [(_failed_parts(module), "warning")]
@@ -284,6 +287,7 @@ def _wide_data(module: ModuleStatus, width: int) -> Row:
         (f"{short_model(one_line(module.model))}  " if module.model else "", "muted"),
         (f"{_trouble_word(module)}  " if module.trouble else "", "warning"),
         ("has mistakes  " if module.problems else "", "warning"),
+        ("left out  " if module.left_out else "", "warning"),
         (f"{_failed_parts(module)}  " if module.failed_parts else "", "warning"),
         ("built-in instead  " if module.in_place_of else "", "warning"),
         (f"{_times(module.calls) if module.calls else '':>6}", "muted"),
@@ -352,6 +356,7 @@ def module_details(module: ModuleStatus, width: int, share: float = 0.0) -> list
         ("missing", ", ".join(module.missing), "error"),
         ("failed", module.trouble, "warning"),
         *(("mistake", problem, "warning") for problem in module.problems),
+        *(("left out", f"{source}: r brings it back", "warning") for source in module.left_out),
         *(("failed", part, "warning") for part in module.failed_parts),
         ("instead of", module.in_place_of, "warning"),
         ("again", "t asks about it once more" if module.refused else "", "text"),

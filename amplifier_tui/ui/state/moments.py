@@ -8,6 +8,7 @@ from amplifier_tui.host.events import (
     HostEvent,
     ModuleDegraded,
     ModuleFailed,
+    ModuleLeftOut,
     ModuleLoading,
     ModuleMounted,
     ModuleUnmounted,
@@ -59,8 +60,8 @@ class Moments(Section):
         return next(found, None)
 
     @on(
-        *(ModuleLoading, ModuleMounted, ModuleFailed, ModuleDegraded, ModuleUnmounted),
-        *(UsageChanged, BudgetChanged),
+        *(ModuleLoading, ModuleMounted, ModuleFailed, ModuleDegraded, ModuleLeftOut),
+        *(ModuleUnmounted, UsageChanged, BudgetChanged),
     )
     def _changed(self, event: HostEvent) -> None:
         self._changes.append(event)

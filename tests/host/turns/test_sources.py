@@ -8,6 +8,9 @@ from amplifier_tui.host.events import (
     CancelRequested,
     Failed,
     ModuleFailed,
+    ModuleLeftOut,
+    ModuleMounted,
+    ModuleUnmounted,
     Notice,
     TurnEnded,
     TurnStarted,
@@ -81,6 +84,58 @@ def test_a_failed_source_can_be_left_out_for_the_rest_of_the_session(
     assert seen(server, 0) == ["user: What to wear?"]
     assert driver.turn("And tomorrow?").status == "success"
     assert users(project, opened.session_id) == ["What to wear?", "And tomorrow?"]
+
+
+@pytest.mark.parametrize("way", ["reload", "switch", "unmount", "configure"])
+def test_a_source_that_was_left_out_comes_back_with_its_module(
+    project: Project, driver: Driver, server: LoopbackServer, tmp_path: Path, way: str
+) -> None:
+    key, back = "hooks-source", tmp_path / "back"
+    server.script.add(*["Well."] * 4)
+    source = {"raises": "the station is down", "until": str(back), "says": "It rains."}
+    driver.open(with_source(project, server, source))
+    driver.turn("What to wear?")
+    driver.client.retry(without="weather")
+    assert driver.wait(TurnEnded).status == "success"
+    (told,) = driver.of(ModuleLeftOut)
+    assert (told.module_id, told.sources) == (key, ("weather",))
+    assert any(f"/reload {key}" in event.text for event in driver.of(Notice))
+    back.touch()
+    assert driver.turn("And now?").status == "success"
+    assert "It rains." not in seen(server, 1)[-1]
+    mounted = len(driver.of(ModuleMounted))
+    if way == "reload":
+        driver.client.reload(key)
+    elif way == "switch":
+        driver.client.switch_module(key, on=False)
+        driver.wait(ModuleUnmounted)
+        driver.client.switch_module(key, on=True)
+    elif way == "unmount":
+        driver.client.unmount(key)
+        driver.wait(ModuleUnmounted)
+        driver.client.mount(key)
+    else:
+        driver.client.configure(key, "times", "1")
+    driver.wait_until(lambda: len(driver.of(ModuleMounted)) > mounted, "not mounted anew")
+    assert driver.turn("And now?").status == "success"
+    assert "It rains." in seen(server, 2)[-1]
+
+
+def test_one_that_comes_back_before_the_next_turn_is_not_skipped_there(
+    project: Project, driver: Driver, server: LoopbackServer, tmp_path: Path
+) -> None:
+    server.script.add("Well.")
+    back = tmp_path / "back"
+    until = {"raises": "down", "until": str(back)}
+    news = {"id": "news", "says": "Peace.", **until}
+    driver.open(with_source(project, server, {"says": "It rains.", **until}, news))
+    driver.turn("What to wear?")
+    driver.client.retry(without="weather")
+    assert driver.wait(TurnEnded).status == "error"
+    back.touch()
+    driver.client.reload("hooks-source")
+    assert driver.turn("And now?").status == "success"
+    assert "It rains." in seen(server, 0)[-1] and "Peace." in seen(server, 0)[-1]
 
 
 def test_a_source_that_works_again_is_asked_again_by_a_plain_retry(

@@ -130,6 +130,11 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "failed": st.sampled_from([(), ("a: it ended",)]),
         "of": st.integers(1, 3),
     },
+    host.ModuleLeftOut: {
+        "module_id": _MODULES,
+        "kind": _MODULE_KINDS,
+        "sources": st.sampled_from([(), ("weather",)]),
+    },
     host.ModuleChangeWaits: {
         "module_id": _MODULES,
         "kind": _MODULE_KINDS,

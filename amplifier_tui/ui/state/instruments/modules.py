@@ -39,7 +39,8 @@ class ModuleStatus:
 
     `calls` counts tool calls, model responses or handled hook events, the latest of which took
     `last_ms`; `trouble` is its latest error, of a turn or of one of its hook handlers, `problems`
-    what is wrong with its tools, `failed_parts` which of its `parts` have failed, each with why;
+    what is wrong with its tools, `left_out` its context sources that the user goes on without,
+    `failed_parts` which of its `parts` have failed, each with why;
     `in_place_of` is the source in whose place it is used; `where` is the file and line that ask for
     it; `since` is Unix time; `change` is what becomes of it at the next step
     of the turn, or (`at_rest`) when that has ended; `holds` are the events whose emit waits for a
@@ -71,6 +72,7 @@ class ModuleStatus:
     problems: tuple[str, ...] = ()
     failed_parts: tuple[str, ...] = ()
     parts: int = 0
+    left_out: tuple[str, ...] = ()
     in_place_of: str = ""
     where: str = ""
     kept: bool = False
@@ -177,7 +179,7 @@ class Modules(Section):
         )
         values |= {"error": "", "remedy": "", "missing": (), "fatal": False, "refused": False}
         values |= {"kept": False, "trouble": "", "details": None, "since": event.at}
-        values |= {"failed_parts": ()}
+        values |= {"failed_parts": (), "left_out": ()}
         known = self.by_key.get(module_key(event.module_id, event.instance))
         values["reloads"] = known.reloads + 1 if known is not None and event.again else 0
         self._tell(event, state="ready", mount_ms=event.ms, **values)
@@ -224,6 +226,12 @@ class Modules(Section):
     def _degraded(self, event: events.ModuleDegraded) -> None:
         info = self.by_key.get(module_key(event.module_id, event.instance))
         if info is not None and assign(info, failed_parts=event.failed, parts=event.of):
+            self.touch()
+
+    @on(events.ModuleLeftOut)
+    def _sources_left_out(self, event: events.ModuleLeftOut) -> None:
+        info = self.by_key.get(module_key(event.module_id, event.instance))
+        if info is not None and assign(info, left_out=event.sources):
             self.touch()
 
     @on(events.ModuleChangeWaits, live=True)
