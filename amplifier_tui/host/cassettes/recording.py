@@ -321,9 +321,8 @@ class SessionRecorder:
             case "tool:post":
                 result = data.get("result", data.get("tool_result"))
                 line["result"] = _mapping(result, "output")
-                seen = after.get("result", after.get("tool_result"))
-                if after is not data and seen != result:
-                    line["seen"] = _mapping(seen, "output")
+                if (seen := _after_hooks(data, after, row)) is not None:
+                    line["seen"] = seen
             case "tool:error":
                 line["error"] = _fault(data)
         if event in ("tool:post", "tool:error"):
@@ -344,6 +343,17 @@ def _judged(row: Data) -> dict[str, str]:
         for each in (handlers if isinstance(handlers, list) else ())
         if isinstance(each, dict) and each.get("verdict") != "continue"
     }
+
+
+def _after_hooks(data: Data, after: Data, row: Data) -> Data | None:
+    """Return what hooks made of a result, under whichever of its names; None for nothing."""
+    for handler in _objects(row.get("handlers")):
+        if handler.get("verdict") == "deny":
+            return {"output": f"withheld by a hook: {handler.get('reason') or 'no reason given'}"}
+    for key in ("result", "tool_result"):
+        if key in data and after.get(key, data[key]) != data[key]:
+            return _mapping(after[key], "output")
+    return None
 
 
 def _mapping(value: Any, name: str) -> Data:

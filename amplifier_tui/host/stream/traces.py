@@ -152,7 +152,7 @@ class Traces:
 
     def _changed(self, trace: HookTrace) -> str:
         after = trace.result.data
-        goes = trace.result.action in ("continue", "ask_user")
+        goes = trace.result.action in ("continue", "ask_user", "inject_context")
         if not goes or after is None or after is trace.data:
             return ""
         if not any(h.verdict == "modify" for h in trace.handlers) or after == trace.data:

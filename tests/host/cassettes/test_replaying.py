@@ -166,6 +166,99 @@ def test_other_words_of_the_model_are_found_where_they_are_read_again(made: Tape
     assert "Something else." in found[1]
 
 
+KEYS = pytest.mark.parametrize("key", ["result", "tool_result"])
+"""Under both a result is shown to hooks, and either may be changed."""
+FIRST = "turn 1, call 1.1.1 (read_file): output after hooks: "
+SEES = "turn 1, request 2: what the model sees of 1.1.1: "
+
+
+def filtering(made: TapedProject, **house: str) -> Cassette:
+    """Return a session of which a hook filters the results of read_file."""
+    made.house.update(house)
+    session = recorded(made, 2)
+    return baseline(session, made.play(session).cassette)
+
+
+@KEYS
+def test_a_hook_that_filters_a_result_as_it_did_makes_no_difference(
+    made: TapedProject, key: str
+) -> None:
+    assert not made.found(filtering(made, filter=key))
+
+
+@KEYS
+def test_a_hook_that_filters_otherwise_is_told_in_the_words_of_then_and_now(
+    made: TapedProject, key: str
+) -> None:
+    cassette = filtering(made, filter=key)
+    made.house["words"] = "[hidden]"
+    found = made.found(cassette)
+    assert f"{FIRST}“[filtered]” → “[hidden]”" in found
+    assert f"{SEES}“[filtered]” → “[hidden]”" in found
+
+
+@KEYS
+def test_a_hook_that_no_longer_filters_is_told_in_the_words_the_model_sees_now(
+    made: TapedProject, key: str
+) -> None:
+    cassette = filtering(made, filter=key)
+    del made.house["filter"]
+    found = made.found(cassette)
+    for place in (FIRST, SEES):
+        (said,) = [each for each in found if each.startswith(place)]
+        assert "“[filtered]” → “" in said and "needle" in said
+
+
+@KEYS
+def test_a_hook_that_begins_to_filter_is_told_in_the_words_the_model_sees_now(
+    made: TapedProject, key: str
+) -> None:
+    made.house.update(filter=key)
+    found = made.found(taped())
+    for place in (FIRST, SEES):
+        (said,) = [each for each in found if each.startswith(place)]
+        assert "needle" in said and said.endswith("→ “[filtered]”")
+
+
+def test_that_filtering_stopped_is_found_without_what_the_requests_hold(
+    made: TapedProject,
+) -> None:
+    made.house.update(filter="tool_result")
+    session = recorded(made, 1)
+    del made.house["filter"]
+    assert [each for each in made.found(session) if each.startswith(FIRST)]
+
+
+def test_a_filter_is_seen_beside_a_hook_that_reminds(made: TapedProject) -> None:
+    cassette = filtering(made, filter="tool_result", remind="Be brief.")
+    made.house["words"] = "[hidden]"
+    assert f"{FIRST}“[filtered]” → “[hidden]”" in made.found(cassette)
+
+
+def test_a_hook_that_withholds_a_result_is_told_in_the_words_the_model_sees(
+    made: TapedProject,
+) -> None:
+    cassette = filtering(made, withhold="secret")
+    assert not made.found(cassette)
+    del made.house["withhold"]
+    found = made.found(cassette)
+    for place in (FIRST, SEES):
+        (said,) = [each for each in found if each.startswith(place)]
+        assert "“withheld by a hook: secret” → “" in said and "needle" in said
+
+
+@KEYS
+def test_a_cassette_that_does_not_know_what_a_filter_left_makes_no_difference_of_the_same(
+    made: TapedProject, key: str
+) -> None:
+    cassette = filtering(made, filter=key)
+    rows = [
+        row.model_copy(update={"seen": None}) if isinstance(row, TapedCall) else row
+        for row in cassette.rows
+    ]
+    assert not made.found(cassette.model_copy(update={"rows": tuple(rows)}))
+
+
 def test_a_call_with_other_arguments_is_named_with_both(made: TapedProject) -> None:
     found = made.found(answer("1.1", input={"file_path": "other.txt"}))
     assert found[0] == (

@@ -26,5 +26,20 @@ async def mount(coordinator, config=None):
             ephemeral=True,
         )
 
+    async def filtered(event, data):
+        if data["tool_name"] != "read_file" or "withhold" in config:
+            action = "deny" if data["tool_name"] == "read_file" else "continue"
+            return HookResult(action=action, reason=config.get("withhold"))
+        if "filter" not in config:
+            return HookResult(action="continue")
+        given = {**data[config["filter"]], "output": config.get("words", "[filtered]")}
+        return HookResult(action="modify", data={**data, config["filter"]: given})
+
+    async def remind(event, data):
+        action = "inject_context" if "remind" in config else "continue"
+        return HookResult(action=action, context_injection=config.get("remind"), ephemeral=True)
+
+    coordinator.hooks.register("tool:post", filtered, name="house-filter")
+    coordinator.hooks.register("tool:post", remind, name="house-reminder")
     coordinator.hooks.register("tool:pre", judge, name="house-rules")
     coordinator.hooks.register("provider:request", say, name="house-words")
