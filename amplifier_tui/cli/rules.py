@@ -217,9 +217,10 @@ def _speaks(card: AuditCard, words: Iterable[str]) -> bool:
 
 def _row(card: AuditCard) -> tuple[str, ...]:
     when = datetime.fromtimestamp(card.at).strftime("%Y-%m-%d %H:%M:%S")
-    by = f"rule {card.rule}" if card.by == "rule" else f"mode {card.mode}".rstrip()
+    names = {"rule": card.rule, "mode": card.mode, "hook": card.asker}
+    by = f"{card.by} {names.get(card.by, '')}".rstrip()
     about = _about(card) or card.prompt
-    return when, card.outcome, by if card.by in ("rule", "mode") else card.by, card.tool, about
+    return when, card.outcome, by, card.tool, about
 
 
 def _print(found: CallExplanation) -> None:

@@ -245,7 +245,7 @@ class AuditCard:
         at: Unix time in seconds.
         tool: Empty for a question outside of a call; then `prompt` says what was asked.
         outcome: `allowed`, `denied`, `timed_out`, `cancelled` or `changed`.
-        by: `user`, `rule`, `mode`, `timeout` or `stop`.
+        by: `user`, `rule`, `mode`, `hook` (the asker's), `timeout` or `stop`.
         rule: The rules that decided, or that were kept of the answer.
         scope: How long the answer holds.
         asker: The module that asked.

@@ -15,7 +15,7 @@ NoticeEnd = Literal["", "opened", "answer", "compacted", "limit", "asked"]
 TurnStatus = Literal["success", "incomplete", "cancelled", "error"]
 RewindScope = Literal["conversation", "files", "both"]
 ApprovalOutcome = Literal["allowed", "denied", "timed_out", "cancelled", "changed"]
-AnsweredBy = Literal["user", "rule", "mode", "timeout", "stop", "nobody"]
+AnsweredBy = Literal["user", "rule", "mode", "hook", "timeout", "stop", "nobody"]
 """Who decided; `nobody` where no person was there to be asked."""
 
 MAIN_LANE = "main"

@@ -57,6 +57,7 @@ class GateDecision:
         hook_only: It would go through if no hook asked.
         mode: The mode in which it was decided.
         by_mode: The mode alone decided.
+        by_hook: A hook did, before the gate.
     """
 
     verdict: Verdict
@@ -69,6 +70,7 @@ class GateDecision:
     hook_only: bool = False
     mode: Mode = "ask"
     by_mode: bool = False
+    by_hook: bool = False
 
     @property
     def is_critical(self) -> bool:

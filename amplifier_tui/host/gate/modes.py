@@ -122,7 +122,8 @@ def mode_words(
     return f"mode {mode}: {done} {_WORDS[act]}"
 
 
-_APPROVAL: Final = "hooks-approval"
+APPROVAL: Final = "hooks-approval"
+"""The module whose rules are the bundle's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,7 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
 def _configs(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     hooks = plan.get("hooks")
     for entry in hooks if isinstance(hooks, list) else ():
-        if isinstance(entry, Mapping) and entry.get("module") == _APPROVAL:
+        if isinstance(entry, Mapping) and entry.get("module") == APPROVAL:
             config = entry.get("config")
             yield config if isinstance(config, Mapping) else {}
 

@@ -22,6 +22,7 @@ from amplifier_tui.host.gate.calls.guarded import (
 )
 from amplifier_tui.host.gate.calls.spoilt import spoilt
 from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX, Gate, GateDecision
+from amplifier_tui.host.gate.modes import APPROVAL
 from amplifier_tui.host.stand_in import StandIns
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookAnswers, HookResult
@@ -101,6 +102,7 @@ class SessionGate:
             partial(GuardedTool, guard), points.get("tools") or {}
         )
         coordinator.hooks.conclude(events.TOOL_PRE, self._conclude, "gate")
+        coordinator.hooks.note_denials(events.TOOL_PRE, self._denied_by_hook)
         coordinator.register_capability(CAPABILITY, self._gate)
 
     def turn_over(self) -> None:
@@ -173,6 +175,40 @@ class SessionGate:
             _, given_up = self._asking.pop(next(iter(self._asking)))
             self._open.pop(id(given_up), None)
         return asked
+
+    async def _denied_by_hook(self, answers: HookAnswers) -> None:
+        """Tell what a hook denied: the gate is not asked about it any more."""
+        tool, given = str(answers.data.get("tool_name") or ""), answers.data.get("tool_input")
+        arguments: dict[str, Any] = given if isinstance(given, dict) else {}
+        decision = await asyncio.to_thread(self._hooks_denial, answers, tool, arguments)
+        question = ApprovalQuestion(
+            asker=answers.asker,
+            tool=tool,
+            call_id=str(answers.data.get("tool_call_id") or ""),
+            arguments=arguments,
+            lane=self._lane,
+        )
+        self._decided(question, decision)
+
+    def _hooks_denial(
+        self, answers: HookAnswers, tool: str, arguments: Mapping[str, Any]
+    ) -> GateDecision:
+        from amplifier_tui.host.gate.approvals.describe import describe_call
+        from amplifier_tui.host.gate.rules.text import RuleError, planned_rule
+
+        gate, said = self._gate, (answers.result.data or {}).get("rule")
+        description = describe_call(tool, arguments, gate.workspace, diffs=False)
+        reason = answers.result.reason or ""
+        decision = GateDecision("deny", reason, description, "other", mode=gate.mode, by_hook=True)
+        if answers.asker != APPROVAL or said is None:
+            return decision
+        try:
+            text = str(planned_rule(said, "deny", ""))
+        except RuleError:
+            return decision
+        planned = (rule for rule in gate.book.rules if rule.planned and rule.verdict == "deny")
+        rule = next((rule for rule in planned if str(rule) == text), None)
+        return decision if rule is None else replace(decision, rule=text, scope=rule.scope)
 
     def unless_refused(
         self, decision: GateDecision, tool: str, arguments: Mapping[str, Any]

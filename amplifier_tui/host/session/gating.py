@@ -17,6 +17,7 @@ from amplifier_tui.foundation.settings.settings import SettingsProblem
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.events import (
     MAIN_LANE,
+    AnsweredBy,
     ApprovalOutcome,
     Level,
     Mode,
@@ -34,6 +35,7 @@ from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.host.session.permissions import Permissions
 from amplifier_tui.host.session.places.workspaces import is_scratch
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.session.grant import SandboxTerms
 from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
 
@@ -284,8 +286,12 @@ class Gating:
         allowed = decision.verdict == "allow"
         if allowed and not decision.rule and decision.act in ("read", "look"):
             return
+        if decision.by_hook and is_abandoned():
+            # Its turn is over, and nothing of it counts any more.
+            return
         outcome: ApprovalOutcome = "allowed" if allowed else "denied"
-        answer = ApprovalAnswer(outcome, "rule" if decision.rule else "mode", decision.reason)
+        by: AnsweredBy = "rule" if decision.rule else "hook" if decision.by_hook else "mode"
+        answer = ApprovalAnswer(outcome, by, decision.reason)
         self.approvals.judged_anew(question)
         self.approvals.record.note(
             question,
@@ -293,7 +299,7 @@ class Gating:
             decision.description.judgement,
             scope=decision.scope if decision.rule else "once",
             rule=decision.rule,
-            mode=None if decision.rule else decision.mode,
+            mode=decision.mode if by == "mode" else None,
         )
 
     def _keep(self, rules: tuple[Rule, ...], scope: Scope) -> None:

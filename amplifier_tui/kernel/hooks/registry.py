@@ -40,6 +40,7 @@ from amplifier_tui.kernel.hooks.trace import (
     HoldObserver,
     HookAnswers,
     HookMessage,
+    NoteDenial,
     Observer,
     ShowMessage,
 )
@@ -73,6 +74,7 @@ class HookRegistry(Registrations):
         self._observers: list[Observer] = []
         self._hold_observers: list[HoldObserver] = []
         self._concluding: dict[str, tuple[str, Conclude]] = {}
+        self._denials: dict[str, NoteDenial] = {}
         self._show: ShowMessage | None = None
         self._announced: set[str] = set()
 
@@ -119,6 +121,10 @@ class HookRegistry(Registrations):
             name: Name for logs and traces.
         """
         self._concluding[event] = (name, conclude)
+
+    def note_denials(self, event: str, note: NoteDenial) -> None:
+        """Have the host told of what a handler of ``event`` denied, before the emit returns it."""
+        self._denials[event] = note
 
     def announced(self, event: str) -> Callable[[], None]:
         """Have the next emit of ``event`` reach nobody: the host has emitted it already.
@@ -246,6 +252,9 @@ class HookRegistry(Registrations):
                 result = answer
                 if not answer.reason:
                     result = changed(answer, reason=_NO_REASON.format(entry.whose))
+                if (note := self._denials.get(event)) is not None:
+                    told = (event, current.copy(), result, entry.whose, tuple(failed))
+                    await _noted(note, HookAnswers(*told, emitted, tuple(changes), emit_began))
                 break
             if answer.action == "modify":
                 if answer.data is not None:
@@ -342,6 +351,13 @@ async def _concluded(
     if report is not None:
         report.add(name, began, result, problem)
     return result
+
+
+async def _noted(note: NoteDenial, answers: HookAnswers) -> None:
+    try:
+        await note(answers)
+    except Exception:
+        logger.exception("That '%s' was denied could not be noted", answers.event)
 
 
 def _denied(

@@ -96,12 +96,12 @@ ShowMessage = Callable[[HookMessage], object]
 
 @dataclass(frozen=True, slots=True)
 class HookAnswers:
-    """What the handlers of an event answered, for whoever concludes it; none of them denied.
+    """What the handlers of an event answered, for whoever concludes it or notes a denial.
 
     Attributes:
         data: The event's data as the handlers left it; a private copy.
         result: What the emit would return.
-        asker: Whose question `result` is, as `Registration.whose` names it; empty when it is none.
+        asker: Whose question or denial `result` is, as `Registration.whose` names it; else empty.
         failed: Whose handlers raised, each with what and where.
         given: The data as the first handler got it; not to be changed.
         changes: Whose handlers changed the data, each with what it made of it; not to be changed.
@@ -119,6 +119,7 @@ class HookAnswers:
 
 
 Conclude = Callable[[HookAnswers], Awaitable[HookResult]]
+NoteDenial = Callable[[HookAnswers], Awaitable[None]]
 
 
 class EmitReport:

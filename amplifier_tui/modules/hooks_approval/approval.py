@@ -105,7 +105,10 @@ class ApprovalHook:
         denied = _first_caught(self._settings.deny, call)
         if denied is not None:
             return HookResult(
-                action="deny", reason=f"hooks-approval: the rule {denied.text} denies this."
+                action="deny",
+                reason=f"hooks-approval: the rule {denied.text} denies this.",
+                # Who keeps an audit log counts it as that rule's doing.
+                data={"rule": denied.text},
             )
         why = self._why_ask(call)
         if why is None:

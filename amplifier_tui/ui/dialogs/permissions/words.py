@@ -104,6 +104,7 @@ def decision_left(card: AuditCard) -> Content:
 def decided_by(card: AuditCard) -> str:
     """Return who decided."""
     named = {"rule": f"rule {card.rule}", "mode": f"mode {card.mode}".rstrip()}
+    named["hook"] = f"hook {card.asker}"
     others = {"user": "you", "timeout": "nobody in time", "stop": "a stop"}
     others["nobody"] = "nobody to be asked"
     return one_line(named.get(card.by) or others.get(card.by, card.by), 200)
