@@ -35,7 +35,12 @@ from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.handler_failures import HandlerFailures
 from amplifier_tui.host.stream.lanes import Lanes
 from amplifier_tui.host.stream.notices import DECLINED, ENDS, LINES, line_of, retry_facts
-from amplifier_tui.host.stream.results import is_todo_tool, read_plan, result_of
+from amplifier_tui.host.stream.results import (
+    is_todo_tool,
+    read_plan,
+    result_of,
+    with_changed_result,
+)
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.tools import Tools
 from amplifier_tui.host.stream.traces import Traces
@@ -417,7 +422,9 @@ def _data_after(trace: HookTrace) -> Data:
     """Return the data as the handlers left it."""
     after = trace.result.data
     kept = trace.result.action in ("continue", "ask_user", "inject_context")
-    return after if kept and after is not None else trace.data
+    if not kept or after is None:
+        return trace.data
+    return with_changed_result(trace.data, after) if trace.event == "tool:post" else after
 
 
 def _number(data: Data, key: str) -> int:

@@ -55,6 +55,17 @@ def result_of(data: Mapping[str, Any]) -> Any:
     return data.get("result", data.get("tool_result", data.get("tool_response")))
 
 
+def with_changed_result(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of `tool:post` as hooks left it, its `result` as the model is given it.
+
+    Hooks see a result under two names and may change either; the loop takes the one that changed.
+    """
+    for key in ("result", "tool_result"):
+        if key in before and after.get(key, before[key]) != before[key]:
+            return {**after, "result": after[key]}
+    return after
+
+
 def error_text(error: Any) -> str:
     """Return an error of any shape as text."""
     if isinstance(error, Mapping):

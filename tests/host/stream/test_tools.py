@@ -12,9 +12,12 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.gate.calls.result_limit import MOST, bounded
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.modules.facts import ModuleFacts
+from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.results import is_todo_tool, output_text, read_plan, summary_words
 from amplifier_tui.host.stream.tools import Tools
-from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.hooks import HookRegistry
+from amplifier_tui.kernel.models import HookResult, ToolResult
 from tests.host.stream.up import Up
 
 
@@ -264,3 +267,23 @@ async def test_the_words_about_a_result_that_was_bounded_say_so(tmp_path: Path) 
     result = await bounded("line\n" * (MOST // 4), tmp_path, Redactor({}))
     text = output_text(result.model_dump())
     assert summary_words(result, text, "").endswith(" lines, cut")
+
+
+@pytest.mark.parametrize("name", ["result", "tool_result"])
+async def test_a_result_is_shown_as_hooks_left_it_under_either_of_its_names(
+    up: Up, tmp_path: Path, name: str
+) -> None:
+    normalizer, hooks = Normalizer(up.sender, tmp_path, ModuleFacts()), HookRegistry()
+    normalizer.observe(hooks)
+
+    async def filtered(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(
+            action="modify", data={**data, name: {"success": True, "output": "[filtered]"}}
+        )
+
+    hooks.register("tool:post", filtered)
+    call = {"tool_name": "echo", "tool_call_id": "c", "tool_input": {}}
+    result = {"success": True, "output": "a secret"}
+    await hooks.emit("tool:pre", call)
+    await hooks.emit("tool:post", {**call, "result": result, "tool_result": result})
+    assert up.of(ToolEnded)[-1].output == "[filtered]"
