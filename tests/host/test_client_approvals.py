@@ -105,6 +105,8 @@ def test_silence_allows_what_is_harmless_when_the_hook_says_so(
     driver.open(project.bundle(script=calling(call), tools=tools, hooks=(hook,)))
     driver.client.submit("go")
     assert driver.wait(ApprovalRequested).default == "allow"
+    resolved = driver.wait(ApprovalResolved)
+    assert (resolved.outcome, resolved.by) == ("allowed", "timeout")
     assert driver.wait(ToolEnded).ok
 
 

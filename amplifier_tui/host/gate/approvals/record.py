@@ -61,12 +61,14 @@ class DecisionRecord:
             mode: The mode that gave it.
             payload: What the user saw.
         """
+        # The kernel is told that the time is up, and goes by the default; here counts what that is.
+        by_clock = answer.outcome == "timed_out" and answer.default == "allow"
         resolved = ApprovalResolved(
             session_id=self._session_id,
             agent=question.lane,
             at=time(),
             request_id=request_id or uuid4().hex[:12],
-            outcome=answer.outcome,
+            outcome="allowed" if by_clock else answer.outcome,
             by=answer.by,
             scope=scope,
             reason=self._redactor.text(answer.reason),

@@ -95,8 +95,8 @@ class ToolEntry(ConversationEntry):
     While the model is still writing the call (`preparing`) it has no `call_id`, and `argument_text`
     is the JSON so far. `started` is in Unix seconds, 0 when it is not known. `output` is the newest
     part while the tool runs, afterwards what the model got. `allowed_by` is the rule or the mode
-    that let it through unasked; `timed_out` says that nobody answered, which is why it was refused.
-    `changed_by` and `denied_by` are modules whose hooks did that.
+    that let it through unasked, or says that the clock did; `timed_out` says that nobody answered,
+    which is why it was refused. `changed_by` and `denied_by` are modules whose hooks did that.
     `held_by` is the hook that takes long to judge it.
     """
 

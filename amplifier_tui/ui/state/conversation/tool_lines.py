@@ -193,6 +193,8 @@ class ToolLines(Handlers):
         if event.outcome == "allowed" and event.by in ("rule", "mode"):
             name = event.rule if event.by == "rule" else str(event.mode or "")
             values["allowed_by"] = f"{event.by} {name}".rstrip()
+        elif event.outcome == "allowed" and event.by == "timeout":
+            values["allowed_by"] = "nobody answered in time"
         elif event.outcome == "timed_out":
             values["timed_out"] = True
         call = self._calls.get(key)

@@ -222,7 +222,7 @@ def _body(entry: ToolEntry, width: int, said: str, scene: Scene) -> list[StyledL
         lines += _arguments(entry, width)
     diff = _parsed(entry.diff)
     if entry.allowed_by and one_line(entry.allowed_by) not in said:
-        lines += text_lines(f"let through by {entry.allowed_by}", "muted", width)
+        lines += text_lines(f"let through: {entry.allowed_by}", "muted", width)
     for words in _hooked(entry):
         if words not in said:
             lines += text_lines(words, "muted", width)
