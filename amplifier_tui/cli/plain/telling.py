@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.text import one_line, reveal, with_remedy
 from amplifier_tui.cli.plain.lines import StreamedAnswer
+from amplifier_tui.cli.waiting_modules import WaitingModules
 from amplifier_tui.host.events import (
     MAIN_LANE,
     ApprovalRequested,
@@ -54,6 +55,7 @@ class EventTeller:
         self._answers: dict[str, StreamedAnswer] = {}
         self._commands: dict[str, StreamedAnswer] = {}
         self._tools: dict[str, tuple[ToolStarted, float]] = {}
+        self._mounting = WaitingModules()
         self._asked: set[str] = set()
         """The questions that wait for an answer."""
         self._agents: dict[str, str] = {}
@@ -63,6 +65,8 @@ class EventTeller:
 
     def tell(self, event: HostEvent) -> None:
         """Say what an event tells; most tell nothing."""
+        if words := self._mounting.see(event):
+            self._say(f"{words}.")
         match event:
             case Notice():
                 source = event.source.removeprefix("hook:")
@@ -115,7 +119,9 @@ class EventTeller:
                 self._asked.clear()
 
     def say_what_takes_long(self) -> None:
-        """Say, once, of every call that runs for some time that it does."""
+        """Say, once, what is mounted or runs for some time."""
+        for words in self._mounting.late():
+            self._say(f"{words}.")
         if self._asked:
             # Also one that was answered just now: its call runs once that has arrived.
             return

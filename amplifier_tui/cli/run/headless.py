@@ -10,6 +10,7 @@ from amplifier_tui.base.text import one_line, unsaid, with_remedy
 from amplifier_tui.base.wakeup import Wakeup
 from amplifier_tui.cli.run.conversation import RunConversation
 from amplifier_tui.cli.run.speaking import Speaker
+from amplifier_tui.cli.waiting_modules import WaitingModules
 from amplifier_tui.host.client import (
     Decision,
     OpenRequest,
@@ -141,9 +142,10 @@ class Headless:
         self._result = RunResult()
         self._words: dict[str, str] = {}
         self._said = ""
+        """What was said of problems so far: the last words don't repeat it."""
         self._held: set[str] = set()
         """Hooks of which it was said that they take long."""
-        """What was said of problems so far: the last words don't repeat it."""
+        self._mounting = WaitingModules()
         self._steps = 0
         self._begun = self._over = self._refused = self._stopped = False
         self._at_once = False
@@ -161,10 +163,13 @@ class Headless:
             self._deadline = monotonic() + self._limits.seconds
         self._client.open(self._request)
         while not self._over:
-            self._news.wait(max(0.0, min(self._deadline - monotonic(), 3600.0)))
+            left = min(self._deadline - monotonic(), self._mounting.seconds, 3600.0)
+            self._news.wait(max(0.0, left))
             for event in self._client.drain():
                 self._take(event)
                 self._answer_what_waits()
+            for words in self._mounting.late():
+                self._speaker.say(words)
             # What was written before the session was ready is done now.
             self._conversation.obey()
             self._answer_what_waits()
@@ -249,6 +254,8 @@ class Headless:
             # What went wrong in an earlier turn says nothing of this one.
             return
         self._conversation.see(event)
+        if words := self._mounting.see(event):
+            self._speaker.say(words)
         result = self._result
         match event:
             case SessionOpened():
