@@ -47,12 +47,17 @@ class Engine:
         """Whether the thread was started."""
         return self._thread is not None
 
-    def post(self, work: Callable[[], Coroutine[Any, Any, None]], what: str) -> None:
+    def post(
+        self, work: Callable[[], Coroutine[Any, Any, None]], what: str
+    ) -> "concurrent.futures.Future[None]":
         """Run `work` on the engine; never blocks and never raises for what the work does.
 
         Args:
             work: Makes the coroutine, on the engine thread.
             what: Names it for `on_failure`, such as `open a session`.
+
+        Returns:
+            What is done when the work is.
         """
 
         def report(done: "concurrent.futures.Future[None]") -> None:
@@ -62,7 +67,9 @@ class Engine:
             elif error is not None:
                 self._failed(error, what)
 
-        self.ask(work).add_done_callback(report)
+        done = self.ask(work)
+        done.add_done_callback(report)
+        return done
 
     def ask(self, work: Callable[[], Coroutine[Any, Any, T]]) -> concurrent.futures.Future[T]:
         """Run `work` on the engine and return its result or exception as a future."""

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from amplifier_tui.host.client import ModelChoice, SessionClient
 from amplifier_tui.host.door.engine import Engine
 from amplifier_tui.host.door.outbox import Outbox
-from amplifier_tui.host.door.stacks import described, innermost, module_at
+from amplifier_tui.host.door.stacks import described, innermost
+from amplifier_tui.host.door.watch import BLOCKED_AFTER, EngineWatch, in_thread
 from amplifier_tui.host.events import Failed
 
 if TYPE_CHECKING:
@@ -30,25 +31,28 @@ logger = logging.getLogger(__name__)
 
 CLOSE_TIME = 3.0
 """Seconds `close` takes at most."""
-BLOCKED_AFTER = 1.0
-"""Seconds the engine has to take up what is sent."""
 
 T = TypeVar("T")
 P = ParamSpec("P")
 
 
 def _command(
-    method: Callable[Concatenate[Any, P], None], what: str
+    method: Callable[Concatenate[Any, P], None], what: str, *, mounts: bool = False
 ) -> "Callable[Concatenate[LocalClient, P], None]":
     """Make a client's method that has the service's method of that name run on the engine.
 
     Args:
         what: What it does, for the report of a failure, such as `open a session`.
+        mounts: It mounts modules or takes some out, whose code may block the engine.
     """
 
     @wraps(method)
     def forward(self: "LocalClient", /, *args: P.args, **kwargs: P.kwargs) -> None:
-        self._engine.post(lambda: getattr(self.service, method.__name__)(*args, **kwargs), what)
+        done = self._engine.post(
+            lambda: getattr(self.service, method.__name__)(*args, **kwargs), what
+        )
+        if mounts:
+            self._watch.follow(done)
 
     return forward
 
@@ -98,12 +102,10 @@ class LocalClient:
         self._service: Service | None = None
         self._chosen: dict[str, ModelChoice] = {}
         self._closing: Future[None] | None = None
-        self._blocked = False
-        """Whether it was told that a module blocks the engine."""
-        self._telling = threading.Lock()
+        self._watch = EngineWatch(self._engine, self._tell_blocked)
 
-    open = _command(SessionClient.open, "open a session")
-    open_again = _command(SessionClient.open_again, "open a session")
+    open = _command(SessionClient.open, "open a session", mounts=True)
+    open_again = _command(SessionClient.open_again, "open a session", mounts=True)
     _submit = _command(SessionClient.submit, "send a prompt")
     _unqueue = _command(SessionClient.unqueue, "take a prompt back")
     _edit_queued = _command(SessionClient.edit_queued, "change a prompt")
@@ -124,12 +126,12 @@ class LocalClient:
     set_effort = _command(SessionClient.set_effort, "change the effort")
     set_limit = _command(SessionClient.set_limit, "set the limit")
     answer_limit = _command(SessionClient.answer_limit, "answer at the limit")
-    set_up = _command(SessionClient.set_up, "set up a provider")
+    set_up = _command(SessionClient.set_up, "set up a provider", mounts=True)
     carry_out = _command(SessionClient.carry_out, "carry out the plan")
-    ask_trust_again = _command(SessionClient.ask_trust_again, "ask again")
+    ask_trust_again = _command(SessionClient.ask_trust_again, "ask again", mounts=True)
     hold = _command(SessionClient.hold, "hold a request")
-    switch_bundle = _command(SessionClient.switch_bundle, "switch bundles")
-    resume = _command(SessionClient.resume, "resume a session")
+    switch_bundle = _command(SessionClient.switch_bundle, "switch bundles", mounts=True)
+    resume = _command(SessionClient.resume, "resume a session", mounts=True)
     tell_agent = _command(SessionClient.tell_agent, "tell an agent something")
     stop_agent = _command(SessionClient.stop_agent, "stop an agent")
     keep_left_open = _command(SessionClient.keep_left_open, "note what is left open")
@@ -141,16 +143,16 @@ class LocalClient:
     undo_item = _command(SessionClient.undo_item, "undo a decision")
     remember = _command(SessionClient.remember, "remember something")
     forget = _command(SessionClient.forget, "forget something")
-    fork = _command(SessionClient.fork, "fork the session")
-    copy_session = _command(SessionClient.copy_session, "copy the session")
-    take_over = _command(SessionClient.take_over, "take the session over")
+    fork = _command(SessionClient.fork, "fork the session", mounts=True)
+    copy_session = _command(SessionClient.copy_session, "copy the session", mounts=True)
+    take_over = _command(SessionClient.take_over, "take the session over", mounts=True)
     rewind = _command(SessionClient.rewind, "go back")
     undo_rewind = _command(SessionClient.undo_rewind, "bring back what was taken back")
-    mount = _command(SessionClient.mount, "mount a module")
-    unmount = _command(SessionClient.unmount, "unmount a module")
-    reload = _command(SessionClient.reload, "reload a module")
-    switch_module = _command(SessionClient.switch_module, "switch a module")
-    configure = _command(SessionClient.configure, "configure a module")
+    mount = _command(SessionClient.mount, "mount a module", mounts=True)
+    unmount = _command(SessionClient.unmount, "unmount a module", mounts=True)
+    reload = _command(SessionClient.reload, "reload a module", mounts=True)
+    switch_module = _command(SessionClient.switch_module, "switch a module", mounts=True)
+    configure = _command(SessionClient.configure, "configure a module", mounts=True)
     _stop_change = _command(SessionClient.stop_change, "stop a change")
 
     bundles = _question(SessionClient.bundles)
@@ -166,7 +168,7 @@ class LocalClient:
     search = _question(SessionClient.search)
     imported = _question(SessionClient.imported)
     read_imported = _question(SessionClient.read_imported)
-    fork_imported = _command(SessionClient.fork_imported, "fork a session")
+    fork_imported = _command(SessionClient.fork_imported, "fork a session", mounts=True)
     save_again = _question(SessionClient.save_again)
     export = _question(SessionClient.export)
     left_open = _question(SessionClient.left_open)
@@ -235,7 +237,7 @@ class LocalClient:
         """Take a waiting prompt back, also one that the engine has not taken up."""
         turns = self._turns
         if turns is not None and turns.arriving.take(prompt_id) is not None:
-            self._in_thread(turns.arriving.tell)
+            in_thread(turns.arriving.tell)
         else:
             self._unqueue(prompt_id)
 
@@ -245,14 +247,14 @@ class LocalClient:
         if not text.strip():
             self.unqueue(prompt_id)
         elif turns is not None and turns.arriving.edit(prompt_id, text):
-            self._in_thread(turns.arriving.tell)
+            in_thread(turns.arriving.tell)
         else:
             self._edit_queued(prompt_id, text)
 
     def stop_change(self) -> None:
         """Stop the change of a module that is being made."""
         self._stop_change()
-        self._watch()
+        self._look()
 
     @property
     def _turns(self) -> "TurnControl | None":
@@ -260,37 +262,16 @@ class LocalClient:
 
     def _send(self, turns: "TurnControl", prompt_id: str) -> None:
         self._engine.post(lambda: self.service.take_up(turns, prompt_id), "send a prompt")
-        self._watch(turns.arriving.late)
+        self._look(turns.arriving.late)
 
-    def _watch(self, late: Callable[[], object] = lambda: None) -> None:
-        """Tell when the engine does not take up in time what was sent, and call `late` then."""
-        if self._turns is None:
-            # While a session opens the engine imports much.
-            return
-        taken_up = threading.Event()
+    def _look(self, late: Callable[[], object] = lambda: None) -> None:
+        # What opens a session is watched as long as it takes: the engine imports much then.
+        if self._turns is not None:
+            self._watch.look(late)
 
-        async def answer() -> None:
-            with self._telling:
-                taken_up.set()
-                blocked, self._blocked = self._blocked, False
-                if blocked:
-                    self.service.tell_blocked(over=True)
-
-        def wait() -> None:
-            # Once that is known, nobody has to wait to see it.
-            if taken_up.wait(0 if self._blocked else BLOCKED_AFTER):
-                return
-            late()
-            with self._telling:
-                if not (self._blocked or taken_up.is_set()):
-                    self._blocked = True
-                    self.service.tell_blocked(module_at(self._engine.where()))
-
-        self._engine.post(answer, "tell that the engine is free")
-        self._in_thread(wait)
-
-    def _in_thread(self, call: Callable[[], object]) -> None:
-        threading.Thread(target=call, name="amplifier-sent", daemon=True).start()
+    def _tell_blocked(self, module: str = "", *, over: bool = False) -> None:
+        if self._service is not None:
+            self._service.tell_blocked(module, over=over)
 
     def interrupt(self, immediate: bool = False, turn: int = 0) -> None:
         """Stop the running turn: after the current step, or at once."""
@@ -301,7 +282,7 @@ class LocalClient:
             # From this thread: the engine may be busy with the very thing to be stopped.
             handle.ask(immediate)
         self._engine.post(lambda: self.service.interrupt(immediate, turn, handle), "stop the turn")
-        self._watch()
+        self._look()
         if handle is not None and immediate:
             watch = threading.Timer(
                 BLOCKED_AFTER, handle.report_blocked, args=(self._engine.where,)

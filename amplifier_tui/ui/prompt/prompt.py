@@ -42,6 +42,7 @@ ABSENT = "No session is open   /new begins one   /sessions what is stored"
 COMMAND = "esc stops your command"
 CHANGE = "enter queues   esc stops the change"
 SUMMARY = "enter queues   esc stops the summary"
+BLOCKED = "enter queues   ctrl+c twice quits"
 STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
 GAP = "   "
@@ -51,6 +52,7 @@ _HINTED = {
     "enter": "prompt.send",
     "tab": "prompt.queue",
     "F1": "app.help",
+    "ctrl+c": "prompt.clear",
 }
 """The keys that hints begin with, and what they run: the user may have given that others."""
 _LEADS_TO = "leads_to"
@@ -153,6 +155,7 @@ class PromptArea(Horizontal):
         command: bool = False,
         change: bool = False,
         summary: bool = False,
+        blocked: bool = False,
         read_only: bool = False,
         absent: bool = False,
     ) -> None:
@@ -162,12 +165,14 @@ class PromptArea(Horizontal):
             command: A command of the user's runs.
             change: A module is being changed, and prompts wait for that.
             summary: A model writes the summary of a compaction, and prompts wait for that.
+            blocked: A module does not give the engine back, so that none of these can be stopped.
             read_only: Another window has the session, and no prompt is taken here.
             absent: There is no session that could take one.
         """
         self.input.running = running
-        self.input.busy = running or command or change or summary
+        self.input.busy = running or ((command or change or summary) and not blocked)
         cases = (
+            (blocked, BLOCKED),
             (command, COMMAND),
             (change, CHANGE),
             (summary, SUMMARY),

@@ -369,6 +369,9 @@ class SessionLink:
     def stop(self) -> None:
         """Stop the user's own command; else the turn, and asked again, at once."""
         activity = self._state.activity
+        if activity.blocker and not activity.running:
+            # What it holds up is asked to stop all the same: for when the engine is free.
+            self._say_blocker(one_line(activity.blocker))
         if activity.commands:
             self._client.stop_shell()
             return
@@ -380,11 +383,7 @@ class SessionLink:
                 self._client.stop_change()
             elif activity.slow_opening(time()):
                 self._client.interrupt(False)
-            elif activity.blocker:
-                who = one_line(activity.blocker)
-                end = "if it goes on, quit and resume the session"
-                self._screen.say(f"{who} can't be stopped: {end}.", "warning")
-            else:
+            elif not activity.blocker:
                 self._screen.say("Nothing is running.")
             return
         if (waiting := self._state.conversation.limit) is not None:
@@ -397,6 +396,11 @@ class SessionLink:
         # The screen says so before the engine does.
         said = CancelRequested(session_id=self._state.facts.session_id, immediate=immediate)
         self.tab.show(self._state.apply([said]))
+
+    def _say_blocker(self, who: str) -> None:
+        """Say that a module which does not give the engine back can't be stopped."""
+        then = "resume the session" if self._state.facts.opened else "open another bundle"
+        self._screen.say(f"{who} can't be stopped: if it goes on, quit and {then}.", "warning")
 
     async def close(self, timeout: float, draft: str = "") -> Farewell:
         """Close the session in so many seconds and say what there is to say; keep its draft."""

@@ -118,7 +118,8 @@ class Activity(FieldSection):
     @property
     def stops(self) -> bool:
         """Whether there is something that the user can stop."""
-        return bool(self.running or self.commands or self.changing or self.compacting)
+        held_up = self.commands or self.changing or self.compacting
+        return self.running or bool(held_up and not self.blocker)
 
     @property
     def compacting(self) -> bool:
@@ -127,7 +128,7 @@ class Activity(FieldSection):
 
     def slow_opening(self, now: float) -> str:
         """Return what an opening waits for that takes its time; empty where none does."""
-        if self._opening is None or now - self._opening < SLOW:
+        if self._opening is None or (now - self._opening < SLOW and not self.blocker):
             return ""
         return next(iter(self.mounting), "the session")
 
@@ -235,7 +236,8 @@ class Activity(FieldSection):
 
     @on(events.EngineBlocked, live=True)
     def _blocked(self, event: events.EngineBlocked) -> None:
-        self.blocker = "" if event.over else event.module or "a module"
+        mounting = next(iter(self.mounting), "a module")
+        self.blocker = "" if event.over else event.module or mounting
         self._blocked_since = event.at
 
     @on(events.SessionOpened, live=True)

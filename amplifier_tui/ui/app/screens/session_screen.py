@@ -72,7 +72,8 @@ class SessionScreen(ConversationScreen):
         state = self._state
         if state is None or state.moment is not None or self.agent_view is not None:
             return False
-        return state.activity.stops or bool(state.activity.slow_opening(time()))
+        activity = state.activity
+        return activity.stops or bool(activity.slow_opening(time()) and not activity.blocker)
 
     def focused_pane(self) -> str | None:
         """Return the pane that has the focus; a screen without panes has none."""
@@ -118,6 +119,7 @@ class SessionScreen(ConversationScreen):
             command=bool(activity.commands),
             change=bool(activity.changing),
             summary=activity.compacting,
+            blocked=bool(activity.blocker),
             read_only=held is not None and not held.free,
             absent=state.facts.absent,
         )

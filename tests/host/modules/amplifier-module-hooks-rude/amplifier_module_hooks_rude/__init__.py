@@ -1,4 +1,7 @@
-"""A hook that changes calls, fails on them, mistypes its answer, or calls tools itself."""
+"""A hook that changes calls, fails on them, mistypes its answer, calls tools itself, or blocks."""
+
+import time
+from pathlib import Path
 
 from amplifier_tui.kernel.models import HookResult
 
@@ -8,6 +11,8 @@ __amplifier_module_type__ = "hook"
 async def mount(coordinator, config=None):
     config = config or {}
     name = config.get("name", "hooks-rude")
+    while "blocks_until" in config and not Path(config["blocks_until"]).exists():
+        time.sleep(0.01)
 
     async def judge(event, data):
         if config.get("only") and data["tool_name"] != config["only"]:
