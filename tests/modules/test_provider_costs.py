@@ -8,6 +8,7 @@ hold for those with more than 272 000 input tokens.
 
 import asyncio
 import re
+import socket
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
@@ -23,7 +24,7 @@ from tests.modules.provider_anthropic.support import claude
 from tests.modules.provider_faults import Asked
 from tests.modules.provider_openai.support import gpt
 from tests.modules.provider_support import ask
-from tests.servers import Stall, Text, Thinking, Usage, reply
+from tests.servers import Pause, Stall, Text, Thinking, Usage, reply
 
 SONNET, ASTRA = "claude-sonnet-5-5", "gpt-6-astra"
 LISTED = {
@@ -191,3 +192,42 @@ async def test_an_answer_that_is_stopped_is_paid_for_as_far_as_it_came(api: str)
     assert used["output_tokens"] == 1_000
     # 1 000 x $5 + 1 000 x $25; 1 004 x $1.25 + 1 000 x $10
     assert Decimal(used["cost_usd"]) == Decimal("0.03" if anthropic else "0.011255")
+
+
+@pytest.mark.parametrize("case", [claude, gpt])
+async def test_a_request_that_is_stopped_before_it_has_gone_out_costs_nothing(case: Any) -> None:
+    full, *waiting = [socket.socket() for _ in range(4)]
+    full.bind(("127.0.0.1", 0))
+    full.listen(0)
+    for each in waiting:
+        each.setblocking(False)
+        each.connect_ex(full.getsockname())
+    away = f"http://127.0.0.1:{full.getsockname()[1]}/v1"
+    async with case(config={"base_url": away}) as (provider, server, heard):
+        answering = asyncio.create_task(provider.complete(ask("y" * 4_000)))
+        await heard.until("llm:request")
+        await provider.warm()
+        for _ in range(50):
+            await asyncio.sleep(0)
+        answering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await answering
+        assert not server.requests
+    for each in (full, *waiting):
+        each.close()
+    (ended,) = heard.of("llm:response")
+    assert ended["status"] == "cancelled" and "usage" not in ended
+
+
+@pytest.mark.parametrize("case", [claude, gpt])
+async def test_a_request_that_the_server_has_is_paid_for_also_before_the_first_word(
+    case: Any,
+) -> None:
+    async with case(reply(Pause(60), Text("late"))) as (provider, server, heard):
+        answering = asyncio.create_task(provider.complete(ask("y" * 4_000)))
+        await server.request()
+        answering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await answering
+    (ended,) = heard.of("llm:response")
+    assert ended["usage"]["input_tokens"] > 0

@@ -36,11 +36,13 @@ class StreamEmitter:
     Attributes:
         usage: What the response has used so far; None where that is not known.
         characters: How many characters of it came.
+        sent: Whether the request has gone out, as far as is known: then it has to be paid for.
     """
 
     def __init__(self, hooks: Emits | None, *, request_id: str) -> None:
         self.usage: Usage | None = None
         self.characters = 0
+        self.sent = False
         self._hooks = hooks
         self._request_id = request_id
         self._blocks: dict[int, dict[str, Any]] = {}

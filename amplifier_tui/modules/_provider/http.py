@@ -16,6 +16,7 @@ import httpx2
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.llm_errors import ConfigurationError, LLMError, StreamError
 from amplifier_tui.modules._provider.errors import advised
+from amplifier_tui.modules._provider.sending import trace_sending
 from amplifier_tui.modules._provider.settings import ProviderSettings
 
 _MB: Final = 1_000_000
@@ -61,6 +62,7 @@ class GuardedClient(httpx2.AsyncClient):
             StreamError: The answer is too large, or not one of an API.
         """
         options["follow_redirects"] = False
+        request.extensions = {**request.extensions, "trace": trace_sending}
         first = origin(request.url)
         for _ in range(self.max_redirects):
             response = await super().send(request, stream=True, **options)

@@ -32,6 +32,7 @@ from amplifier_tui.modules._provider.models import KnownModel, ModelPrices
 from amplifier_tui.modules._provider.reading import refuse_emptiness
 from amplifier_tui.modules._provider.request import PreparedRequest
 from amplifier_tui.modules._provider.sdk import SDKImport
+from amplifier_tui.modules._provider.sending import note_sending
 from amplifier_tui.modules._provider.settings import ProviderSettings
 
 logger = logging.getLogger(__name__)
@@ -264,6 +265,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
         model: str,
         emitter: StreamEmitter,
     ) -> ChatResponse:
+        note_sending(emitter)
         try:
             response = await self._in_time(self._ask(prepared, model, emitter))
             # Whoever sets a limit gets what fits, and after results there may be no more to say.
@@ -283,7 +285,8 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
                 raise
             raise known from error
         except asyncio.CancelledError:
-            emitter.usage = await self._priced(usage_so_far(request, emitter), model)
+            if emitter.sent:
+                emitter.usage = await self._priced(usage_so_far(request, emitter), model)
             raise
         if response.tool_calls:
             response = distinct_calls(response, prepared.call_ids)

@@ -78,7 +78,7 @@ async def test_a_request_on_the_side_that_is_cancelled_has_an_end_that_says_so()
             await asking
     (ended,) = heard.of("llm:response")
     assert ended["request_id"] == asked["request_id"] and ended["status"] == "cancelled"
-    assert ended["aside"] is True and ended["usage"]["input_tokens"] > 0
+    assert ended["aside"] is True
     assert heard.of("provider:error") == []
 
 
