@@ -279,3 +279,19 @@ def test_a_session_that_asks_once_more_than_it_did_says_so(made: TapedProject) -
     kept = tuple(row for row in cassette.rows if not (row.kind == "answer" and row.id == "1.2"))
     replayed = made.play(cassette.model_copy(update={"rows": kept}))
     assert replayed.missed == ["1.2"]
+
+
+def test_a_cassette_of_before_denials_of_hooks_were_noted_makes_no_difference_of_the_same(
+    made: TapedProject,
+) -> None:
+    made.house.update(deny="never")
+    cassette = recorded(made, 2)
+    denied = [row for row in cassette.of(TapedCall) if row.decision and row.decision.by == "hook"]
+    assert denied and not made.found(cassette)
+    rows = [
+        row.model_copy(update={"decision": None}) if row in denied else row for row in cassette.rows
+    ]
+    older = cassette.model_copy(update={"rows": tuple(rows)})
+    assert not made.found(older)
+    del made.house["deny"]
+    assert made.found(older)
