@@ -401,7 +401,8 @@ class Normalizer:
         if lane != MAIN_LANE or data.get("goal_final") is False:
             return
         self.status = _STATUS.get(str(data.get("status")), self.status)
-        self.denied = str(data.get("denied") or self.denied)
+        denied = data.get("denied")
+        self.denied = denied if isinstance(denied, str) and denied else self.denied
 
     def _load_failed(self, lane: str, data: Data) -> None:
         if lane == MAIN_LANE:

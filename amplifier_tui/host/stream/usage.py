@@ -196,6 +196,8 @@ class UsageMeter:
         self._output += count.output_tokens
         if lane != "main":
             return
-        self.provider = str(data.get("provider") or self.provider)
-        self.model = str(data.get("model") or self.model)
+        provider, model = str(data.get("provider") or self.provider), str(data.get("model") or "")
+        # The model before was that of another provider.
+        self.model = model or (self.model if provider == self.provider else "")
+        self.provider = provider
         self.window = count.input_tokens + count.output_tokens

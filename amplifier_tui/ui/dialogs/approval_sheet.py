@@ -256,7 +256,12 @@ class ApprovalSheet(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
             scope = self._scopes.scope
             whole = needs["#remember"] >= self._scopes.rows(width - 2, brief=brief)
             ruled = self._scopes.display and whole and self._scopes.names_rule
-            why = words.why(self.request, self._changed, self._held, scope=scope, ruled=ruled)
+            why = words.why(
+                *(self.request, self._changed, self._held),
+                scope=scope,
+                ruled=ruled,
+                rules_key=self._keymap.way_to("permissions.show"),
+            )
             # What has the whole screen is there to be read, also with the reasons; where that is
             # small, one after the other.
             most = left // 2 if self._full and not self._is_small() else left

@@ -150,12 +150,14 @@ def why(
     *,
     scope: Scope = "once",
     ruled: bool = False,
+    rules_key: str = "",
 ) -> Content:
     """Return the long form: the asker's own words, rule, options, and the clock unless `held`.
 
     Args:
         scope: How long a grant is to hold: only one for the session is kept in no file.
         ruled: The rule stands below it, with what it speaks of and where it would be kept.
+        rules_key: What shows the rules.
     """
     rows: list[Content] = [facts(request, changed)]
     if request.prompt:
@@ -164,6 +166,8 @@ def why(
         rows.append(_pair("because", one_line(request.why, 1_000)))
     elif not (request.why or request.prompt):
         rows.append(_pair("because", "no rule allows it"))
+    if request.asker in _PROGRAMS and rules_key:
+        rows.append(_pair("you are asked less", f"in another mode, or with a rule: {rules_key}"))
     if request.reasons and request.segments:
         rows.append(_pair("risk", ", ".join(one_line(reason, 200) for reason in request.reasons)))
     if request.rule and not ruled:

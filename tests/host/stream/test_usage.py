@@ -45,6 +45,17 @@ def test_an_attempt_that_failed_counts_and_is_no_answer() -> None:
     assert meter.session.cost == meter.of("main").cost == Decimal("1.0")
 
 
+def test_a_provider_that_names_no_model_has_not_that_of_the_one_before() -> None:
+    meter = UsageMeter()
+    usage = {"usage": {"input_tokens": 1, "output_tokens": 1}}
+    meter.request_answered("main", {**usage, "provider": "mock", "model": "scripted"})
+    meter.request_answered("main", {**usage, "provider": "parrot"})
+    assert (meter.provider, meter.model) == ("parrot", "")
+    meter.request_answered("main", {**usage, "model": "echo-1"})
+    meter.request_answered("main", usage)
+    assert (meter.provider, meter.model) == ("parrot", "echo-1")
+
+
 def test_turns_and_sub_agents_add_up() -> None:
     meter = UsageMeter()
     for _ in range(2):
