@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from amplifier_tui.base.plain import copy_plain
 
@@ -39,29 +39,6 @@ def merge_module_lists(
         merged[key] = deep_merge(merged.get(key), entry)
     merged.pop("", None)
     return list(merged.values())
-
-
-SESSION_MODULES: Final = ("orchestrator", "context")
-"""The keys of `session` that hold a module each."""
-
-
-def without_replaced(
-    session: Mapping[str, Any] | None, over: Mapping[str, Any] | None
-) -> dict[str, Any]:
-    """Return a session to merge another one over, which may replace its modules.
-
-    An entry there that names another module begins with nothing: the config and the source of the
-    one before are not its own.
-    """
-    result = dict(session or {})
-    for part in SESSION_MODULES:
-        modules = [
-            entry.get("module") if isinstance(entry, dict) else None
-            for entry in (result.get(part), (over or {}).get(part))
-        ]
-        if all(modules) and modules[0] != modules[1]:
-            result[part] = {}
-    return result
 
 
 def module_key(entry: Mapping[str, Any]) -> str:

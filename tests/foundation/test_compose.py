@@ -43,19 +43,14 @@ def test_later_overrides_earlier_in_every_section() -> None:
     assert (result.name, result.instruction) == ("top", "new")
 
 
-@pytest.mark.parametrize("part", ["orchestrator", "context"])
-def test_another_module_of_the_session_has_nothing_of_the_one_it_replaces(part: str) -> None:
-    other = {"orchestrator": "a", "context": "b"} | {
-        part: {"module": "x", "source": "git+x", "config": {"l": [1], "k": 1}}
-    }
-    base = bundle("base", session=other)
-    top = base.compose(bundle("top", session={part: {"module": "y", "config": {"m": 2}}}))
-    assert top.session == {**other, part: {"module": "y", "config": {"m": 2}}}
-    # What only changes settings is about the module that is there.
-    later = top.compose(bundle("later", session={part: {"config": {"n": 3}}}))
-    assert later.session[part] == {"module": "y", "config": {"m": 2, "n": 3}}
-    same = top.compose(bundle("same", session={part: {"module": "y", "config": {"n": 3}}}))
-    assert same.session == later.session
+def test_null_leaves_out_the_settings_of_a_module_of_the_session_that_is_replaced() -> None:
+    base = bundle("base", session={"context": {"module": "x", "config": {"a": 1}}})
+    deep = base.compose(bundle("deep", session={"context": {"module": "y"}}))
+    assert deep.session == {"context": {"module": "y", "config": {"a": 1}}}
+    none = base.compose(bundle("none", session={"context": {"module": "y", "config": None}}))
+    assert none.session == {"context": {"module": "y", "config": None}}
+    anew = none.compose(bundle("anew", session={"context": {"config": {"b": 2}}}))
+    assert anew.session == {"context": {"module": "y", "config": {"b": 2}}}
 
 
 def test_a_nameless_overlay_keeps_name_and_instruction() -> None:

@@ -109,15 +109,6 @@ def test_an_overlay_adds_what_is_new() -> None:
     assert overlay({"a": {"b": 1}}, {"a": {"c": [1]}, "d": 2}) == {"a": {"b": 1, "c": [1]}, "d": 2}
 
 
-def test_an_agents_own_context_has_no_settings_of_the_one_it_replaces() -> None:
-    parent = {"session": {"context": {"module": "x", "source": "s", "config": {"a": 1}}}}
-    own = {"module": "y", "config": {"b": 2}}
-    plan = child_plan(parent, {"session": {"context": own}})
-    assert plan["session"] == {"context": own}
-    plan = child_plan(parent, {"session": {"context": {"module": "x", "config": {"b": 2}}}})
-    assert plan["session"]["context"]["config"] == {"a": 1, "b": 2}
-
-
 def test_a_list_in_a_modules_configuration_is_no_list_of_modules() -> None:
     parent = {"tools": [{"module": "fs", "config": {"tools": ["read", "write"], "hooks": [1]}}]}
     agent = {"tools": [{"module": "fs", "config": {"tools": ["read"]}}]}

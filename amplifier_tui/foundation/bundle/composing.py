@@ -13,13 +13,7 @@ from amplifier_tui.foundation.bundle.model import (
     Origin,
     Origins,
 )
-from amplifier_tui.foundation.dicts import (
-    SESSION_MODULES,
-    deep_merge,
-    merge_module_lists,
-    module_key,
-    without_replaced,
-)
+from amplifier_tui.foundation.dicts import deep_merge, merge_module_lists, module_key
 
 B = TypeVar("B", bound=BundleData)
 
@@ -53,8 +47,7 @@ def _layer(result: BundleData, other: BundleData) -> None:
     result.name = other.name or result.name
     result.version = other.version or result.version
     result.description = other.description or result.description
-    session = without_replaced(result.session, other.session)
-    result.session = deep_merge(session, other.session)
+    result.session = deep_merge(result.session, other.session)
     result.spawn = deep_merge(result.spawn, other.spawn)
     for section in SECTIONS:
         merged = merge_module_lists(getattr(result, section), getattr(other, section))
@@ -137,7 +130,7 @@ def _entry_keys(bundle: BundleData) -> Iterable[str]:
         yield from (f"{category}:{key}" for key in mapping)
     yield from (f"context:{_qualified(key, bundle.name)}" for key in bundle.context)
     yield from (f"context:{key}" for key in bundle._pending_context)
-    for part in SESSION_MODULES:
+    for part in ("orchestrator", "context"):
         module = bundle.session.get(part)
         module = module.get("module") if isinstance(module, dict) else module
         if isinstance(module, str) and module:

@@ -5,13 +5,7 @@ from typing import Any
 
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.bundle.model import SECTIONS
-from amplifier_tui.foundation.dicts import (
-    deep_merge,
-    module_entries,
-    module_key,
-    texts_listed,
-    without_replaced,
-)
+from amplifier_tui.foundation.dicts import deep_merge, module_entries, module_key, texts_listed
 
 _OWN = ("session", *SECTIONS)
 
@@ -88,10 +82,7 @@ def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     """Lay an agent's configuration over a plan.
 
     Module lists merge by id or module, mappings merge deeply; other lists and values are replaced.
-    An orchestrator or context that is another module has nothing of the one before.
     """
-    if isinstance(session := base.get("session"), dict) and isinstance(top.get("session"), dict):
-        base = {**base, "session": without_replaced(session, top["session"])}
     result = _over(base, {key: value for key, value in top.items() if key not in SECTIONS})
     for section in SECTIONS:
         if section in top:
