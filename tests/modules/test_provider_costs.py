@@ -191,7 +191,7 @@ async def test_an_answer_that_is_stopped_is_paid_for_as_far_as_it_came(api: str)
     assert used["input_tokens"] == (1_000 if anthropic else 1_004)
     assert used["output_tokens"] == 1_000
     # 1 000 x $5 + 1 000 x $25; 1 004 x $1.25 + 1 000 x $10
-    assert Decimal(used["cost_usd"]) == Decimal("0.03" if anthropic else "0.011255")
+    assert Decimal(ended["cost_usd"]) == Decimal("0.03" if anthropic else "0.011255")
 
 
 @pytest.mark.parametrize("case", [claude, gpt])
@@ -216,7 +216,7 @@ async def test_a_request_that_is_stopped_before_it_has_gone_out_costs_nothing(ca
     for each in (full, *waiting):
         each.close()
     (ended,) = heard.of("llm:response")
-    assert ended["status"] == "cancelled" and "usage" not in ended
+    assert ended["status"] == "cancelled" and ended["usage"] == {}
 
 
 @pytest.mark.parametrize("case", [claude, gpt])
@@ -231,3 +231,21 @@ async def test_a_request_that_the_server_has_is_paid_for_also_before_the_first_w
             await answering
     (ended,) = heard.of("llm:response")
     assert ended["usage"]["input_tokens"] > 0
+
+
+async def test_an_answer_that_is_stopped_reads_from_the_cache_what_the_one_before_did() -> None:
+    first = reply("Hi.", usage=Usage(1_000, 5, cache_read=900))
+    stalled = reply(Text(["x" * 40, Stall()]), usage=Usage(1_000, 10))
+    async with gpt(first, stalled, api="responses") as (provider, _, heard):
+        asked = ask("y" * 4_000, model=GPT)
+        await provider.complete(asked)
+        answering = asyncio.create_task(provider.complete(asked))
+        await heard.until("llm:stream_block_delta", text="x" * 40)
+        answering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await answering
+    stopped = heard.of("llm:response")[-1]
+    assert stopped["usage"]["cache_read_tokens"] == 900
+    # 104 x $1.25 + 900 cached x $0.125 + 10 x $10
+    assert Decimal(stopped["cost_usd"]) == Decimal("0.0003425")
+    assert stopped["duration_ms"] >= 0 and stopped["finish_reason"] is None

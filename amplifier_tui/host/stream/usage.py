@@ -175,8 +175,8 @@ class UsageMeter:
         return changed
 
     def attempt_failed(self, lane: str, data: Mapping[str, Any]) -> bool:
-        """`provider:retry` or `provider:error`, which may have cost something; whether it did."""
-        count = read_count(data.get("usage"))
+        """An attempt that came to no answer, which may have cost something; whether it did."""
+        count = read_count(data.get("usage"), data.get("cost_usd"))
         if count is not None:
             self._turn = self._turn.plus(count)
             self._by_lane[lane] = self._by_lane.get(lane, Count()).plus(count)

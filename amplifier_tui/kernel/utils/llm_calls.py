@@ -116,6 +116,23 @@ class LLMCalls:
                 },
             )
 
+        async def end(
+            status: str, used: Usage | None, finish: str | None, beside: Mapping[str, Any]
+        ) -> None:
+            await emit(
+                events.LLM_RESPONSE,
+                {
+                    "request_id": request_id,
+                    "status": status,
+                    "usage": usage_fields(used),
+                    "cost_usd": _cost(used),
+                    "finish_reason": finish,
+                    "attempts": attempts,
+                    "duration_ms": round((time.monotonic() - started) * 1000),
+                    **beside,
+                },
+            )
+
         try:
             await emit(events.LLM_REQUEST, {**facts, **raw, "request_id": request_id})
             response = await retry_with_backoff(once, self._retry, on_retry=report)
@@ -126,23 +143,10 @@ class LLMCalls:
                 await emit(events.PROVIDER_ERROR, {**failed, **_failure(error)})
             raise
         except asyncio.CancelledError:
-            ended = {"request_id": request_id, "status": "cancelled", "attempts": attempts}
             beside = {"aside": True} if is_aside() else {}
-            spent = None if running is None else running.usage
-            await emit(events.LLM_RESPONSE, {**ended, **beside, **_paid(spent)})
+            await end("cancelled", None if running is None else running.usage, None, beside)
             raise
-        await emit(
-            events.LLM_RESPONSE,
-            {
-                "request_id": request_id,
-                "status": "ok",
-                "usage": usage_fields(response.usage),
-                "cost_usd": _cost(response.usage),
-                "finish_reason": response.finish_reason,
-                "attempts": attempts,
-                "duration_ms": round((time.monotonic() - started) * 1000),
-            },
-        )
+        await end("ok", response.usage, response.finish_reason, {})
         return response
 
     async def _tell_repairs(self, repairs: Iterable[Repair], emit: _Emit) -> None:
@@ -184,16 +188,14 @@ def _emitter(hooks: Emits | None, who: Mapping[str, Any]) -> _Emit:
 
 
 def _failure(error: Exception) -> dict[str, Any]:
+    spent = getattr(error, "usage", None)
+    paid = {"usage": spent.model_dump(mode="json", exclude_none=True)} if spent else {}
     return {
-        **_paid(getattr(error, "usage", None)),
+        **paid,
         "error": {"type": type(error).__name__, "msg": str(error)},
         "retry_after": getattr(error, "retry_after", None),
         "status_code": getattr(error, "status_code", None),
     }
-
-
-def _paid(spent: Usage | None) -> dict[str, Any]:
-    return {"usage": spent.model_dump(mode="json", exclude_none=True)} if spent else {}
 
 
 class _Watched:
@@ -239,8 +241,12 @@ def usage_fields(usage: Usage | None) -> dict[str, int]:
     return fields
 
 
-def usage_so_far(request: ChatRequest, emitter: StreamEmitter) -> Usage:
-    """About what an answer that is cancelled has used: many APIs tell it with its end only."""
+def usage_so_far(request: ChatRequest, emitter: StreamEmitter, before: Usage | None) -> Usage:
+    """About what an answer that is cancelled has used: many APIs tell it with its end only.
+
+    Args:
+        before: What the answer before used; of what that read from a cache it is read again.
+    """
     told = emitter.usage
     read = request_tokens(request) if told is None else told.input_tokens
     written = round(emitter.characters / ASCII_PER_TOKEN)
@@ -248,7 +254,10 @@ def usage_so_far(request: ChatRequest, emitter: StreamEmitter) -> Usage:
         # The beginning of an answer tells a number of its first tokens.
         written = max(written, told.output_tokens)
     usage = Usage(input_tokens=read, output_tokens=written, total_tokens=read + written)
-    return usage if told is None else told.model_copy(update=usage.model_dump(exclude_none=True))
+    if told is not None:
+        return told.model_copy(update=usage.model_dump(exclude_none=True))
+    cached = min(read, (before.cache_read_tokens or 0) if before is not None else 0)
+    return usage.model_copy(update={"cache_read_tokens": cached or None})
 
 
 def _cost(usage: Usage | None) -> str | None:

@@ -71,6 +71,8 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
         self._coordinator = coordinator
         self._client: ClientT | None = None
         self._models: dict[str, ModelInfo] = {}
+        self._used: dict[str, Usage] = {}
+        """What the last answer of each model used."""
         self._calls = LLMCalls(coordinator, provider=self.name, retry=settings.retry)
         self._memory = MessageMemory()
         self._prices = ModelPrices(settings.url, self._price)
@@ -286,11 +288,14 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
             raise known from error
         except asyncio.CancelledError:
             if emitter.sent:
-                emitter.usage = await self._priced(usage_so_far(request, emitter), model)
+                used = usage_so_far(request, emitter, self._used.get(model))
+                emitter.usage = await self._priced(used, model)
             raise
         if response.tool_calls:
             response = distinct_calls(response, prepared.call_ids)
         usage = await self._priced(response.usage, model)
+        if usage is not None:
+            self._used[model] = usage
         return response.model_copy(update={"usage": usage, "degradation": prepared.degradation})
 
     async def _priced(self, usage: Usage | None, model: str) -> Usage | None:

@@ -15,6 +15,7 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import aside
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, Message, TextBlock, Usage
+from amplifier_tui.kernel.utils.request_tokens import request_tokens
 from tests.host.stream.up import Up
 
 USAGE = {"input_tokens": 90, "output_tokens": 10, "total_tokens": 100, "cost_usd": "3"}
@@ -87,3 +88,8 @@ async def test_what_is_stopped_counts_where_its_provider_said_only_that_it_was_a
     # Before it tells of a request it has sent none, as far as anybody knows.
     assert used.input_tokens == used.unpriced_tokens == (1_004 if tells else 0)
     assert normalizer.usage.window == 0
+
+
+def test_the_size_of_a_request_is_told_also_where_its_messages_are_plain_data() -> None:
+    request = SimpleNamespace(messages=[{"role": "user", "content": "x" * 4_000}, "y" * 40])
+    assert request_tokens(request) == 1_004 + 14
