@@ -18,6 +18,9 @@ __amplifier_module_type__ = "orchestrator"
 
 class Own:
     async def execute(self, prompt, context, providers, tools, hooks, **more):
+        if LATER:
+            await hooks.emit("provider:request", {"provider": "first"})
+            await hooks.emit("provider:response", {"finish_reason": "stop"})
         judged = await hooks.emit("provider:request", {"provider": "x"})
         if judged.action == "deny" and not IGNORES:
             return "Operation denied"
@@ -78,18 +81,23 @@ def test_the_bundles_own_limit_is_a_limit_still(
     assert (result["status"], result["exit_status"]) == ("limit", 4)
 
 
-@pytest.mark.parametrize(("ignores", "status"), [(False, "refused"), (True, "done")])
+@pytest.mark.parametrize(
+    ("ignores", "later", "status"),
+    [(False, False, "refused"), (True, False, "done"), (False, True, "done")],
+)
 def test_it_is_one_whatever_another_loop_says_of_its_end_unless_the_model_was_asked_all_the_same(
     project: Project,
     capfd: pytest.CaptureFixture[str],
     tmp_path: Path,
     ignores: bool,
+    later: bool,
     status: str,
 ) -> None:
     file = tmp_path / "loop-own" / "amplifier_module_loop_own" / "__init__.py"
     file.parent.mkdir(parents=True)
-    file.write_text(LOOP.replace("IGNORES", str(ignores)))
+    file.write_text(LOOP.replace("IGNORES", str(ignores)).replace("LATER", str(later)))
     session = {"orchestrator": {"module": "loop-own", "source": str(file.parents[1])}}
-    hooks = (("hooks-answer", {"provider:request": [dict(DENY)]}),)
+    answers = [{"action": "continue"}] * later + [dict(DENY)]
+    hooks = (("hooks-answer", {"provider:request": answers}),)
     result, _ = run(project, capfd, session=session, hooks=hooks)
     assert result["status"] == status

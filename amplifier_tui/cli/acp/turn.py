@@ -62,5 +62,7 @@ class EditorTurn:
                 cached_write_tokens=used.cache_write_tokens or None,
             )
             reason = _REASONS.get(event.status, "end_turn")
-            reason = "refusal" if event.declined or event.denied else reason
+            # After a refusal editors take the prompt out of the conversation, in which it stays
+            # where a hook refused to go on.
+            reason = "refusal" if event.declined else "end_turn" if event.denied else reason
             self.answer.set_result(schema.PromptResponse(stop_reason=reason, usage=usage))

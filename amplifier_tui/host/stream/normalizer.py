@@ -99,8 +99,8 @@ class Normalizer:
         """How the orchestrator said the turn ended; None while it did not."""
         self.declined = False
         """The model declined to give the last answer of the turn."""
-        self.denied = ""
-        """Why the last request of the turn did not go to the model: a hook refused it."""
+        self._denied = self._judged = ""
+        self._heard = False
         self.on_declined: Declined = lambda *_: None
         """Told of `module:load_failed`: module id, instance and error."""
         self.on_usage: Callable[[], None] = lambda: None
@@ -159,7 +159,7 @@ class Normalizer:
             elif trace.event == "provider:request" and lane == MAIN_LANE and not is_aside():
                 # Not every orchestrator says it at the end.
                 denied = trace.result.action == "deny"
-                self.denied = (trace.result.reason or _NO_REASON) if denied else ""
+                self._judged = (trace.result.reason or _NO_REASON) if denied else ""
         except Exception as error:
             logger.exception("The event %s could not be shown", trace.event)
             if trace.event not in self._broken:
@@ -189,10 +189,17 @@ class Normalizer:
                 pass
         self._sender.images_added(row)
 
+    @property
+    def denied(self) -> str:
+        """Why the last request of the turn did not go to the model: a hook refused it."""
+        # A loop that does not say so may have asked for more than it needed.
+        ended = self.status == "incomplete" or not self._heard
+        return self._denied or (self._judged if ended else "")
+
     def turn_begins(self) -> None:
         """A prompt is about to run."""
         self.status, self._answered, self.declined = None, False, False
-        self.denied = ""
+        self._denied, self._judged, self._heard = "", "", False
         self.usage.turn_begins()
         self.blocks.turn_begins()
 
@@ -326,7 +333,7 @@ class Normalizer:
         if lane != MAIN_LANE:
             return
         # It was asked all the same.
-        self.denied = ""
+        self._judged, self._heard = "", True
         if (reason := data.get("finish_reason")) is not None:
             self.declined = reason in DECLINED
 
@@ -402,7 +409,7 @@ class Normalizer:
             return
         self.status = _STATUS.get(str(data.get("status")), self.status)
         denied = data.get("denied")
-        self.denied = denied if isinstance(denied, str) and denied else self.denied
+        self._denied = denied if isinstance(denied, str) else ""
 
     def _load_failed(self, lane: str, data: Data) -> None:
         if lane == MAIN_LANE:

@@ -355,12 +355,21 @@ def test_a_turn_that_was_cancelled_and_did_not_stop_is_cancelled_for_the_editor(
         assert turn.answer.result().stop_reason == "cancelled"
 
 
-@pytest.mark.parametrize("by", [{"declined": True}, {"denied": "out of money"}])
-def test_an_answer_that_was_declined_ends_an_editors_turn_as_a_refusal(by: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("by", "reason"),
+    [
+        ({"declined": True}, "refusal"),
+        # Editors would take the prompt out of the conversation, and with it what was done.
+        ({"denied": "out of money"}, "end_turn"),
+    ],
+)
+def test_an_editors_turn_is_refused_where_the_model_declined_and_not_where_a_hook_stopped_it(
+    by: dict[str, Any], reason: str
+) -> None:
     with asyncio.Runner() as runner:
         turn = EditorTurn(runner.get_loop().create_future())
         turn.settle(TurnEnded(session_id="s", turn=1, status="incomplete", **by))
-        assert turn.answer.result().stop_reason == "refusal"
+        assert turn.answer.result().stop_reason == reason
 
 
 PATCHES = {
