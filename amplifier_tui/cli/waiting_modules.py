@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     SessionOpened,
 )
 
+_WAITS: Final = "Opening waits for the module"
 _SLOW: Final = 5.0
 """Seconds after which it is said which module an opening waits for."""
 
@@ -42,6 +43,9 @@ class WaitingModules:
             case EngineBlocked(over=False):
                 name = event.module or next(iter(self._mounting), "a module")
                 self._said.add(name)
+                if not self._opened:
+                    # It may be at work, such as importing what it needs.
+                    return f"{_WAITS} {one_line(name, 100)}, which lets nothing else run"
                 return f"{one_line(name, 100)} blocks the engine and can't be stopped"
         return ""
 
@@ -54,7 +58,7 @@ class WaitingModules:
             if now - since >= _SLOW and name not in self._said
         ]
         self._said.update(late)
-        return [f"Opening waits for the module {one_line(name, 100)}" for name in late]
+        return [f"{_WAITS} {one_line(name, 100)}" for name in late]
 
     @property
     def seconds(self) -> float:

@@ -18,6 +18,7 @@ MOUNTED = events.ModuleMounted(session_id=S, module_id="tool-slow", kind="tool")
 BLOCKED = events.EngineBlocked(session_id=S, module="tool-slow")
 FAILED = events.Failed(session_id=S, kind="cancelled", message="stopped")
 WAITS = "Opening waits for the module tool-slow"
+ALONE = f"{WAITS}, which lets nothing else run"
 BLOCKS = "tool-slow blocks the engine and can't be stopped"
 
 
@@ -64,7 +65,7 @@ def test_a_module_of_the_open_session_is_none_that_an_opening_waits_for(
 def test_a_module_that_blocks_the_engine_is_named_and_not_again(clock: list[float]) -> None:
     waiting = WaitingModules()
     waiting.see(LOADING)
-    assert waiting.see(replace(BLOCKED, module="")) == BLOCKS
+    assert waiting.see(replace(BLOCKED, module="")) == ALONE
     assert waiting.see(replace(BLOCKED, over=True)) == ""
     clock[0] += 60
     assert waiting.late() == []
@@ -101,4 +102,4 @@ def test_the_line_mode_says_both(monkeypatch: pytest.MonkeyPatch) -> None:
     teller.tell(LOADING)
     teller.say_what_takes_long()
     teller.tell(BLOCKED)
-    assert lines == [f"{WAITS}.", f"{BLOCKS}."]
+    assert lines == [f"{WAITS}.", f"{ALONE}."]
