@@ -166,8 +166,6 @@ def why(
         rows.append(_pair("because", one_line(request.why, 1_000)))
     elif not (request.why or request.prompt):
         rows.append(_pair("because", "no rule allows it"))
-    if request.asker in _PROGRAMS and rules_key:
-        rows.append(_pair("you are asked less", f"in another mode, or with a rule: {rules_key}"))
     if request.reasons and request.segments:
         rows.append(_pair("risk", ", ".join(one_line(reason, 200) for reason in request.reasons)))
     if request.rule and not ruled:
@@ -182,6 +180,9 @@ def why(
     if request.options:
         words = ", ".join(one_line(option, 60) for option in request.options)
         rows.append(_pair("it offers", f"{words} (only Allow grants)"))
+    if len(rows) == 1 and request.asker in _PROGRAMS and rules_key:
+        # There is no more to be said of this one.
+        rows.append(_pair("you are asked less", f"in another mode, or with a rule: {rules_key}"))
     if request.timeout is not None:
         words = f"{request.default} after {elapsed(request.timeout)}"
         words = "it waits: a key stopped the clock" if held else words

@@ -355,23 +355,6 @@ def test_a_turn_that_was_cancelled_and_did_not_stop_is_cancelled_for_the_editor(
         assert turn.answer.result().stop_reason == "cancelled"
 
 
-@pytest.mark.parametrize(
-    ("by", "reason"),
-    [
-        ({"declined": True}, "refusal"),
-        # Editors would take the prompt out of the conversation, and with it what was done.
-        ({"denied": "out of money"}, "end_turn"),
-    ],
-)
-def test_an_editors_turn_is_refused_where_the_model_declined_and_not_where_a_hook_stopped_it(
-    by: dict[str, Any], reason: str
-) -> None:
-    with asyncio.Runner() as runner:
-        turn = EditorTurn(runner.get_loop().create_future())
-        turn.settle(TurnEnded(session_id="s", turn=1, status="incomplete", **by))
-        assert turn.answer.result().stop_reason == reason
-
-
 PATCHES = {
     "*** Add File: a.txt\n+one\n+two": [("/p/a.txt", None, "one\ntwo\n")],
     "*** Update File: b.txt\n*** Move to: /c.txt\n@@\n x\n-y\n+z": [

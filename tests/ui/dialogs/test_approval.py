@@ -361,16 +361,6 @@ async def test_why_shows_the_askers_options_and_the_rule() -> None:
         assert "Proceed, Cancel" not in drive.text() and "Later" in drive.text()
 
 
-async def test_why_says_what_can_be_done_where_no_more_is_to_be_said() -> None:
-    async with running(size=(120, 36)) as drive:
-        why = "mode ask: asks before tools it knows nothing of"
-        await drive.push(ask(asker="amplifier-tui", tool="lookup", prompt="", why=why, rule=""))
-        await drive.dialog(ApprovalDialog)
-        assert "asked less" not in drive.text()
-        await drive.press("question_mark")
-        assert "you are asked less in another mode, or with a rule: F5" in drive.text()
-
-
 async def test_what_is_remembered_stays_in_its_rows_while_the_reasons_are_shown() -> None:
     async with running(size=(120, 36)) as drive:
         scopes = ("once", "session", "project", "always")

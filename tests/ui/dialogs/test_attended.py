@@ -239,3 +239,14 @@ async def test_an_enter_that_is_kept_is_heard_where_the_status_bar_is_covered(
         monkeypatch.setattr(drive.app, "bell", lambda: rung.append(True))
         await press(drive, [*"fix docs", "enter"])
         assert rung and not decisions(drive)
+
+
+async def test_why_says_what_can_be_done_where_no_more_is_to_be_said() -> None:
+    async with running(size=(120, 36)) as drive:
+        why = "mode ask: asks before tools it knows nothing of"
+        request = ask(asker="amplifier-tui", tool="lookup", prompt="", why=why, segments=())
+        await drive.push(request)
+        await drive.dialog(ApprovalDialog)
+        assert "asked less" not in drive.text()
+        await drive.press("question_mark")
+        assert "you are asked less in another mode, or with a rule: F5" in drive.text()
