@@ -153,3 +153,20 @@ def test_what_nobody_trusts_is_left_out_and_said(
     capsys.readouterr()
     run(["replay", str(path), "--cwd", str(project.folder)])
     assert "not used without --trust" in capsys.readouterr().err
+
+
+def test_a_session_of_the_loop_that_module_new_writes_is_recorded_with_its_answers(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = project.folder.parent
+    assert run(["module", "new", "orchestrator", "own", "--in", str(at)]) == 0
+    loop = {"module": "loop-own", "source": str(at / "amplifier-module-loop-own")}
+    script = calling({"leak": {}}, then="Done: {{output}}")
+    project.bundle(script=script, session={"orchestrator": loop})
+    driver = Driver(project.folder)
+    driver.open("test")
+    driver.turn("what is the key?")
+    driver.close()
+    text = cassette(project).read_text()
+    assert "no difference: 1 turn, 2 answers" in capsys.readouterr().out
+    assert "loop-own" in text and "Done: " in text

@@ -118,7 +118,7 @@ class SessionRecorder:
             )
         self._stop_open()
         if self._asked and not any(row["kind"] == "answer" for row in self._rows):
-            raise CassetteError(f"{self._folder.name}: its loop does not tell what was answered")
+            raise self._untold()
         modes = [str(row["mode"]) for row in self._rows if row.get("mode")]
         hidden = (texts_changed(row, self._names.hidden) for row in self._rows)
         try:
@@ -215,7 +215,15 @@ class SessionRecorder:
         number = self._runs[call]
         return f"{call}#{number}" if number > 1 else call
 
+    def _untold(self) -> CassetteError:
+        return CassetteError(
+            f"{self._folder.name}: its loop does not tell what was answered: emit "
+            "`provider:response` after each answer"
+        )
+
     def _ends(self, lane: _Lane, data: Data, row: Data) -> None:
+        if lane.asked and data.get("status") == "completed":
+            raise self._untold()
         self._stop_open()
         self._add(
             "end",

@@ -80,6 +80,12 @@ def test_a_loop_that_does_not_tell_what_was_answered_is_named(tmp_path: Path) ->
         recorded(logged(tmp_path / "s", *rows))
 
 
+def test_a_turn_that_was_completed_without_an_answer_is_one_of_such_a_loop(tmp_path: Path) -> None:
+    end = ("execution:end", {"response": "Hello.", "status": "completed"})
+    with pytest.raises(CassetteError, match="emit `provider:response` after each answer"):
+        recorded(logged(tmp_path / "s", *ANSWER[:4], end))
+
+
 def test_an_answer_of_another_form_is_taken_as_far_as_it_goes(tmp_path: Path) -> None:
     odd: tuple[dict[str, Any], ...] = (
         {"response": "Hello."},
