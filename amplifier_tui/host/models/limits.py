@@ -60,6 +60,8 @@ class SpendGuard:
         self._asked = self._lane = ""
         self._flying: dict[str, Spent] = {}
         """What requests that were not answered yet are expected to use."""
+        self._factors: dict[str, float] = {}
+        """By lane, how many tokens its provider counts for one of ours."""
         self._told: set[str] = set()
         self._looking: asyncio.Task[None] | None = None
 
@@ -156,7 +158,8 @@ class SpendGuard:
         if self.limit == NO_LIMIT:
             yield
             return
-        expected = await self._expected(request, provider, lane)
+        size = request_tokens(request)
+        expected = await self._expected(request, size, provider, lane)
         async with self._one_by_one:
             await self._ask_if_it_passes(expected, lane)
             key = uuid4().hex
@@ -165,6 +168,8 @@ class SpendGuard:
             yield
         finally:
             del self._flying[key]
+        if not is_aside() and size and (last := self._usage.last.get(lane)) is not None:
+            self._factors[lane] = max(1.0, last.input_tokens / size)
         # Not before the first answer: some APIs tell prices that no list has.
         self._look_at_price(lane)
 
@@ -223,9 +228,10 @@ class SpendGuard:
             self._answer = None
             self._sender.send(LimitResolved(**self._sender.stamp(lane), request_id=self._asked))
 
-    async def _expected(self, request: Any, provider: Any, lane: str) -> Spent:
+    async def _expected(self, request: Any, size: int, provider: Any, lane: str) -> Spent:
         """What a request will use, about: its size, and an answer like those before."""
-        size, answer = request_tokens(request), self._usage.average_output or _FIRST_ANSWER
+        answer = self._usage.average_output or _FIRST_ANSWER
+        size = round(size * self._factors.get(lane, 1.0))
         model, (answered, last) = _model(request, provider), self._last(lane)
         if last is None or not _same(model, answered):
             return Spent(size + answer, await self._listed(model, provider, size, answer))

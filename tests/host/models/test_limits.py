@@ -108,6 +108,18 @@ def test_a_stop_in_order_withdraws_what_waits_at_the_limit(
     assert len(server.requests) == 1 and not driver.failures()
 
 
+def test_a_request_is_expected_as_large_as_its_provider_counts(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add(answer("one"), answer("two"))
+    driver.open(priced(project, server), limit=SpendLimit(cost="1.9"))
+    driver.turn("first")
+    driver.client.submit("second")
+    asked = driver.wait(LimitAsked)
+    # The first one cost a dollar, and this one is a little longer.
+    assert float(asked.used_cost or 0) == 1 and 1 <= float(asked.next_cost or 0) < 1.2
+
+
 def test_answers_that_are_stopped_count_so_that_a_limit_holds(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:
