@@ -20,6 +20,7 @@ class SourceStatus:
         cached_ref: Branch or tag.
         is_pinned: A commit or version tag, which never has an update.
         error: Why it is unknown.
+        is_refused: It is unknown since the source may not be asked.
     """
 
     source_uri: str
@@ -31,6 +32,7 @@ class SourceStatus:
     cached_ref: str | None = None
     is_pinned: bool = False
     error: str | None = None
+    is_refused: bool = False
 
 
 ProgressCallback = Callable[[str, str], None]

@@ -158,14 +158,13 @@ class SourceUpdate:
     detail: str = ""
 
 
-async def refresh(
-    bundle: Bundle, sources: SimpleSourceResolver, lock: LockFile | None, *, check_only: bool
+async def look(
+    bundle: Bundle, sources: SimpleSourceResolver, lock: LockFile | None
 ) -> list[SourceUpdate]:
-    """Return the state of every source of a bundle, after fetching what is newer unless
-    `check_only`.
+    """Return the state of every source of a bundle; only what is not here yet is fetched.
 
     The bundle was loaded with the resolver's way to fetch, which has no lock, so that a branch
-    means what it is now; `lock` is the project's.
+    means what it is now; `lock` is the project's. The sources that were resolved come last.
     """
     found = [
         SourceUpdate(
@@ -181,19 +180,26 @@ async def refresh(
             found.append(_failed(redact_uri(entry["source"]), error))
     uris = list(sources.context.resolved)
     states = await asyncio.gather(*(sources.get_status(uri) for uri in uris))
-    rows = [_row(uri, lock, state) for uri, state in zip(uris, states, strict=True)]
-    if not check_only:
-        pairs = zip(uris, rows, strict=True)
-        rows = list(await asyncio.gather(*(_updated(sources, *pair) for pair in pairs)))
-        updated = {row.uri for row in rows if row.state == "updated"}
-        entries = modules_with_source(bundle)
-        fresh = [each for each in entries if redact_uri(_canonical(each["source"])) in updated]
-        if fresh:
-            activator = ModuleActivator(sources.cache_dir, fetch=sources.context, put_on_path=False)
-            await activator.activate_all(fresh)
-            failures = activator.failures.items()
-            found += [SourceUpdate(name, "failed", detail=reason) for name, reason in failures]
-    return found + rows
+    return found + [_row(uri, lock, state) for uri, state in zip(uris, states, strict=True)]
+
+
+async def renew(
+    rows: list[SourceUpdate], bundle: Bundle, sources: SimpleSourceResolver
+) -> list[SourceUpdate]:
+    """Fetch what `look` found to be newer, install its modules, and return what became of it."""
+    uris = list(sources.context.resolved)
+    pairs = zip(uris, rows[len(rows) - len(uris) :], strict=True)
+    fetched = await asyncio.gather(*(_updated(sources, *pair) for pair in pairs))
+    rows = [*rows[: len(rows) - len(uris)], *fetched]
+    updated = {row.uri for row in rows if row.state == "updated"}
+    entries = modules_with_source(bundle)
+    fresh = [each for each in entries if redact_uri(_canonical(each["source"])) in updated]
+    if fresh:
+        activator = ModuleActivator(sources.cache_dir, fetch=sources.context, put_on_path=False)
+        await activator.activate_all(fresh)
+        failures = activator.failures.items()
+        rows = [*(SourceUpdate(name, "failed", detail=why) for name, why in failures), *rows]
+    return rows
 
 
 def _row(uri: str, lock: LockFile | None, status: SourceStatus) -> SourceUpdate:
@@ -203,6 +209,8 @@ def _row(uri: str, lock: LockFile | None, status: SourceStatus) -> SourceUpdate:
     shown, detail = redact_uri(uri), status.error or status.summary
     if status.is_pinned:
         return SourceUpdate(shown, "pinned", before, detail=detail)
+    if status.is_refused:
+        return SourceUpdate(shown, "refused", before, detail=detail)
     if status.has_update is None or not after:
         return SourceUpdate(shown, "unknown", before, detail=detail)
     if before == after:

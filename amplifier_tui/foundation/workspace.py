@@ -197,15 +197,24 @@ class Workspace(ProjectBundles):
 
         Raises `BundleError` when one cannot be had, `OSError` when the lock cannot be written.
         """
-        bundle, fetch = await self._load_named(name, self.review(trust), progress, locked=False)
-        if bundle.skipped:
-            first = bundle.skipped[0]
-            error = TrustRefusedError if first.kind == "refused" else BundleError
-            raise error(f"Cannot lock, {first.source} is missing: {first.reason}")
-        sources = self._registry(fetch, persist=False).source_resolver
-        for entry in modules_with_source(bundle):
-            with requested_by(entry["module"], entry["included_by"]):
-                await sources.resolve(entry["source"])
+        review = self.review(trust)
+        while True:
+            bundle, fetch = await self._load_named(name, review, progress, locked=False)
+            if bundle.skipped:
+                first = bundle.skipped[0]
+                kind = TrustRefusedError if first.kind == "refused" else BundleError
+                raise kind(f"Cannot lock, {first.source} is missing: {first.reason}")
+            sources = self._registry(fetch, persist=False).source_resolver
+            try:
+                for entry in modules_with_source(bundle):
+                    with requested_by(entry["module"], entry["included_by"]):
+                        await sources.resolve(entry["source"])
+            except TrustRefusedError:
+                # It may be refused for want of an answer.
+                if not await review.settle():
+                    raise
+            else:
+                break
         lock = self.lock or LockFile(self.project / ".amplifier" / "bundle.lock")
         lock.replace(fetch.resolved)
         await asyncio.to_thread(lock.save)
@@ -224,12 +233,19 @@ class Workspace(ProjectBundles):
 
         Raises `BundleError` when it cannot be had, `OSError` when the lock cannot be written.
         """
-        from amplifier_tui.foundation.updates import refresh
+        from amplifier_tui.foundation.updates import look, renew
 
-        bundle, fetch = await self._load_named(name, self.review(trust), progress, locked=False)
-        lock = self.lock
-        sources = self._registry(fetch, persist=False).source_resolver
-        rows = await refresh(bundle, sources, lock, check_only=check_only)
+        review, lock = self.review(trust), self.lock
+        while True:
+            bundle, fetch = await self._load_named(name, review, progress, locked=False)
+            sources = self._registry(fetch, persist=False).source_resolver
+            rows = await look(bundle, sources, lock)
+            # Even to look whether something is newer reaches for a repository.
+            if not await review.settle():
+                break
+        if not check_only:
+            rows = await renew(rows, bundle, sources)
+            await asyncio.to_thread(review.keep_fetched, fetch.resolved)
         if not check_only and lock is not None and lock.sources:
             lock.replace({**lock.sources, **fetch.resolved})
             await asyncio.to_thread(lock.save)

@@ -283,6 +283,48 @@ def test_update_is_headless_only_with_consent(
     assert row["state"] == "refused" and "Not allowed to fetch" in row["detail"]
 
 
+def test_update_asks_before_it_looks_for_what_is_newer_of_a_bundle_that_was_never_asked_about(
+    bundles: Bundles, repo: GitRepo, capsys: Capture
+) -> None:
+    assert bundles.run("add", repo.uri(), "--trust") == 0
+    new = repo.commit({"more.md": "x"})
+    capsys.readouterr()
+    assert bundles.run("update", "far") == 3
+    captured = capsys.readouterr()
+    assert "refused" in captured.out and "use --trust" in captured.err
+    status, shown = in_terminal(bundles.folder, "update", "far", keys="none\n")
+    assert status == 3 and shown.count("Would be fetched") == 1 and "Not allowed to fetch" in shown
+    status, shown = in_terminal(bundles.folder, "update", "far", keys="all\n")
+    assert status == 0 and shown.count("Would be fetched") == 1
+    assert "updated" in shown and new[:8] in shown
+    assert bundles.run("update", "far", "--check") == 0, "the answer is kept"
+    assert "current" in capsys.readouterr().out
+
+
+def test_what_an_update_was_allowed_to_fetch_is_not_asked_about_when_it_is_opened(
+    bundles: Bundles, repo: GitRepo, monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    assert bundles.run("add", repo.uri(), "--trust") == 0
+    repo.commit({"more.md": "x"})
+    assert in_terminal(bundles.folder, "update", "far", keys="all\n")[0] == 0
+    monkeypatch.chdir(bundles.folder)
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run(["run", "--bundle", "far", "hi"]) == 0
+    assert "Not used without --trust" not in capfd.readouterr().err
+
+
+def test_lock_asks_about_the_modules_of_a_bundle_too(
+    bundles: Bundles, tmp_path: Path, capsys: Capture
+) -> None:
+    module = GitRepo.create(
+        tmp_path / "tool", {"amplifier_module_tool_x/__init__.py": "one = 1\n", "setup.cfg": ""}
+    )
+    bundles.write("mine", f"tools: [{{module: tool-x, source: '{module.uri()}'}}]\n{COMPLETE}")
+    assert bundles.run("lock", "mine") == 3
+    status, shown = in_terminal(bundles.folder, "lock", "mine", keys="all\n")
+    assert status == 0 and "Would be fetched" in shown and "Locked 1 source" in shown
+
+
 def test_a_bundle_without_sources_has_nothing_to_update(bundles: Bundles, capsys: Capture) -> None:
     assert bundles.run("update", "coding") == 0
     assert "no sources" in capsys.readouterr().out

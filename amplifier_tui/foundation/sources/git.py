@@ -9,6 +9,7 @@ from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.foundation.exceptions import (
     BundleError,
     BundleNotFoundError,
+    TrustRefusedError,
 )
 from amplifier_tui.foundation.exceptions import (
     GitCloneTimeoutError as GitCloneTimeoutError,
@@ -68,7 +69,7 @@ class GitSourceHandler(FetchingHandler):
         cached = is_valid_clone(folder)
         commit = await cached_commit(folder) if cached else ""
         pinned = is_full_commit(ref) or bool(_VERSION_TAG.match(ref))
-        remote, error = "", None
+        remote, error, refused = "", None, False
         if not pinned:
             try:
                 await self._context.require_fetch(parsed.source)
@@ -76,7 +77,7 @@ class GitSourceHandler(FetchingHandler):
                 if not remote:
                     error = f"The repository has no branch or tag {ref!r}"
             except BundleError as failure:
-                error = failure.message
+                error, refused = failure.message, isinstance(failure, TrustRefusedError)
         has_update, summary = _compare(cached, commit, remote, pinned, error)
         return SourceStatus(
             source_uri=parsed.source,
@@ -88,6 +89,7 @@ class GitSourceHandler(FetchingHandler):
             cached_ref=ref,
             is_pinned=pinned,
             error=error,
+            is_refused=refused,
         )
 
     def _effective_ref(self, parsed: ParsedURI) -> str:
