@@ -57,7 +57,10 @@ class Keyboard:
         return self._rule.wait(key_time(), begun=bool(text))
 
     def expect_question(self) -> None:
-        """Let the question that comes open at once, unless another key is pressed before."""
+        """Let the question that comes open at once, whatever the prompt holds.
+
+        Another key that is pressed before, or a click, ends that.
+        """
         self._rule.expects()
 
     def cut_off(self, tab: SessionTab, written: str) -> None:
@@ -124,6 +127,7 @@ class Keyboard:
     def user_is_here(self) -> None:
         """A key or a finished click: from here on clicks are meant."""
         self._refocused = False
+        self._rule.clicked()
 
     def is_first_click(self) -> bool:
         """Return whether this click brought the terminal to the front."""

@@ -34,20 +34,27 @@ class OpeningRule:
 
     def __init__(self) -> None:
         self._pressed = float("-inf")
+        self._expected = False
 
     def pressed(self, at: float) -> None:
         """A key arrived."""
-        self._pressed = at
+        self._pressed, self._expected = at, False
+
+    def clicked(self) -> None:
+        """The user went on with the mouse."""
+        self._expected = False
 
     def expects(self) -> None:
-        """The last key asked for the question that comes: it was not typing."""
-        self._pressed = float("-inf")
+        """The last key asked for the question that comes: it was not typing, nor in the prompt."""
+        self._expected = True
 
     def wait(self, now: float, begun: bool) -> float:
         """Return the seconds after which to ask again, 0 when a question may open now.
 
         `begun`: a text is begun somewhere, and letters belong to it.
         """
+        if self._expected:
+            return 0
         left = max(0.0, self._pressed + QUIET - now)
         return max(left, LOOK_AGAIN) if begun else left
 

@@ -66,6 +66,24 @@ async def test_a_call_that_was_edited_is_asked_about_at_once_though_keys_were_pr
         assert [name for name, _ in drive.client.named("decide")] == ["r2"] and not drive.draft
 
 
+async def test_a_call_that_was_edited_is_asked_about_at_once_over_a_draft_too() -> None:
+    async with running(FakeClient(), size=(80, 24)) as drive:
+        await drive.push(ask(editable=True))
+        await drive.dialog(ApprovalDialog)
+        # Pasted before: a draft that is begun does not go away by itself.
+        drive.app.main.prompt.input.text = "a draft"
+        await drive.press("e", "x", "ctrl+o")
+        await drive.push(resolved("r1", outcome="changed"))
+        await drive.push(ask("r2", payload="rm -rf buildx"))
+        dialog = await drive.dialog(ApprovalDialog)
+        assert dialog.request.request_id == "r2"
+        await drive.press("d")
+        await drive.closed()
+        assert [name for name, _ in drive.client.named("decide")] == ["r2"]
+        await drive.push(ask("r3", payload="make"))
+        assert not isinstance(drive.app.screen, ApprovalDialog) and drive.draft == "a draft"
+
+
 async def test_after_an_edit_the_edited_call_comes_next_and_not_another_that_waits() -> None:
     async with running(FakeClient(), size=(80, 24)) as drive:
         other = ask("r2", payload="make deploy", began=2.0)

@@ -31,6 +31,16 @@ def test_a_question_waits_for_quiet_hands_and_an_empty_prompt() -> None:
     assert rule.wait(3_600.0, begun=True) == LOOK_AGAIN
 
 
+def test_a_question_that_was_asked_for_opens_at_once_unless_the_user_goes_on() -> None:
+    rule = OpeningRule()
+    for goes_on in (lambda: rule.pressed(10.1), rule.clicked):
+        rule.pressed(10.0)
+        rule.expects()
+        assert rule.wait(10.1, begun=True) == 0
+        goes_on()
+        assert rule.wait(10.2, begun=True) > 0
+
+
 def test_a_key_that_stays_alone_decides() -> None:
     found = keys()
     assert found.press(5.0, "decides", "a", "allow") is Heard.KEPT
