@@ -7,6 +7,7 @@ import pytest
 
 from amplifier_tui.host.session.places.merging import merge_worktree, worktree_diff
 from amplifier_tui.host.session.places.worktrees import WorktreeError, make_worktree
+from amplifier_tui.ui.transcript.entries.diff import read_diff
 from tests.host.session.worktree_stage import commit, git, make_repository
 
 
@@ -49,18 +50,38 @@ def test_the_diff_begins_where_the_worktree_did_and_has_what_is_not_committed(
     (path / "link").symlink_to("/etc/passwd")
     commit(repository, "elsewhere.txt")
     diff = worktree_diff(path / "docs")
-    for line in ("+++ b/committed.txt", "-docs/one.txt", "+changed", "+++ b/ü.txt", "+new"):
+    for line in ("+++ committed.txt", "-docs/one.txt", "+changed", "+++ ü.txt", "+new"):
         assert f"{line}\n" in diff
-    assert "+++ b/link\n@@ a link: changed @@" in diff
-    assert diff.startswith("--- /dev/null\n+++ b/committed.txt\n")
+    assert "+++ link\n@@ a link: changed @@" in diff
+    assert diff.startswith("--- /dev/null\n+++ committed.txt\n")
     assert "elsewhere" not in diff and "ignored" not in diff and "root:" not in diff
+
+
+def test_files_are_shown_by_their_names_without_gits_marks(repository: Path) -> None:
+    (repository / "b").mkdir()
+    (repository / "b/gone.txt").write_text("gone\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "one more")
+    path = Path(make_worktree(repository, "fix").path)
+    commit(path, "committed.txt")
+    git(path, "rm", "-q", "b/gone.txt")
+    (path / "docs/one.txt").write_text("changed\n")
+    (path / "b").mkdir()
+    (path / "b/new.txt").write_text("new\n")
+    rows = read_diff(worktree_diff(path))
+    assert [row.text for row in rows if row.kind == "file"] == [
+        "deleted file b/gone.txt",
+        "new file committed.txt",
+        "docs/one.txt",
+        "new file b/new.txt",
+    ]
 
 
 def test_the_name_of_a_new_file_passes_for_no_line_of_the_diff(repository: Path) -> None:
     path = Path(make_worktree(repository, "fix").path)
     (path / "a\n@@ -0,0 +1 @@\n+harmless").write_text("harmful\n")
     lines = worktree_diff(path).splitlines()
-    assert lines[:2] == ["--- /dev/null", "+++ b/a @@ -0,0 +1 @@ +harmless"]
+    assert lines[:2] == ["--- /dev/null", "+++ a @@ -0,0 +1 @@ +harmless"]
     assert "+harmless" not in lines and "+harmful" in lines
 
 
@@ -73,7 +94,7 @@ def test_a_diff_that_is_too_long_says_what_is_cut(
     for name in "abc":
         (path / name).write_text("new\n" * 80)
     diff = worktree_diff(path)
-    assert "\n\\ The rest of this diff is not shown\n--- /dev/null\n+++ b/a\n" in diff
+    assert "\n\\ The rest of this diff is not shown\n--- /dev/null\n+++ a\n" in diff
     assert diff.endswith("\\ 2 more new files are not shown\n")
 
 

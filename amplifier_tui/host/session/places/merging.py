@@ -38,9 +38,14 @@ _OLD_GIT: Final = 129
 """The exit code of a git that does not know an option."""
 _PROGRAMS: Final = r"^(merge\..*\.driver|branch\..*\.mergeoptions)$"
 _PLAIN_HEAD: Final = lazy_pattern(
-    r"(?m)^diff --git .*\n(?:new file mode 100644\n|deleted file mode \d+\n)?index .*\n(?=--- )"
+    r"(?m)^diff --git .*\n(?:index .*\n(?=--- )"
+    r"|new file mode 100644\nindex .*\n(--- /dev/null\n\+\+\+ )(?:b/)?"
+    r"|deleted file mode \d+\nindex .*\n(--- )(?:a/)?)"
 )
-"""What git writes above the names of a file, where it says no more than they do."""
+"""What git writes above the names of a file, where it says no more than they do.
+
+Without it nobody could tell git's mark from a folder, where a file has only one name.
+"""
 _DIFF: Final = (
     *("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"),
     *("--submodule=short", "--ignore-submodules=dirty", f"-O{os.devnull}"),
@@ -65,7 +70,7 @@ def worktree_diff(folder: Path) -> str:
     )
     if found is None or listed is None:
         raise WorktreeError(f"git can't tell what is changed in {top}")
-    text = _PLAIN_HEAD.sub("", found.decode("utf-8", "replace"))
+    text = _PLAIN_HEAD.sub(r"\1\2", found.decode("utf-8", "replace"))
     if len(found) == _MOST_DIFF:
         text = text[: text.rfind("\n") + 1] + "\\ The rest of this diff is not shown\n"
     return text + "".join(_new_files(top, [name for name in listed.split(b"\0") if name]))
@@ -82,7 +87,7 @@ def _new_files(top: Path, names: list[bytes]) -> Iterator[str]:
         shown = name.decode("utf-8", "replace")
         # A name with line ends in it could pass for lines of the diff.
         shown = shown if shown.isprintable() else one_line(shown)
-        part = changes(f"b/{shown}", Snapshot(), after)
+        part = changes(shown, Snapshot(), after)
         left -= len(part)
         yield part
 
