@@ -180,8 +180,19 @@ def themes(app: SessionApp, name: str = "") -> None:
         if found in app.themes and found != app.theme:
             app.theme = found
 
-    known = [app.themes[each] for each in sorted(app.themes)]
-    picker = ThemePicker(known, app.theme_errors, app.theme, show, fits=app.fits_terminal)
+    async def load() -> tuple[list[Roles], list[str]]:
+        found, app.theme_errors = await asyncio.to_thread(load_all)
+        for roles in found:
+            # The one in force would not be drawn anew for it.
+            if roles["name"] != app.theme:
+                add_theme(app, roles)
+        return known(), app.theme_errors
+
+    def known() -> list[Roles]:
+        return [app.themes[each] for each in sorted(app.themes)]
+
+    errors, fits = app.theme_errors, app.fits_terminal
+    picker = ThemePicker(known(), errors, app.theme, show, load, fits=fits)
     app.ask(picker, lambda found: choose(app, found))
 
 

@@ -1,7 +1,7 @@
 """The pickers of what is stored: sessions, earlier prompts, notices, themes, memories."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from typing import ClassVar
 
@@ -99,7 +99,10 @@ class NoticeHistory(Picker):
 
 
 class ThemePicker(Picker):
-    """Returns the name of the theme to keep; None when the one before was put back."""
+    """Returns the name of the theme to keep; None when the one before was put back.
+
+    `load` returns the themes, and what is wrong with files, as they are on the disk by now.
+    """
 
     TITLE = "Themes"
     CHOOSE = "Keep"
@@ -112,15 +115,28 @@ class ThemePicker(Picker):
         errors: Sequence[str],
         current: str,
         show: Callable[[str], None],
+        load: Callable[[], Awaitable[tuple[Sequence[Roles], Sequence[str]]]],
         *,
         fits: bool = False,
     ) -> None:
         super().__init__()
+        self._load = load
         self._themes = [FITTING, *themes]
         self._fits = fits
         self._errors = errors
         self._current = current
         self._show = show
+
+    def on_mount(self) -> None:
+        """Show what is known, and then what has come since."""
+        super().on_mount()
+        self.run_worker(self._look_again(), group="themes")
+
+    async def _look_again(self) -> None:
+        themes, errors = await self._load()
+        if [FITTING, *themes] != self._themes or list(errors) != list(self._errors):
+            self._themes, self._errors = [FITTING, *themes], errors
+            self.refill(self.rows.row_id)
 
     def _first(self) -> str:
         return AUTO if self._fits else self._current
@@ -128,12 +144,10 @@ class ThemePicker(Picker):
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         found = rank(query, self._themes, lambda roles: f"{roles['name']} {roles['description']}")
         rows = [self._row(roles, query) for roles in found]
-        if not query:
-            wrong = [
-                Content.styled(f"✗ {one_line(error)}", "$text-error") for error in self._errors
-            ]
-            rows += [PickRow("", words) for words in wrong]
-        return rows
+        wrong = rank(query, self._errors, str)
+        return rows + [
+            PickRow("", Content.styled(f"✗ {one_line(error)}", "$text-error")) for error in wrong
+        ]
 
     def _row(self, roles: Roles, query: str) -> PickRow:
         left = Content.assemble(

@@ -167,6 +167,23 @@ async def test_a_user_theme_can_be_chosen_and_a_broken_one_is_reported() -> None
         await drive.until(lambda: "✗" in drive.text())
 
 
+async def test_the_picker_lists_what_was_written_since_the_start_and_what_is_refused_of_it() -> (
+    None
+):
+    folder = user_config_dir() / "themes"
+    folder.mkdir(parents=True)
+    async with running() as drive:
+        (folder / "mine.yaml").write_text(json.dumps(good()))
+        (folder / "dim.yaml").write_text(json.dumps({**good(), "name": "dim", "muted": "#202020"}))
+        await drive.press("ctrl+x", "h")
+        await drive.until(lambda: "themes/dim.yaml: muted can't be read" in drive.text())
+        assert "mine" in drive.text()
+        await drive.write("dim")
+        assert "themes/dim.yaml: muted can't be read" in drive.text()
+        await drive.write("zzz")
+        assert "Nothing matches" in drive.text()
+
+
 async def test_an_unknown_theme_falls_back_to_the_default_and_says_so() -> None:
     async with running(theme="nope") as drive:
         assert drive.app.theme == DEFAULT_THEME
