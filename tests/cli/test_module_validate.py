@@ -206,6 +206,7 @@ def test_a_project_without_an_entry_point_for_the_module_is_warned_of(
     [failed] = [row for row in found["checks"] if not row["passed"]]
     assert (failed["name"], failed["severity"]) == ("entry_point", "warning")
     assert "it mounts from a path only" in failed["message"]
+    assert failed["where"] == str(toml)
     assert 'tool-wordcount = "amplifier_module_tool_wordcount:mount"' in failed["remedy"]
 
 

@@ -222,16 +222,19 @@ def _check_entry_point(place: _Place, project: Path) -> ValidationCheck:
     name, package = "entry_point", Path(place.importable or "")
     snippet = _SNIPPET.format(id=place.module_id, package=package.name)
     remedy = f"Write into pyproject.toml:\n{snippet}"
-    if not (project / "pyproject.toml").is_file():
+    file = project / "pyproject.toml"
+    if not file.is_file():
         return failure(
             name, "No pyproject.toml: the module mounts from a path only", remedy, "warning"
         )
+    where = str(file)
     if not place.declared:
         return failure(
             name,
             "pyproject.toml has no entry point for the module: it mounts from a path only",
             remedy,
             "warning",
+            where=where,
         )
     value = place.declared.get(place.module_id) or next(iter(place.declared.values()))
     module_name, _, function = value.partition(":")
@@ -239,7 +242,7 @@ def _check_entry_point(place: _Place, project: Path) -> ValidationCheck:
         with imported_module(package):
             mount = getattr(importlib.import_module(module_name.strip()), function.strip(), None)
     except Exception as error:
-        return failure(name, f"Entry point '{value}' can't be loaded: {error}", remedy)
+        return failure(name, f"Entry point '{value}' can't be loaded: {error}", remedy, where=where)
     if not callable(mount):
-        return failure(name, f"Entry point '{value}' is not a function", remedy)
+        return failure(name, f"Entry point '{value}' is not a function", remedy, where=where)
     return success(name, f"Entry point '{value}' is a function")
