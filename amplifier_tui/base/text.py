@@ -175,6 +175,14 @@ def with_remedy(problem: str, remedy: str, between: str = " ") -> str:
     return f"{problem}{end}{between}{remedy}"
 
 
+_MARKED = lazy_pattern(r"(?<!`)`([^`\n]+)`(?!`)")
+
+
+def without_marks(text: str) -> str:
+    """Return a message with what stands in a pair of backticks bare; a single one stays."""
+    return _MARKED.sub(r"\1", text) if "`" in text else text
+
+
 def unsaid(problem: str, remedy: str, said: str) -> str:
     """Return what of a problem and its remedy does not stand in `said` yet, as one sentence."""
     return with_remedy(*("" if part in said else part for part in (problem, remedy)))

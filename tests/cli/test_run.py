@@ -333,6 +333,15 @@ def test_what_a_problem_is_and_what_helps_is_said_once() -> None:
     assert speaker.said == [f"failed: provider-x: {why}.", "error: No such key. Check A_KEY. (x)"]
 
 
+def test_what_is_to_be_typed_stands_bare_on_standard_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "__stderr__", stream)
+    speaking.Speaker(whole=False, asks=False).say("It broke. Run `amplifier-tui doctor`.")
+    assert stream.getvalue() == "It broke. Run amplifier-tui doctor.\n"
+
+
 def test_of_an_error_that_was_said_only_the_remedy_is_left_to_say() -> None:
     notice = events.Notice(session_id=S, level="error", text="It broke.")
     speaker = Speaker()

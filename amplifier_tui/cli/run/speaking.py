@@ -12,7 +12,7 @@ from typing import Any, Final, TextIO
 import click
 
 from amplifier_tui.base.capabilities.questions import Question, QuestionAnswer
-from amplifier_tui.base.text import one_line, reveal
+from amplifier_tui.base.text import one_line, reveal, without_marks
 from amplifier_tui.cli.bundle.common import json_line
 from amplifier_tui.host.events import ApprovalRequested, HostEvent
 
@@ -70,7 +70,7 @@ class Speaker:
     def say(self, text: str) -> None:
         """Write a line about the run."""
         self.progress("")
-        self._tell(f"{one_line(text, 1_000)}\n")
+        self._tell(f"{one_line(without_marks(text), 1_000)}\n")
 
     def progress(self, text: str) -> None:
         """Show what is going on now, where somebody looks; empty to take it away."""

@@ -86,7 +86,7 @@ _ROWS = (
             "app.worktree",
             slash="worktree",
             takes="name, diff, merge, leave or remove",
-            help="`diff` shows what one changed, `merge` brings it back; `leave`, `remove` end it.",
+            help="diff shows what one changed, merge brings it back; leave, remove end it.",
         ),
         Action(
             "session.resume_beside",

@@ -61,7 +61,7 @@ async def test_where_there_is_none_it_is_said_and_one_that_cannot_be_read_is_too
     async with running(size=(100, 30)) as driver:
         await driver.app.run_by_id("session.import")
         await driver.dialog(ImportPicker)
-        await driver.until(lambda: "`import: off`" in driver.text())
+        await driver.until(lambda: "import: off" in driver.text())
         await driver.press("escape")
         await driver.closed()
         driver.client.foreign = (FOUND,)

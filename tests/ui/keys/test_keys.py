@@ -216,6 +216,12 @@ def test_keys_are_shown_as_people_call_them(key: str, shown: str) -> None:
     assert show_key(key) == shown
 
 
+def test_no_words_of_the_help_have_backticks_which_a_screen_would_show() -> None:
+    actions = (*ACTIONS, *pane_actions())
+    marked = [each.id for each in actions if "`" in f"{each.title}{each.help}{each.takes}"]
+    assert marked == []
+
+
 def test_no_key_of_the_tables_is_shown_by_the_name_of_its_character() -> None:
     given = {key for action in (*ACTIONS, *pane_actions()) for key in action.keys.split(",")}
     shown = {show_key(key) for key in (*given, *(action.chord for action in ACTIONS))}

@@ -1,5 +1,6 @@
 import pytest
 
+from amplifier_tui.base.text import without_marks
 from amplifier_tui.host.events import (
     ApprovalRequested,
     Failed,
@@ -8,7 +9,6 @@ from amplifier_tui.host.events import (
     OpeningReported,
     ReportItem,
 )
-from amplifier_tui.ui.state.conversation.marks import without_marks
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
 

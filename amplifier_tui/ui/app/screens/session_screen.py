@@ -203,7 +203,7 @@ class SessionScreen(ConversationScreen):
         shown = notices.newest if notices is not None else None
         if notices is None or shown is None:
             return
-        from amplifier_tui.ui.state.conversation.marks import without_marks
+        from amplifier_tui.base.text import without_marks
 
         if shown.notice.text == without_marks(text):
             notices.dismiss()

@@ -36,7 +36,7 @@ class ImportPicker(AskingPicker[ImportedCard]):
     WHAT = "sessions"
     KEY = "key"
     EMPTY = (
-        "Claude Code and Codex have stored none here, or `import: off` stands in settings.yaml.",
+        "Claude Code and Codex have stored none here, or import: off stands in settings.yaml.",
         "No session matches.",
     )
 

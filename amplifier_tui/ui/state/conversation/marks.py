@@ -1,14 +1,14 @@
 """Messages without the backticks around what is to be typed: on a screen they are noise.
 
 Every message goes through here on its way into the state, so that errors, report rows and notices
-read alike wherever they are shown. Logs, exports and the command line keep them.
+read alike wherever they are shown, and `run` says its lines so. Logs and exports keep them.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from amplifier_tui.base.text import without_marks
 from amplifier_tui.host.events import (
     ApprovalRequested,
     Failed,
@@ -22,8 +22,6 @@ from amplifier_tui.host.events import (
 
 Said = TypeVar("Said", HostEvent, ReportItem)
 
-_PAIR = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-
 _SAID: Final[Mapping[type[HostEvent], tuple[str, ...]]] = {
     # What is asked about, and the rule that would be kept, are shown as they are.
     ApprovalRequested: ("why",),
@@ -33,11 +31,6 @@ _SAID: Final[Mapping[type[HostEvent], tuple[str, ...]]] = {
     Notice: ("text",),
 }
 """Of which events which fields are sentences for people."""
-
-
-def without_marks(text: str) -> str:
-    """Return a message with what stands in a pair of backticks bare; a single one stays."""
-    return _PAIR.sub(r"\1", text) if "`" in text else text
 
 
 def as_said(event: HostEvent) -> HostEvent:
