@@ -19,7 +19,7 @@ from amplifier_tui.host.events import PlanStep
 from amplifier_tui.ui.dialogs.parts.previewing import PreviewingSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fields.text_field import TextField
-from amplifier_tui.ui.panes.context.rows import MIXED, SLOTS, look_of
+from amplifier_tui.ui.panes.context.rows import MIXED, SLOTS, become, look_of
 from amplifier_tui.ui.state.formats import short_model
 from amplifier_tui.ui.state.instruments.budget import (
     BudgetState,
@@ -233,7 +233,6 @@ class CompactionSheet(PreviewingSheet[CompactChoice, CompactionPreview]):
             self.finish(choice)
 
 
-_DONE = {"truncate": "shortened", "stub": "shortened", "drop": "left out", "summary": "summarised"}
 _SOURCE = 36
 _LEAD = 7
 _DATA = 15
@@ -322,7 +321,7 @@ def step_lines(preview: CompactionPreview) -> list[TextLine]:
 
 def _what(step: PlanStep) -> str:
     noun = "message " if step.rows == 1 else "messages"
-    return f"{noun} {_DONE.get(step.action, one_line(step.action, 20))}"
+    return f"{noun} {become(step.action)}"
 
 
 def facts(preview: CompactionPreview) -> Content:

@@ -16,11 +16,11 @@ from amplifier_tui.host.events import (
     TurnStarted,
 )
 from amplifier_tui.ui.dialogs.compaction import CompactionSheet, bars, facts, step_lines
-from amplifier_tui.ui.panes.context.rows import look_of
-from amplifier_tui.ui.state.instruments.budget import BudgetState
+from amplifier_tui.ui.panes.context.rows import full_context_rows, look_of
+from amplifier_tui.ui.state.instruments.budget import BudgetState, source_label
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
-from tests.ui.state.make import make, new_state
+from tests.ui.state.make import NOW, make, new_state
 
 HOSTILE = "[red]x[/]\x1b[31m\u202eevil\nline"
 STEPS = (
@@ -130,6 +130,28 @@ async def test_the_command_brings_its_instructions_into_the_line() -> None:
         await drive.press("enter")
         await drive.closed()
         assert drive.client.named("compact") == [("keep the decisions",)]
+
+
+SAID = {
+    "truncate": "shortened",
+    "stub": "shortened",
+    "squeeze": "shortened",
+    "drop": "left out",
+    "summary": "summarised",
+}
+
+
+@pytest.mark.parametrize("action", [*SAID])
+def test_the_context_pane_says_what_becomes_of_messages_in_the_words_of_the_dialog(
+    action: str,
+) -> None:
+    step = PlanStep(action=action, source="tool:read", rows=9, before=31_400, after=8_000)
+    budget = new_state(make(BudgetChanged, preview=(step,), total=40_000, window=100_000)).budget
+    rows = full_context_rows(budget, 80, model="", clock=lambda: NOW)
+    shown = [" ".join("".join(text for text, _ in row).split()) for row in rows]
+    (line,) = step_lines(replace(PREVIEW, steps=(step,)))
+    assert line.text == f"tool:read  9 messages {SAID[action]}"
+    assert f"tool:read 9 messages {SAID[action]} 31.4k → 8k" in shown
 
 
 @pytest.mark.parametrize(("key", "writing"), [("c", False), ("i", True)])
@@ -277,7 +299,8 @@ def test_the_bars_have_the_looks_that_the_sources_have_in_the_context_pane() -> 
     preview = CompactionPreview(
         possible=True, before=8_000, after=5_000, window=16_000, steps=(step,)
     )
-    now, after = bars(preview, 102, state.budget).plain.split("\n")
+    drawn = bars(preview, 102, state.budget)
+    now, after = drawn.plain.split("\n")
     of_bundle, of_schemas, of_file, of_talk = (
         look_of(state.budget, label)[0]
         for label in ("bundle:coding", "tool schemas", "tool:read_file", "conversation")
@@ -287,6 +310,13 @@ def test_the_bars_have_the_looks_that_the_sources_have_in_the_context_pane() -> 
     )
     assert after.split()[1].count(of_file) == 5 and after.split()[1].count(of_talk) == 10
     assert len(after.split()[1].rstrip("·")) == 25
+    looks = [look_of(state.budget, source_label(each.source)) for each in sources]
+    assert len({role for _, role in looks}) == len(sources)
+    for pattern, role in looks:
+        colours = {
+            span.style for span in drawn.spans if {*drawn.plain[span.start : span.end]} == {pattern}
+        }
+        assert colours == {{"key": "$secondary"}.get(role, f"${role}")}
 
 
 def test_the_figures_of_the_steps_end_in_one_column() -> None:

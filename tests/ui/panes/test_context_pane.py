@@ -16,12 +16,12 @@ from amplifier_tui.host.events import (
     UsageChanged,
 )
 from amplifier_tui.ui.panes.context.pane import ContextPane
-from amplifier_tui.ui.panes.context.rows import MIXED, SLOTS
+from amplifier_tui.ui.panes.context.rows import MIXED, SLOTS, context_rows, look_of
 from amplifier_tui.ui.widgets.messages import CompactRequested
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient
 from tests.ui.panes.stage import Stage, foot, text
-from tests.ui.state.make import NOW, make, opened, turn
+from tests.ui.state.make import NOW, make, new_state, opened, turn
 
 SOURCES = (
     SourceUsage(source="tool:read", tokens=31_400, messages=7),
@@ -96,7 +96,7 @@ async def test_a_window_that_nobody_tells_is_said_to_be_assumed() -> None:
     async with app.run_test(size=(80, 30)):
         lines = text(app.widgets[0])
         at = next(n for n, line in enumerate(lines) if line.startswith("compacts at 170k (assumed"))
-        assert lines[at + 1] == "its window is not known: set `window` of the bundle's context"
+        assert lines[at + 1] == "its window is not known: set window of the bundle's context"
 
 
 async def test_small_sources_are_put_together() -> None:
@@ -197,7 +197,7 @@ async def test_the_full_form_tells_all() -> None:
         assert "no compaction goes below 21k" in lines
         assert "tools:tool-fs 5k" in lines
         assert "If compacted now −23.4k" in lines
-        assert "truncate tool:read 9 rows 31.4k → 8k" in lines
+        assert "tool:read 9 messages shortened 31.4k → 8k" in lines
         few = "▚ less than a cell each"
         assert few not in lines
         app.feed(budget(sources=(*SOURCES, SourceUsage(source="hook:lint", tokens=90))))
@@ -235,6 +235,21 @@ async def test_a_source_looks_the_same_whatever_its_rank() -> None:
         lines = text(app.widgets[0])
         assert lines[2].startswith("█ bundle:coding") and lines[4].startswith("▒ tool:read")
         assert lines[5].startswith("▄ hook:lint") and "▚" in lines[1]
+
+
+@pytest.mark.parametrize("rank", [1, -1])
+def test_a_source_has_one_colour_in_the_bar_and_in_the_legend_whatever_its_rank(rank: int) -> None:
+    state = new_state(budget())
+    turned = zip(SOURCES, [each.tokens for each in SOURCES][::rank], strict=True)
+    state.apply([budget(sources=tuple(replace(each, tokens=size) for each, size in turned))])
+    _, bar, *legend = context_rows(state.budget, 200, groups=len(SLOTS))
+    labels = ("tool:read", "bundle:coding", "tool schemas", "conversation")
+    looks = [look_of(state.budget, label) for label in labels]
+    assert len({role for _, role in looks}) == len(labels)
+    named = {words: (mark.strip(), role) for (mark, role), (words, _), *_ in legend[:4]}
+    assert named == dict(zip(labels, looks, strict=True))
+    drawn = {(text[0], role) for text, role in bar if text[0] not in "·│"}
+    assert drawn == {*looks}
 
 
 async def test_what_is_far_off_is_not_said() -> None:

@@ -43,7 +43,7 @@ without colours. None is red, which is for danger."""
 MIXED: Final[tuple[str, Role]] = ("▚", "muted")
 """The cell of all sources that would take less than one, and the line of those put together."""
 
-_ASSUMED: Final = "its window is not known: set `window` of the bundle's context"
+_ASSUMED: Final = "its window is not known: set window of the bundle's context"
 _QUIET: Final = 50
 """Turns that fit, above which nothing is said about them."""
 
@@ -224,6 +224,18 @@ def _members(report: BudgetChanged, width: int) -> list[Row]:
     return rows
 
 
+_BECOME: Final = {
+    **dict.fromkeys(("truncate", "stub", "squeeze"), "shortened"),
+    "drop": "left out",
+    "summary": "summarised",
+}
+
+
+def become(action: str) -> str:
+    """Return what messages have become after a step of a compaction."""
+    return _BECOME.get(action, one_line(action, 20))
+
+
 def _preview(report: BudgetChanged, width: int) -> list[Row]:
     """What a compaction would do now."""
     if not report.preview:
@@ -232,7 +244,8 @@ def _preview(report: BudgetChanged, width: int) -> list[Row]:
     right: Row = [(f"−{short_count(max(0, saved))}", "text")]
     rows: list[Row] = [[], spread([("If compacted now", "head")], right, width)]
     for step in report.preview:
-        words = f"{one_line(step.action)} {one_line(step.source)}  {plural(step.rows, 'row')}"
+        what = f"{plural(step.rows, 'message')} {become(step.action)}"
+        words = f"{one_line(step.source)}  {what}"
         right = [(f"{short_count(step.before)} → {short_count(step.after)}", "muted")]
         rows.append(spread([("  ", "text"), (words, "muted")], right, width))
     return rows
