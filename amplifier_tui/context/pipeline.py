@@ -63,6 +63,7 @@ class ContextPipeline:
         report: `ContextView.report`; ``preview`` and ``compact`` are the view's, too.
         context_providers: Who adds to the context; may be changed between turns.
         id: Id under which the answers of the session are known to providers.
+        leaves_out: Whether the user goes on without a provider; asked as a turn's are chosen.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class ContextPipeline:
         self._marked = len(manager.ledger)
         self._told_until = 0
         self._skipped: set[str] = set()
+        self.leaves_out: Callable[[ContextProvider], bool] = lambda provider: False
         self._gone: set[str] = set()
         self._beginning = asyncio.Lock()
         self._warned = False
@@ -248,7 +250,11 @@ class ContextPipeline:
         await self._tell_notices(context)
 
     def _choose_providers(self, turn: ProviderTurn, *, service: bool) -> None:
-        configured = [p for p in self.context_providers if p.source_id not in self._skipped]
+        configured = [
+            each
+            for each in self.context_providers
+            if each.source_id not in self._skipped and not self.leaves_out(each)
+        ]
         loads = bool(loading_histories(configured))
         if not self._warned:
             self._warned = True

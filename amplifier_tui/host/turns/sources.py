@@ -36,8 +36,8 @@ class Sources:
     def __init__(self, coordinator: ModuleCoordinator, sender: Sender) -> None:
         self._coordinator = coordinator
         self._sender = sender
-        self._left_out: dict[str, ContextProvider] = {}
-        """By name; one that its module brings anew is another one."""
+        self._left_out: dict[str, tuple[ContextProvider, MountedModule | None]] = {}
+        """By name, each with the module that brought it: mounted anew, that is another one."""
 
     @property
     def pipeline(self) -> ContextPipeline | None:
@@ -76,13 +76,13 @@ class Sources:
         provider = self.pipeline.provider(source_id) if self.pipeline is not None else None
         if provider is None:
             return
-        self._left_out[source_id] = provider
         module = self._module_of(provider)
+        self._left_out[source_id] = provider, module
         if module is None:
             text = f"{source_id} is left out for as long as the session is open"
             self._sender.notice("info", text, "context")
             return
-        out = (name for name, each in self._left_out.items() if self._module_of(each) is module)
+        out = (name for name, (_, each) in self._left_out.items() if each is module)
         self._sender.send(
             ModuleLeftOut(
                 **self._sender.stamp(),
@@ -102,12 +102,12 @@ class Sources:
         own = (each for each in modules if any(thing is provider for _, thing in each.listed))
         return next(own, None) or next((each for each in modules if each.package == package), None)
 
-    def _skip_those_left_out(self, pipeline: ContextPipeline) -> None:
-        here = self._left_out.items()
-        kept = {name: each for name, each in here if pipeline.provider(name) is each}
-        self._left_out = kept
-        for source_id in kept:
-            pipeline.skip(source_id)
+    def _leaves_out(self, provider: ContextProvider) -> bool:
+        left_out, module = self._left_out.get(provider.source_id, (None, None))
+        if module is None:
+            return provider is left_out
+        # A module may bring a new one with each prompt, in a turn that has begun.
+        return self._module_of(provider) is module
 
     @asynccontextmanager
     async def around_turn(self) -> AsyncIterator[None]:
@@ -120,7 +120,7 @@ class Sources:
         if pipeline is None:
             yield
             return
-        self._skip_those_left_out(pipeline)
+        pipeline.leaves_out = self._leaves_out
         answered = False
         try:
             async with pipeline.turn():

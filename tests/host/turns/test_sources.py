@@ -121,6 +121,52 @@ def test_a_source_that_was_left_out_comes_back_with_its_module(
     assert "It rains." in seen(server, 2)[-1]
 
 
+RENEWS = """
+__amplifier_module_type__ = "hook"
+
+from amplifier_tui.context.adr.provider import ContextProvider
+
+
+class Source(ContextProvider):
+    async def before_run(self, agent, session, context, state):
+        raise RuntimeError("the station is down")
+
+
+async def mount(coordinator, config=None):
+    async def renew(event, data):
+        pipeline = coordinator.get_capability("context.pipeline")
+        if pipeline.provider("weather") is not None:
+            pipeline.remove("weather")
+        pipeline.add(Source("weather"))
+
+    coordinator.hooks.register("prompt:submit", renew, name="hooks-renews")
+"""
+
+
+def test_a_source_that_its_module_renews_with_each_prompt_stays_out_until_the_module_is_reloaded(
+    project: Project, driver: Driver, server: LoopbackServer, tmp_path: Path
+) -> None:
+    package = tmp_path / "hooks-renews" / "amplifier_module_hooks_renews"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(RENEWS)
+    server.script.add(*["Well."] * 3)
+    name = project.bundle(
+        context=CONTEXT, context_config={"providers": []}, providers=[chat(server)]
+    )
+    bundle = project.bundles / f"{name}.md"
+    hooks = f"hooks:\n- module: hooks-renews\n  source: {package.parent}"
+    bundle.write_text(bundle.read_text().replace("hooks: []", hooks))
+    driver.open(name)
+    assert driver.turn("What to wear?").status == "error"
+    driver.client.retry(without="weather")
+    assert driver.wait(TurnEnded).status == "success"
+    assert [driver.turn("And now?").status for _ in range(2)] == ["success"] * 2
+    mounted = len(driver.of(ModuleMounted))
+    driver.client.reload("hooks-renews")
+    driver.wait_until(lambda: len(driver.of(ModuleMounted)) > mounted, "not mounted anew")
+    assert driver.turn("And now?").status == "error", "it is asked again, and is still down"
+
+
 def test_one_that_comes_back_before_the_next_turn_is_not_skipped_there(
     project: Project, driver: Driver, server: LoopbackServer, tmp_path: Path
 ) -> None:
