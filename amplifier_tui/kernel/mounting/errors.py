@@ -1,5 +1,6 @@
 """Why a module could not be loaded."""
 
+import linecache
 import os
 import re
 import sysconfig
@@ -129,15 +130,23 @@ _OWN: Final = str(Path(__file__).resolve().parents[2])
 
 def place_of_error(error: BaseException) -> str:
     """Return file and line of the module's code that failed; empty when it can't be told."""
+    cause = _first_cause(error)
+    if isinstance(cause, SyntaxError) and cause.filename:
+        return f"{cause.filename}:{cause.lineno}"
+    return _theirs(_places(cause))
+
+
+def _first_cause(error: BaseException) -> BaseException:
     cause, seen = error, {id(error)}
     # `raise error from error` makes a circle.
     while cause.__cause__ is not None and id(cause.__cause__) not in seen:
         cause = cause.__cause__
         seen.add(id(cause))
-    if isinstance(cause, SyntaxError) and cause.filename:
-        return f"{cause.filename}:{cause.lineno}"
-    places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(cause.__traceback__)]
-    return _theirs(places)
+    return cause
+
+
+def _places(error: BaseException) -> list[tuple[str, int]]:
+    return [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
 
 
 _PLACE: Final = re.compile(r'^\s*File "([^"\n]+)", line (\d+)', re.MULTILINE)
@@ -165,10 +174,38 @@ def capability_remedy(error: BaseException, asked: Mapping[str, bool]) -> str:
     missed = [name for name, offered in asked.items() if not offered]
     if not missed or "NoneType" not in exception_text(error):
         return ""
+    cause = _first_cause(error)
+    lines = (_used_in(*place) for place in reversed(_places(cause)) if _is_theirs(place[0]))
+    # What a constant names can't be told from the text: it is the last that was missed.
+    used = {name or missed[-1] for names in lines for name in names}
+    used |= {name for name in missed if name in exception_text(error)}
+    meant = [name for name in missed if name in used]
+    if not meant:
+        return ""
     return (
-        f'Check what get_capability("{missed[-1]}") gives for None before you use it: it is None '
+        f'Check what get_capability("{meant[-1]}") gives for None before you use it: it is None '
         "where nothing in the session offers it"
     )
+
+
+_ASKS: Final = re.compile(
+    r"""(?:(\w+)[ \t]*(?::[^=\n]+)?:?=[ \t]*(?:\(\s*)?)?"""
+    r"""(?:await[ \t]+)?[\w.]*\bget_capability\(\s*(?:["']([^"'\n]+)["'])?"""
+)
+"""Where a capability is asked for, with the name it is kept under, if any."""
+
+
+def _used_in(file: str, line: int) -> set[str]:
+    """Return the capabilities that a line of code speaks of; an empty name for one by a constant.
+
+    One that it asks for itself, or whose name in its file is in the line.
+    """
+    linecache.checkcache(file)
+    lines = linecache.getlines(file)
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    names = set(re.findall(r"\w+", text))
+    kept = {each[2] or "" for each in _ASKS.finditer("".join(lines)) if each[1] in names}
+    return kept | {each[2] or "" for each in _ASKS.finditer(text)}
 
 
 def with_place(text: str, error: BaseException) -> str:
