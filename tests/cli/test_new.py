@@ -89,7 +89,9 @@ def test_what_is_written_is_laid_out_as_authors_have_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["Big", "a b", "../up", "-x", "x_y", ""])
 def test_a_name_that_is_no_id_is_refused(name: str, tmp_path: Path, capsys: Capture) -> None:
     assert run(["module", "new", "tool", "--in", str(tmp_path), "--", name]) == 2
-    assert "lower case letters, digits and -" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"Error: {name!r} can't be the name of a module" in said
+    assert "lower case letters, digits and -" in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -26,13 +26,17 @@ def new(kind: str, name: str, parent: str, as_json: bool) -> None:
     NAME is lower case letters, digits and -; the kind's prefix is put before it. It is none of the
     program's own modules. A folder that is there already is left as it is.
     """
+    from amplifier_tui.base.text import one_line, reveal
     from amplifier_tui.cli.bundle.common import print_json
     from amplifier_tui.kernel.mounting.discovery import installed_modules, is_built_in
 
     prefix = f"{_PREFIXES.get(kind, kind)}-"
-    name = name.removeprefix(prefix)
+    given, name = name, name.removeprefix(prefix)
     if not _NAME.fullmatch(name):
-        raise click.BadParameter("is lower case letters, digits and -, such as word-count")
+        raise click.UsageError(
+            f"{one_line(reveal(given), 80)!r} can't be the name of a module: "
+            "a name is lower case letters, digits and -, such as word-count."
+        )
     module_id = f"{prefix}{name}"
     known = installed_modules().get(module_id)
     if known is not None and is_built_in(known):
