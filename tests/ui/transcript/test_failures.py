@@ -26,6 +26,12 @@ def test_a_call_says_which_hook_changed_or_refused_it() -> None:
     assert "by hook" not in drawn(by_user)[1]
 
 
+def test_the_error_of_a_call_that_a_hook_changed_comes_first() -> None:
+    failed = tool(state="failed", changed_by="hooks-house", error="no article is called apple")
+    assert "ls · no article is called apple · changed by hook hooks-house" in drawn(failed)[1]
+    assert "ls · no article is called apple" in drawn(failed, width=56)[1]
+
+
 def test_an_error_that_is_all_there_is_is_not_shown_again_below_its_command() -> None:
     error = "`command` is missing: give a command line."
     for state in ("failed", "interrupted"):

@@ -146,13 +146,16 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
         changed = counts(_parsed(entry.diff))
         if changed:
             yield from (Span("  "), *changed)
-    for words in _hooked(entry):
-        yield Span(f" · {words}", "muted")
+    failed = entry.state == "failed"
+    hooked = [Span(f" · {words}", "muted") for words in _hooked(entry)]
+    # The end of a line is cut off: what went wrong is not to be there.
+    yield from () if failed else hooked
     if (why := _why(entry)) and why != _came_to(entry):
-        yield Span(f" · {why}", "error" if entry.state == "failed" else "muted")
+        yield Span(f" · {why}", "error" if failed else "muted")
     elif entry.summary and not entry.images and not _is_counted(entry):
         yield Span(f" · {one_line(entry.summary)}", "muted")
-    if entry.state == "failed" and (where := confined_words(entry.output)):
+    yield from hooked if failed else ()
+    if failed and (where := confined_words(entry.output)):
         yield Span(f" · {where}", "muted")
     if entry.allowed_by:
         yield Span(f" · {one_line(entry.allowed_by)}", "muted")
