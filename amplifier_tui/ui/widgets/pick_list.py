@@ -204,6 +204,9 @@ def _shortened(data: Content, most: int) -> Content:
     """Return data of several parts with its first one cut: a name, while the others are short."""
     if data.cell_length <= most:
         return data
+    if (bare := data.rstrip(" ")).cell_length <= most:
+        # Only blanks that keep columns in line are lost: there is nothing for a mark to stand for.
+        return bare + " " * (most - bare.cell_length)
     at = data.plain.find(_BETWEEN)
     room = most - data[at:].cell_length
     if at < 0 or room < _LEAST_NAME:

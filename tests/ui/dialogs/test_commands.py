@@ -1,8 +1,12 @@
 import pytest
+from textual.content import Content
+from textual.widgets import Static
 
-from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
+from amplifier_tui.ui.dialogs.modules.commands import CommandPalette, Help
 from amplifier_tui.ui.dialogs.parts.picker import Picker
-from amplifier_tui.ui.keys.actions import BY_ID, BY_SLASH
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH
+from amplifier_tui.ui.keys.keymap import show_keys
+from amplifier_tui.ui.keys.keymap_file import pane_actions
 from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import running
 
@@ -126,3 +130,37 @@ async def test_arrows_and_enter_that_come_in_one_piece_run_the_row_they_lead_to(
             await drive.press("ctrl+p")
             await drive.press_at_once(*keys, "enter")
     assert len(ran) == 4 and ran[1] == ran[3] and len(set(ran)) == 3
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (100, 30), (120, 36)])
+async def test_all_keys_of_a_new_line_are_read_and_no_mark_stands_for_blanks(
+    size: tuple[int, int],
+) -> None:
+    async with running(size=size) as drive:
+        await drive.press("f1")
+        await drive.dialog(Help)
+        await drive.write("new line")
+        await drive.until(lambda: "New line" in drive.text())
+        assert "ctrl+j / alt+enter / shift+enter" in " ".join(drive.text().split())
+        row = next(line for line in drive.text().splitlines() if "▌New line" in line)
+        assert not row.rstrip().endswith("…")
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (100, 30), (120, 36)])
+async def test_what_is_said_of_the_row_under_the_cursor_is_whole_and_has_its_keys(
+    size: tuple[int, int],
+) -> None:
+    async with running(size=size) as drive:
+        await drive.press("f1")
+        help_ = await drive.dialog(Help)
+        rows = help_.rows
+        keys = {each.id: each.keys for each in (*ACTIONS, *pane_actions())}
+        about = help_.query_one("#command-about", Static)
+        for number, row in enumerate(rows.rows):
+            if row.id:
+                rows.put_cursor(number)
+                help_._highlighted(row)
+                words = str(about.content)
+                assert len(Content(words).wrap(about.size.width)) <= about.size.height, row.id
+                every = show_keys(keys[row.id], 9)
+                assert every in f"{row.right.plain} {words}", row.id

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.widgets import Static
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, with_remedy
 from amplifier_tui.host.events import CommandCard
 from amplifier_tui.ui.dialogs.parts.picker import Picker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
@@ -21,10 +21,14 @@ from amplifier_tui.ui.keys.keymap_file import pane_actions
 from amplifier_tui.ui.keys.module_commands import by_typed_name
 from amplifier_tui.ui.widgets.pick_list import LazyRows, PickRow
 
-_ROWS = ((90, 1), (50, 2), (0, 3))
+_ROWS = ((110, 1), (50, 2), (0, 3))
 """Columns from which what a command does takes so many rows."""
 _SLASH = 1 + max(len(each.commands[0]) for each in ACTIONS if each.slash)
 """Cells of the longest command, which keeps the columns beside it in line."""
+
+_EVERY = 9
+_KEYS_IN_FULL = 3
+"""Keys of an action in a row that has room for them."""
 
 _TIGHT = 60
 """With fewer columns a row has the keys alone: they are what was looked up."""
@@ -58,8 +62,20 @@ class CommandPalette(Picker):
     def _highlighted(self, row: PickRow | None) -> None:
         """Say whole what the command under the cursor does: in its row it may be cut."""
         actions = (*ACTIONS, *pane_actions())
-        words = next((each.help for each in actions if row and each.id == row.id), "")
+        action = next((each for each in actions if row and each.id == row.id), None)
+        words = self._about(action) if action is not None else ""
         self.query_one("#command-about", Static).update(words, layout=False)
+
+    def _about(self, action: Action) -> str:
+        """Return what it does, and all its keys where its row has not room for them."""
+        keys = self._keymap.keys_of(action)
+        every = show_keys(keys, _EVERY)
+        by_keys = f"By {every}." if every != show_keys(keys, self._keys_in_row) else ""
+        return with_remedy(action.help, by_keys)
+
+    @property
+    def _keys_in_row(self) -> int:
+        return 1
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         listed = [action for action in ACTIONS if action.listed and action.id != "app.palette"]
@@ -115,6 +131,10 @@ class Help(CommandPalette):
         return Content("keymap.toml changes them")
 
     @property
+    def _keys_in_row(self) -> int:
+        return _KEYS_IN_FULL if self._full else 1
+
+    @property
     def _has_room(self) -> bool:
         """Whether descriptions stand beside the names."""
         return self.app.size.width >= 100
@@ -135,8 +155,11 @@ class Help(CommandPalette):
         # A key of a place that is not here: enter could run it only there.
         self.query_one(KeyRow).hide(self.ON_ROW)
         where = {"pane": f", {action.group.lower()}", "screen": "", "prompt": ""}
-        by_key = f"Only by its key{where.get(action.scope, f', in {action.group}')}."
-        words = f"{action.help} {by_key}" if action.help else by_key
+        place = where.get(action.scope, f", in {action.group}")
+        words = self._about(action)
+        if words == action.help:
+            words = with_remedy(words, "Only by its key.")
+        words = f"{words.removesuffix('.')}{place}."
         self.query_one("#command-about", Static).update(words, layout=False)
 
     def _chosen(self, row: PickRow) -> None:
@@ -158,7 +181,9 @@ def ranked(query: str, actions: Iterable[Action], keymap: Keymap) -> list[Action
     actions = list(actions)
     words = query.strip().lower()
     name = words.removeprefix("/")
-    by_key = [each for each in actions if words in show_keys(keymap.keys_of(each), 9).split(" / ")]
+    by_key = [
+        each for each in actions if words in show_keys(keymap.keys_of(each), _EVERY).split(" / ")
+    ]
     found = [*rank(query, actions, action_text), *by_key]
     return sorted(
         dict.fromkeys(found), key=lambda each: each not in by_key and name not in each.commands
@@ -178,7 +203,7 @@ def action_row(
         left = Content.assemble(left, (f"  {action.group.lower()}", "$text-muted"))
     if full and action.help:
         left = Content.assemble(left, (f"  {action.help}", "$text-muted"))
-    keys = show_keys(keymap.keys_of(action), 3 if full else 1)
+    keys = show_keys(keymap.keys_of(action), _KEYS_IN_FULL if full else 1)
     chord = keymap.chord_of(action)
     chord_words = f"{keymap.leader()} {show_key(chord)}" if chord else ""
     slash = f"/{action.commands[0]}" if action.slash else ""
