@@ -106,6 +106,16 @@ _PROGRAMS: Final = frozenset({"amplifier-tui", "hooks-approval"})
 """Who asks by the user's own rules and mode."""
 
 
+_ORDINARY: Final = frozenset({"changes a file", "makes a file", "makes files", "makes folders"})
+"""Reasons that are no danger, whatever else makes the call one."""
+
+
+def _style_of(reason: str, risk: Risk) -> str:
+    """Return the colour of a reason: red is for what is dangerous, and for no more."""
+    harsh = risk in ("high", "critical")
+    return "$text-muted" if harsh and reason in _ORDINARY else RISK[risk][1]
+
+
 def facts(
     request: ApprovalRequested, changed: tuple[int, int] = (0, 0), brief: bool = False
 ) -> Content:
@@ -130,8 +140,8 @@ def facts(
     said = notes if brief else f"{notes} {request.why}"
     reasons = [reason for reason in request.reasons if reason not in said]
     if reasons:
-        words = " · ".join(one_line(reason, 120) for reason in reasons)
-        parts.append(Content.styled(words, RISK[request.risk][1]))
+        said_of = ((one_line(reason, 120), _style_of(reason, request.risk)) for reason in reasons)
+        parts.append(Content(" · ").join(Content.styled(*each) for each in said_of))
     if request.paths:
         names = [short_path(visible_line(path), home) for path in request.paths[:4]]
         more = f" and {len(request.paths) - 4} more" if len(request.paths) > 4 else ""

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from amplifier_tui.host.events import Segment
+from amplifier_tui.host.gate.risk import CHANGES_FILE, MAKES_FILE
 from amplifier_tui.ui.dialogs.approval_words import (
     RISK,
     facts,
@@ -145,3 +146,12 @@ def test_red_is_for_what_is_dangerous_and_each_risk_has_a_glyph_of_its_own() -> 
     styles = [line.note_style for line in shown if line.note]
     assert styles == ["$text-muted", "$text-warning", "$text-error", "$text-success"]
     assert len({glyph for glyph, _ in RISK.values()}) == len(RISK)
+
+
+def test_of_several_reasons_only_those_that_are_dangerous_are_red() -> None:
+    reasons = ("deletes whole folders", MAKES_FILE, CHANGES_FILE)
+    shown = facts(ask(risk="high", reasons=reasons), brief=True)
+    styles = {shown.plain[span.start : span.end]: span.style for span in shown.spans}
+    assert [styles[reason] for reason in reasons] == ["$text-error", "$text-muted", "$text-muted"]
+    alone = facts(ask(risk="medium", reasons=(CHANGES_FILE,)), brief=True)
+    assert [span.style for span in alone.spans] == ["$text-warning"]
