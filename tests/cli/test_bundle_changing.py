@@ -291,7 +291,7 @@ def test_update_asks_before_it_looks_for_what_is_newer_of_a_bundle_that_was_neve
     capsys.readouterr()
     assert bundles.run("update", "far") == 3
     captured = capsys.readouterr()
-    assert "refused" in captured.out and "use --trust" in captured.err
+    assert "refused" in captured.out and "trust forget" in captured.err
     status, shown = in_terminal(bundles.folder, "update", "far", keys="none\n")
     assert status == 3 and shown.count("Would be fetched") == 1 and "Not allowed to fetch" in shown
     status, shown = in_terminal(bundles.folder, "update", "far", keys="all\n")

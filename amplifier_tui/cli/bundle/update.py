@@ -7,6 +7,10 @@ import click
 from amplifier_tui.cli.bundle import common
 
 _COLORS = {"updated": "green", "available": "yellow", "failed": "red", "refused": "red"}
+_ALLOW = (
+    "To allow what is refused: answer when asked, take an answer back that was kept with"
+    " amplifier-tui trust forget, or use --trust."
+)
 
 
 @click.command(short_help="Fetch what is newer, of a bundle and all it uses.")
@@ -46,6 +50,8 @@ def update(
         for line in table(cells, paint={0: _coloured}):
             click.echo(line)
     states = {row.state for row in rows}
+    if "refused" in states:
+        click.echo(_ALLOW, err=True)
     if states & {"failed", "refused"}:
         context.exit(common.FAILED if "failed" in states else common.REFUSED)
 
