@@ -3,6 +3,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -12,7 +13,9 @@ from amplifier_tui.cli.group import run
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.checks.validator import content_findings
 from amplifier_tui.foundation.paths import parse_uri
+from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookRegistry, HookResult
+from amplifier_tui.kernel.utils.stream import StreamEmitter
 from tests.fixtures.modules import aliases
 
 __all__ = ["aliases"]
@@ -119,3 +122,23 @@ async def test_what_several_handlers_answer_comes_to_what_the_table_says() -> No
     assert (noted.action, noted.data) == ("inject_context", {"a": 2})
     assert [item.content for item in noted.context_injections] == ["Mind this.", "Mind this."]
     assert (await outcome(change, HookResult())).data == {"a": 2}
+
+
+async def test_a_stream_has_the_events_and_the_fields_that_are_told_of() -> None:
+    [section] = re.findall(r"### Streaming\n(.*?)\n## ", README, re.DOTALL)
+    told = set(re.findall(r"`(\w+)`", section))
+    names = {f"STREAM_BLOCK{each}" if each[0] == "_" else each for each in told if each.isupper()}
+    assert names == {name for name in vars(events) if name.startswith("STREAM_")}
+    seen: dict[str, dict[str, Any]] = {}
+
+    class Hooks:
+        async def emit(self, event: str, data: dict[str, Any]) -> None:
+            seen[event] = data
+
+    stream = StreamEmitter(Hooks(), request_id="r1")
+    await stream.start(0, "tool_use", "bash")
+    await stream.delta(0, "{}")
+    await stream.end(0)
+    await stream.aborted(OSError("gone"))
+    assert seen.keys() == {getattr(events, name) for name in names}
+    assert {field for data in seen.values() for field in data} <= told

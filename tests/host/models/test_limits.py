@@ -293,6 +293,7 @@ def test_a_limit_that_is_set_after_a_switch_is_about_the_model_that_answers_next
     driver.client.set_limit(SpendLimit(cost="5"))
     said = driver.wait(Notice, lambda notice: notice.source == "limit", timeout=30)
     assert said.text.startswith("No price of other is known")
+    assert said.until == "limit", "another limit makes it untrue"
 
 
 @pytest.mark.parametrize(

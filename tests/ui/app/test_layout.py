@@ -1,4 +1,5 @@
 import pytest
+from textual.widgets import Input
 
 from amplifier_tui.host.client import ItemCard
 from amplifier_tui.host.events import ModuleMounted, ToolEnded, ToolStarted, TurnStarted
@@ -6,6 +7,7 @@ from amplifier_tui.ui.panes.context.pane import ContextPane
 from amplifier_tui.ui.panes.events.pane import EventLogPane
 from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.prompt.prompt import IDLE
+from amplifier_tui.ui.transcript.find_bar import FindInput
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 
@@ -284,3 +286,34 @@ async def test_the_events_have_rows_while_keys_go_to_them_however_low_the_screen
         assert isinstance(events, EventLogPane) and events.view.size.height >= 6
         await drive.press("f4")
         assert pane.size.height == before
+
+
+@pytest.mark.parametrize("way", [["ctrl+p"], ["f1"], ["/theme"], ["/rename"], ["/export"]])
+async def test_behind_a_dialog_with_a_field_the_prompt_has_no_cursor_and_names_no_keys(
+    way: list[str],
+) -> None:
+    async with running() as drive:
+        prompt = drive.app.main.prompt.input
+        assert prompt.show_cursor and "? keys" in drive.text()
+        for key in way:
+            await (drive.write(key) if key.startswith("/") else drive.press(key))
+        if drive.draft:
+            await drive.press("enter")
+        await drive.until(lambda: drive.app.screen is not drive.app.main)
+        assert drive.app.screen.query(Input)
+        assert not prompt._draw_cursor
+        assert prompt.render_line(0).text.strip() == "Ask for anything"
+        await drive.press("escape")
+        await drive.closed()
+        assert prompt.show_cursor
+
+
+async def test_beside_the_line_of_a_search_the_prompt_has_no_cursor_and_none_of_its_keys() -> None:
+    async with running() as drive:
+        assert "? keys" in drive.text()
+        await drive.press("ctrl+f")
+        await drive.until(lambda: isinstance(drive.app.focused, FindInput))
+        prompt = drive.app.main.prompt.input
+        assert not prompt._draw_cursor
+        assert not {"? keys", "enter steers"} & {*prompt.render_line(0).text.split("   ")}
+        assert "? keys" not in drive.text()

@@ -1,10 +1,12 @@
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import cast
 
 import pytest
 
+from amplifier_tui.ui.app.app import AmplifierApp
 from amplifier_tui.ui.terminal.leave import Farewell, crash_words, farewell_text
 
 
@@ -46,3 +48,14 @@ def test_the_farewell_is_wrapped_at_words_and_fits_any_terminal() -> None:
         assert all(word in words.split() for word in " ".join(rows[1:-2]).split())
         assert "word299" in rows[-3]
     assert len(farewell_text(farewell, 20, 4).splitlines()) <= 8
+
+
+def test_the_last_words_are_made_for_the_terminal_they_are_printed_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("LINES", "12")
+    words = " ".join(f"word{n}" for n in range(300))
+    ended = SimpleNamespace(return_value=Farewell(words, "amplifier-tui --resume abc"))
+    rows = AmplifierApp.last_words(cast(AmplifierApp, ended)).splitlines()
+    assert max(map(len, rows)) <= 40 and len(rows) <= 10 and "word299" in rows[-3]

@@ -5,7 +5,8 @@ from amplifier_tui.ui.transcript.entries.colours import Code, Colours, numbered_
 from amplifier_tui.ui.transcript.entries.scene import Column, Scene
 from amplifier_tui.ui.transcript.entries.tool import tool_lines
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
-from amplifier_tui.ui.transcript.lines import Span, StyledLine
+from amplifier_tui.ui.transcript.lines import PAD, Span, StyledLine
+from amplifier_tui.ui.transcript.markdown.code import BASE, code_lines
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n import os\n-a = 1\n+a = 'one'\n"
 FILE = "     9\timport os\n    10\ttext = 'x'\n[Lines 9–10 of 40; continue with offset=11]"
@@ -85,3 +86,21 @@ def test_a_long_line_of_code_is_folded_with_its_colours() -> None:
     lines = drawn(read("     1\ttext = '" + "word " * 20 + "'"), 40)
     assert all(span.style for line in lines for span in line.spans if span.text.strip())
     assert Span("  » ".rjust(3), "muted").text.strip() == "»" and "»" in lines[2].text
+
+
+def test_a_folded_row_of_a_diff_stands_on_its_ground_from_edge_to_edge() -> None:
+    diff = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+" + "word " * 30
+    lines = drawn(ToolEntry(key="c", tool="edit_file", diff=diff, state="ok"), 40)
+    rows = [line for line in lines if "word" in line.text]
+    assert len(rows) > 3
+    for row in rows:
+        grounds = {"@added-ground" in span.style for span in row.spans if span.style != PAD}
+        assert grounds == {True} and len(row.text) == len(rows[0].text)
+
+
+def test_a_block_of_code_stands_on_its_surface_from_edge_to_edge() -> None:
+    lines = code_lines("import os\n" + "word " * 30, "", 40)
+    assert len(lines) > 3
+    for line in lines:
+        assert sum(len(span.text) for span in line.spans) == 40
+        assert all(span.style == BASE or f"@{BASE}" in span.style for span in line.spans)
