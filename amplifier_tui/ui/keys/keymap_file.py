@@ -4,7 +4,7 @@
 [keys]
 "pane.modules" = "f9"
 "prompt.newline" = ["ctrl+j", "alt+enter"]
-"app.leader" = "ctrl+k"
+"app.leader" = "ctrl+space"
 
 [chords]
 "session.bundles" = "B"

@@ -1,3 +1,5 @@
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -5,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
 
+from amplifier_tui.cli.group import run
 from amplifier_tui.host.events import TurnStarted
 from amplifier_tui.paths import user_config_dir
 from amplifier_tui.ui.dialogs.export.sheet import ExportSheet
 from amplifier_tui.ui.dialogs.modules.commands import Help
 from amplifier_tui.ui.dialogs.sessions.imported import ImportedSheet
+from amplifier_tui.ui.keys import keymap_file
 from amplifier_tui.ui.keys.action import OVERLAPPING
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, show_key
@@ -214,6 +218,30 @@ def test_a_file_that_is_not_there_says_nothing_and_a_folder_says_its_path_once(
 )
 def test_keys_are_shown_as_people_call_them(key: str, shown: str) -> None:
     assert show_key(key) == shown
+
+
+@pytest.mark.parametrize("source", ["readme", "help"])
+def test_the_keymap_that_is_shown_is_taken_as_it_stands(
+    source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if source == "readme":
+        page = Path(keymap_file.__file__).with_name("README.md").read_text("utf-8")
+        [text] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    else:
+        run(["keys", "--help"])
+        [text] = re.findall(r"( +\[keys\]\n.*?)\n\n", capsys.readouterr().out, re.DOTALL)
+    shown = tomllib.loads(text)
+    keymap = build_keymap(shown)
+    assert keymap.errors == []
+    assert keymap.keys.keys() == shown["keys"].keys()
+    assert keymap.chords == shown["chords"]
+
+
+def test_the_readme_says_where_the_keymap_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(keymap_file.__file__).with_name("README.md").read_text("utf-8")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    path = user_config_dir() / "keymap.toml"
+    assert f"`~/{path.relative_to(Path.home())}`" in page
 
 
 def test_no_words_of_the_help_have_backticks_which_a_screen_would_show() -> None:
