@@ -11,9 +11,10 @@ from textual.content import Content
 from textual.widgets import Static
 
 from amplifier_tui.base.text import clean, one_line
-from amplifier_tui.host.events import HookTraced, TodoItem
+from amplifier_tui.host.events import HookTraced
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.panes.inspector import EventInspector
+from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.messages import CopyRequested, InspectorClosed
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from amplifier_tui.ui.widgets.text_lines import TextLine
@@ -38,13 +39,32 @@ class PlanSheet(Sheet[None]):
     PlanSheet KeyRow { margin-top: 1; }
     """
 
-    def __init__(self, items: tuple[TodoItem, ...]) -> None:
+    def __init__(self, state: SessionState) -> None:
         super().__init__()
-        self._items = items
+        self._state = state
+        self._items = state.todo.items
 
     def _content(self) -> ComposeResult:
+        yield Static(self._head(), id="plan-head")
+        yield ScrollLines(self._lines(), 3, id="plan")
+        yield KeyRow((KeyChoice("esc", "Close", "close"),))
+
+    def state_changed(self) -> None:
+        """Show the plan as it is now, from where it was read."""
+        if self._state.todo.items == self._items or not self.query(ScrollLines):
+            return
+        self._items = self._state.todo.items
+        self.query_one("#plan-head", Static).update(self._head())
+        lines = self.query_one(ScrollLines)
+        top = lines.scroll_offset.y
+        lines.set_lines(self._lines())
+        lines.scroll_to(y=top, animate=False)
+
+    def _head(self) -> Content:
         done = sum(item.status == "completed" for item in self._items)
-        yield Static(Content(f"Plan   {done} of {len(self._items)}"), id="plan-head")
+        return Content(f"Plan   {done} of {len(self._items)}")
+
+    def _lines(self) -> list[TextLine]:
         lines = []
         for item in self._items:
             mark, style = _MARKS[item.status]
@@ -52,8 +72,7 @@ class PlanSheet(Sheet[None]):
             if item.status == "in_progress" and item.active_form:
                 text = item.active_form
             lines.append(TextLine(one_line(text, 500), style, lead=f" {mark} "))
-        yield ScrollLines(lines or [TextLine("No plan yet.", "$text-muted")], 3, id="plan")
-        yield KeyRow((KeyChoice("esc", "Close", "close"),))
+        return lines or [TextLine("No plan yet.", "$text-muted")]
 
     def _fit(self, rows: int) -> None:
         self.query_one(ScrollLines).styles.max_height = max(2, rows - 6)

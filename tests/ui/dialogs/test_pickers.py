@@ -299,6 +299,11 @@ async def test_the_plan_is_shown_with_its_state() -> None:
         await drive.dialog(PlanSheet)
         text = drive.text()
         assert "1 of 3" in text and "✓ Read" in text and "◐ Writing" in text and "· Test" in text
+        items = tuple(TodoItem(content=word, status="completed") for word in ("Read", "Write"))
+        await drive.push(TodoChanged(session_id=SESSION, items=items))
+        await drive.settle()
+        text = drive.text()
+        assert "2 of 2" in text and "✓ Write" in text and "Test" not in text
         assert "esc  Close" in text
         await drive.press("escape")
         await drive.closed()

@@ -95,7 +95,7 @@ def plan(app: SessionApp) -> None:
     if app.state is not None:
         from amplifier_tui.ui.dialogs.sheets import PlanSheet
 
-        app.push_screen(PlanSheet(app.state.todo.items))
+        app.push_screen(PlanSheet(app.state))
 
 
 def notices(app: SessionApp) -> None:
