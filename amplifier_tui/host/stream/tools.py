@@ -42,6 +42,8 @@ class _Call:
     before: dict[Path, tuple[str, Snapshot]] = field(default_factory=dict)
     denied: str = ""
     denied_by: str = ""
+    stopped: str = ""
+    """Why nobody is asked about it any more, so that it did not run."""
 
 
 class Tools:
@@ -168,6 +170,10 @@ class Tools:
             answer.outcome == "timed_out" and answer.default == "deny"
         ):
             self.refused(question.lane, data, answer.reason)
+        elif answer.outcome == "cancelled":
+            call = self._begun(question.lane, data)
+            if call is not None:
+                call.stopped = answer.reason or "stopped"
 
     def asked_for(self, row: Row) -> None:
         """The model's answer is a row of the main lane: the calls in it are going to begin."""
@@ -189,15 +195,16 @@ class Tools:
             return
         text = text_of(row.get("content"))
         metadata = metadata_of(row)
-        failed = metadata.get("is_error") is True or bool(call.denied)
+        # Not every loop says in the row that the call did not run.
+        failed = metadata.get("is_error") is True or bool(call.denied or call.stopped)
         self._end(
             key,
             {"tool_name": call.tool},
             ok=not failed,
             text=text,
-            error=first_line(call.denied or text) if failed else "",
+            error=first_line(call.denied or call.stopped or text) if failed else "",
             denied=bool(call.denied) or metadata.get("denied") is True,
-            interrupted=metadata.get("interrupted") is True,
+            interrupted=metadata.get("interrupted") is True or bool(call.stopped),
         )
 
     def turn_over(self, lane: str) -> None:

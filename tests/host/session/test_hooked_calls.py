@@ -1,11 +1,13 @@
 """What is told of calls that hooks of modules change or refuse, live and after resuming."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from amplifier_tui.host.events import ToolEnded, ToolStarted
+from amplifier_tui.cli.group import run
+from amplifier_tui.host.events import ApprovalRequested, ToolEnded, ToolStarted, TurnEnded
 from tests.host.driving import Driver, Project, calling
 
 CHANGES = {"action": "modify", "data": {"tool_name": "echo", "tool_input": {"text": "other"}}}
@@ -49,3 +51,24 @@ def test_what_the_user_denies_is_denied_by_no_hook(project: Project, driver: Dri
     driver.deny_next()
     ended = driver.wait(ToolEnded)
     assert ended.denied and not ended.denied_by
+
+
+def test_a_call_that_is_stopped_at_its_question_is_stopped_with_any_loop(
+    project: Project, drive: Callable[..., Driver], tmp_path: Path
+) -> None:
+    assert run(["module", "new", "orchestrator", "own", "--in", str(tmp_path)]) == 0
+    loop = {"module": "loop-own", "source": str(tmp_path / "amplifier-module-loop-own")}
+    script = calling({"echo": {"text": "x"}}, {"nosuch": {}})
+    asks = ("hooks-test", {"ask": True, "only": "echo"})
+    first, second = drive(), drive()
+    first.open(project.bundle(script=script, hooks=(asks,), session={"orchestrator": loop}))
+    first.client.submit("go")
+    first.wait(ApprovalRequested)
+    first.client.interrupt()
+    first.wait(TurnEnded)
+    first.close()
+    second.open(resume="last")
+    for driver in (first, second):
+        ended = next(each for each in driver.of(ToolEnded) if each.tool == "echo")
+        assert (ended.ok, ended.denied, ended.interrupted) == (False, False, True)
+        assert "stopped" in ended.error
