@@ -42,12 +42,14 @@ class BundleEntry:
 class Choice:
     """The bundle of a session; `notice` says why it is not the configured one.
 
-    `chosen_by` is whose word it is that this one is opened.
+    `chosen_by` is whose word it is that this one is opened. `gone` is the one that the session was
+    held with, where that is not there any more.
     """
 
     entry: BundleEntry
     notice: str = ""
     chosen_by: Owner = Owner.USER
+    gone: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,15 +116,16 @@ class BundleCatalog:
                     remedy=f"Known are: {', '.join(names)}.",
                 )
             return Choice(entry, chosen_by=self._chosen_by(entry, "bundle.added", entry.name))
-        notice = ""
+        notice = gone = ""
         for wanted in (resumed.removeprefix("bundle:"), self.settings.active_bundle, default):
             if not wanted or wanted == "unknown":
                 continue
             entry = self.find(wanted)
             if entry is not None:
                 said = f"{notice}; using '{entry.name}'" if notice else ""
-                return Choice(entry, said, self._chosen_by(entry, "bundle.active", wanted))
+                return Choice(entry, said, self._chosen_by(entry, "bundle.active", wanted), gone)
             notice = notice or f"There is no bundle '{wanted}' any more"
+            gone = wanted if resumed.removeprefix("bundle:") == wanted else gone
         raise BundleNotFoundError(
             notice or "No bundle is configured", remedy="Name one with --bundle."
         )

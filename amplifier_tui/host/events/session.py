@@ -47,6 +47,8 @@ class SessionOpened(HostEvent):
     """The last prompt, where its turn failed: `SessionClient.retry` goes on with it."""
     of_project: bool = False
     """The bundle is the project's, in place of another of that name."""
+    gone: str = ""
+    """The bundle it was held with, where that is not there any more: `bundle` takes its place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ class SessionParts:
         bundle: Its bundle, as it is shown.
         reference: The bundle, as it is opened again.
         of_project: Its bundle is the project's, in place of another of that name.
+        gone: The bundle that what is resumed was held with, where that is not there any more.
         workspace: Its working directory, absolute.
         sandbox: How its commands are confined.
         sources: Where its modules come from.
@@ -50,6 +51,7 @@ class SessionParts:
     normalizer: Normalizer
     sources: ModuleSources
     of_project: bool = False
+    gone: str = ""
     sandbox: SandboxTerms = field(default_factory=SandboxTerms)
     route: ModelRoute = field(default_factory=ModelRoute)
     prompt_parts: Parts | None = None

@@ -306,6 +306,14 @@ def test_a_resumed_session_says_where_the_past_ends() -> None:
     ]
 
 
+def test_what_is_resumed_with_another_bundle_than_its_own_says_so() -> None:
+    stored = (turn(1, "old", replayed=True), ended("b", "answer", replayed=True))
+    state = new_state(opened(resumed=True, gone="own"), *stored, turn(2, "new"))
+    notes = [entry for entry in state.entries if isinstance(entry, NoteEntry)]
+    words = "Resumed · coding, since its own bundle own is not there any more"
+    assert [(each.text, each.level) for each in notes] == [(words, "warning")]
+
+
 def test_a_resumed_session_without_a_past_needs_no_divider() -> None:
     state = new_state(opened(resumed=True), turn(1, "new"), turn_ended(), turn(2, "more"))
     assert outline(state.entries) == ["user new", "user more"]

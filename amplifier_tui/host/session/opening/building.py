@@ -98,6 +98,7 @@ class SessionBuilder:
             bundle=name,
             reference=self.reference,
             of_project=self.workspace.catalog().hides_another(self.choice.entry),
+            gone=self.choice.gone,
             plan=prepared.mount_plan,
             workspace=working_dir,
             sender=sender,

@@ -110,6 +110,7 @@ def session_opened(
         **parts.sender.stamp(),
         bundle=parts.bundle,
         of_project=parts.of_project,
+        gone=parts.gone if resumed else "",
         cwd=str(parts.workspace),
         directory=str(store.folder),
         **store.called(),

@@ -84,6 +84,8 @@ class ConversationState(Handlers):
         self._opened_as = ""
         self._refused: tuple[str, ...] = ()
         self._divider = ""
+        self._gone = False
+        """Whether the bundle of what was resumed is not there any more."""
         self._told: deque[HostEvent] = deque(maxlen=_TOLD)
         self._replaying = False
 
@@ -306,6 +308,10 @@ class ConversationState(Handlers):
         self.failures.opened(event)
         if event.resumed and not same:
             self._divider = _RESUMED + (f" · {event.bundle}" if event.bundle else "")
+            if event.gone:
+                gone = one_line(event.gone, 100)
+                self._divider += f", since its own bundle {gone} is not there any more"
+            self._gone = bool(event.gone)
         elif previous and previous != event.bundle:
             # A bundle with a folder of its own, as the demo, leaves it behind.
             where = f" · works in {one_line(event.cwd, 200)} now" if event.cwd != folder else ""
@@ -349,7 +355,8 @@ class ConversationState(Handlers):
         if self._divider and self._said_something():
             mine = self._divider.startswith(_RESUMED) and not elsewhere
             broken = mine and self._is_broken_off()
-            self._note(self._divider + (_BROKEN_OFF if broken else ""))
+            level: events.Level = "warning" if mine and self._gone else "info"
+            self._note(self._divider + (_BROKEN_OFF if broken else ""), level=level)
             self._divider = ""
 
     def _is_broken_off(self) -> bool:
