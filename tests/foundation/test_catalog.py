@@ -170,7 +170,8 @@ def test_a_configured_bundle_that_is_gone_gives_the_default_and_a_notice(tmp_pat
     choice = catalog(tmp_path, active="gone").choose(default="d")
     assert choice.entry.name == "d"
     assert choice.notice == "There is no bundle 'gone' any more; using 'd'"
-    assert choice.gone == "gone"
+    assert choice.gone == ""
+    assert catalog(tmp_path).choose(resumed="bundle:own", default="d").gone == "own"
 
 
 def test_a_requested_bundle_that_is_not_there_is_an_error_with_those_that_are(
