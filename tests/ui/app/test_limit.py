@@ -107,6 +107,13 @@ async def test_a_price_nobody_knows_is_shown_as_that_and_never_as_nothing() -> N
         assert "a lot is no limit" in drive.text() and not drive.client.named("set_limit")
 
 
+async def test_a_limit_of_nothing_is_refused_and_takes_none_away() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.write("/limit 0")
+        await drive.press("enter")
+        assert "0 is no limit" in drive.text() and not drive.client.named("set_limit")
+
+
 @pytest.mark.parametrize(
     ("text", "limit"),
     [

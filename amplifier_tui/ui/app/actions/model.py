@@ -73,7 +73,7 @@ def effort(app: SessionApp, client: SessionClient, state: SessionState, level: s
         app.say(f"There is no effort {level}: {', '.join(levels)}.", "warning")
 
 
-_OFF = ("off", "none", "0")
+_OFF = ("off", "none")
 
 
 @in_session
