@@ -80,6 +80,16 @@ def load_keys(home: Path, environ: MutableMapping[str, str]) -> KeysReport:
     return report
 
 
+def stored_key(home: Path, name: str) -> str | None:
+    """Return what `keys.env` has under a name; None where it has nothing, or can't be read."""
+    try:
+        text = read_regular(home / "keys.env").decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
+    pairs = (_parse(line) for line in text.split("\n"))
+    return dict(pair for pair in pairs if pair is not None).get(name)
+
+
 def set_key(home: Path, name: str, value: str) -> None:
     """Add or replace a key; other lines and comments stay.
 

@@ -343,7 +343,7 @@ class SessionOpener(SessionCommands):
             kept = f"It works, but it counts for this run only: {error}"
         if self._live is live:
             await self._go_on_in(live, reference)
-        self._say("info", kept, "setup")
+        self._say("warning" if attempt.shadowed else "info", kept, "setup")
 
     async def _try_out(self, live: LiveSession, reference: str, names: Collection[str]) -> str:
         """Open a bundle behind the session on screen, and ask the providers that read variables.

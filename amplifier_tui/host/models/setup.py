@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.dicts import module_key
-from amplifier_tui.foundation.settings.keys import set_key
+from amplifier_tui.foundation.settings.keys import set_key, stored_key
 from amplifier_tui.foundation.trust.keys.addresses import reads_variable
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.paths import amplifier_home
@@ -17,7 +17,10 @@ class Trial:
     """Variables that are being tried; they stay in the environment where that `works`."""
 
     variables: Mapping[str, str]
+    before: Mapping[str, str | None]
     works: bool = False
+    shadowed: tuple[str, ...] = ()
+    """Those that count for this run only, once they are kept: the environment has others."""
 
     def keep(self) -> str:
         """Write them into `keys.env`, and return what was done.
@@ -27,10 +30,18 @@ class Trial:
             ValueError: A name is no variable's, or a value is no line.
         """
         home = amplifier_home()
+        # What was there and is not of the file is there again when the program starts.
+        won = [name for name, was in self.before.items() if was and was != stored_key(home, name)]
+        won = [name for name in won if self.before[name] != self.variables[name]]
         for name, value in self.variables.items():
             set_key(home, name, value)
         names = " and ".join(self.variables)
-        return f"{names} kept in {home / 'keys.env'}, readable by you alone"
+        kept = f"{names} kept in {home / 'keys.env'}, readable by you alone"
+        self.shadowed = tuple(won)
+        if not won:
+            return kept
+        theirs = " and ".join(won)
+        return f"From the next start on {theirs} of the environment wins: unset it there. {kept}"
 
 
 @contextmanager
@@ -41,7 +52,7 @@ def trial(variables: Mapping[str, str]) -> Iterator[Trial]:
         ValueError: A name or a value can't be a variable's.
     """
     before = {name: os.environ.get(name) for name in variables}
-    attempt = Trial(variables)
+    attempt = Trial(variables, before)
     try:
         os.environ.update(variables)
         yield attempt

@@ -8,6 +8,7 @@ from importlib import import_module
 
 import pytest
 
+from amplifier_tui.foundation.settings.keys import set_key
 from amplifier_tui.host.events import Failed, ModeChanged, Notice, SessionOpened
 from amplifier_tui.host.models.local_servers import find_local_servers, no_server, server_at
 from amplifier_tui.host.models.setup import trial
@@ -213,3 +214,24 @@ async def test_another_program_on_a_usual_port_hides_no_server(
         odd_port = odd.sockets[0].getsockname()[1]
         (found,) = await find_local_servers({"vLLM": odd_port, "Ollama": port})
     assert found.name == "Ollama"
+
+
+def test_a_key_that_the_environment_has_another_of_is_said_to_count_for_this_run_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-old-of-the-shell-1")
+    with trial({"ANTHROPIC_API_KEY": KEY}) as attempt:
+        attempt.works = True
+    said = attempt.keep()
+    assert said.startswith("From the next start on ANTHROPIC_API_KEY of the environment wins")
+    assert "unset it there" in said and attempt.shadowed == ("ANTHROPIC_API_KEY",)
+
+
+def test_a_key_of_the_file_that_is_replaced_is_in_nobodys_shadow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    set_key(amplifier_home(), "ANTHROPIC_API_KEY", "sk-old-of-the-file-1")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-old-of-the-file-1")
+    with trial({"ANTHROPIC_API_KEY": KEY}) as attempt:
+        attempt.works = True
+    assert attempt.keep().startswith("ANTHROPIC_API_KEY kept in ") and not attempt.shadowed
