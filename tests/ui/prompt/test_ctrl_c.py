@@ -26,9 +26,15 @@ async def test_a_selection_is_copied_and_that_is_said() -> None:
         assert drive.draft == ""
 
 
-async def test_what_was_dragged_over_in_the_conversation_is_copied_and_that_is_said() -> None:
-    async with running() as drive:
+@pytest.mark.parametrize("pane", ["", "f2", "f3", "f4"])
+async def test_what_was_dragged_over_in_the_conversation_is_copied_and_that_is_said(
+    pane: str,
+) -> None:
+    async with running(size=(120, 36)) as drive:
         await drive.push(TURN)
+        if pane:
+            await drive.press(pane)
+            await drive.until(lambda: drive.app.main.focused_pane() is not None)
         view = drive.app.screen.query_one(TranscriptView)
         rows = [view.render_line(y).text for y in range(view.size.height)]
         y = next(at for at, row in enumerate(rows) if "hello" in row)

@@ -339,7 +339,9 @@ class MainScreen(SessionScreen):
 
     def action_copy_text(self) -> None:
         """Mean with Textual's own ctrl+c, heard outside of the prompt, what it means in it."""
-        self.call_next(self.prompt.input.run_action, "copy_clear_or_quit")
+        # Within the prompt: what is sent from in here would get no further than this screen.
+        field = self.prompt.input
+        field.call_next(field.run_action, "copy_clear_or_quit")
 
     def action_escape(self) -> None:
         """One meaning at a time: close what is open, go back to the prompt, stop the turn."""
