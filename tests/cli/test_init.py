@@ -71,6 +71,20 @@ def test_options_answer_every_step_without_a_terminal(
     assert not (amplifier_home() / "keys.env").exists()
 
 
+def test_it_says_which_vendor_answers_in_place_of_the_chosen_one(
+    openai: LoopbackServer, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    openai.script.add("ready", "ready")
+    assert run(["init", "--provider", "openai", *REST]) == 0
+    assert "answers first" not in capsys.readouterr().out
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-1234567890")
+    assert run(["init", "--provider", "openai", *REST]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Anthropic answers first where a bundle has both" in said
+    assert "/model changes to openai" in said
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -30,6 +30,7 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
     small request, and kept in keys.env, readable by you alone. Run it again to change anything.
     """
     from amplifier_tui.cli.init import steps
+    from amplifier_tui.cli.layout import paragraph
     from amplifier_tui.foundation.workspace import Workspace
     from amplifier_tui.paths import shipped_bundles_dir
 
@@ -48,6 +49,8 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
     wanted = steps.bundle_now(workspace, chosen, asks=asks)
     name = bundle or (steps.pick("What new sessions open with", rows, wanted) if asks else wanted)
     click.echo(f"Bundle {name}: {steps.keep_setting(workspace, 'bundle.active', name)}")
+    if other := steps.who_goes_first(workspace, chosen):
+        click.echo("\n".join(paragraph(other)))
 
     begin = mode or (
         steps.pick("What goes without a question", _MODES, steps.mode_now(workspace))

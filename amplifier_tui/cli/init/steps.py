@@ -241,6 +241,19 @@ def answerer_now(workspace: "Workspace", names: Sequence[str]) -> str:
     return own if is_set else names[0]
 
 
+def who_goes_first(workspace: "Workspace", chosen: Answerer) -> str:
+    """Return a sentence about a vendor that answers in place of the chosen one; empty for none."""
+    for name, title, _, variable in _VENDORS:
+        if name == chosen.name:
+            break
+        if (source := _source(workspace, variable)) and chosen.asked:
+            return (
+                f"{title} answers first where a bundle has both, as {variable} is set in {source}: "
+                f"/model changes to {chosen.name} in a session."
+            )
+    return ""
+
+
 def mode_now(workspace: "Workspace") -> str:
     """Return the mode that sessions begin with."""
     return _own(workspace, "mode") or "ask"
