@@ -8,7 +8,9 @@ import pytest
 
 from amplifier_tui.cli.group import run
 from amplifier_tui.host.events import ApprovalRequested, ToolEnded, ToolStarted, TurnEnded
+from tests.host.asking import chat
 from tests.host.driving import Driver, Project, calling
+from tests.servers import LoopbackServer, ToolUse, reply
 
 CHANGES = {"action": "modify", "data": {"tool_name": "echo", "tool_input": {"text": "other"}}}
 SAME = {"action": "modify", "data": {"tool_name": "echo", "tool_input": {"text": "x"}}}
@@ -72,3 +74,24 @@ def test_a_call_that_is_stopped_at_its_question_is_stopped_with_any_loop(
         ended = next(each for each in driver.of(ToolEnded) if each.tool == "echo")
         assert (ended.ok, ended.denied, ended.interrupted) == (False, False, True)
         assert "stopped" in ended.error
+
+
+def test_a_call_without_readable_arguments_or_without_a_tool_is_not_run_by_a_new_loop(
+    project: Project, driver: Driver, server: LoopbackServer, tmp_path: Path
+) -> None:
+    assert run(["module", "new", "orchestrator", "own", "--in", str(tmp_path)]) == 0
+    loop = {"module": "loop-own", "source": str(tmp_path / "amplifier-module-loop-own")}
+    server.script.add(
+        reply(ToolUse("echo", '{"text": "x'), ToolUse("nosuch", {"a": 1})), reply("done")
+    )
+    driver.open(
+        project.bundle(
+            providers=[chat(server)], tools=("tool-test",), session={"orchestrator": loop}
+        ),
+        mode="auto",
+    )
+    driver.turn("go")
+    first, second = driver.of(ToolEnded)
+    assert (first.tool, first.ok) == ("echo", False) and "JSON" in first.error
+    assert (second.tool, second.ok) == ("nosuch", False) and "no tool nosuch" in second.error
+    assert not driver.of(ApprovalRequested)
