@@ -35,6 +35,21 @@ def test_it_is_made_beside_the_checkout_on_a_branch_of_its_own(repository: Path)
     assert second.path == str(repository.with_name("site-more")), "not beside the worktree"
 
 
+def test_none_is_made_without_the_file_of_the_bundle_that_would_be_opened(
+    repository: Path, tmp_path: Path
+) -> None:
+    bundle = repository / ".amplifier" / "bundles" / "mine.md"
+    bundle.parent.mkdir(parents=True)
+    bundle.write_text("---\n---\n")
+    with pytest.raises(WorktreeError, match=r"commit \.amplifier"):
+        make_worktree(repository, "fix", bundle)
+    assert not repository.with_name("site-fix").exists()
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "bundle")
+    assert make_worktree(repository, "fix", bundle).branch == "amplifier/fix"
+    assert make_worktree(repository, "more", tmp_path / "elsewhere.md").branch == "amplifier/more"
+
+
 def test_it_is_removed_with_its_branch_where_nothing_is_lost(repository: Path) -> None:
     card = make_worktree(repository, "fix")
     path = Path(card.path)

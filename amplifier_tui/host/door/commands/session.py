@@ -191,7 +191,9 @@ class SessionCommands(SessionHolder):
             raise RuntimeError(str(error)) from error
 
     async def make_worktree(self, name: str) -> WorktreeCard:
-        return await asyncio.to_thread(worktrees.make_worktree, self._session.workspace, name)
+        live = self._session
+        bundle = live.modules.sources.prepared.bundle.source_file
+        return await asyncio.to_thread(worktrees.make_worktree, live.workspace, name, bundle)
 
     async def worktree(self) -> WorktreeCard:
         return await asyncio.to_thread(worktrees.find_worktree, self._session.workspace)

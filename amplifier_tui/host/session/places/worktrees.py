@@ -39,16 +39,17 @@ class CheckoutPlace(NamedTuple):
         return self.common.parent if self.common.name == ".git" else None
 
 
-def make_worktree(folder: Path, name: str) -> WorktreeCard:
+def make_worktree(folder: Path, name: str, bundle: Path | None = None) -> WorktreeCard:
     """Check the commit of a folder's checkout out beside that, on a new branch. Blocking.
 
     The new folder is called like the original one, a hyphen and the name.
 
     Args:
         name: Of the branch, after the prefix; what a file name should not have becomes a hyphen.
+        bundle: The file of what is to be opened there, where that is known.
 
     Raises:
-        WorktreeError: It can't be made.
+        WorktreeError: It can't be made, or would not have the bundle.
     """
     place = place_of(folder)
     name = re.sub(r"[^\w.-]+|\.\.+", "-", name).strip("-.")[:_LONGEST_NAME].strip("-.")
@@ -57,6 +58,12 @@ def make_worktree(folder: Path, name: str) -> WorktreeCard:
     refuse_filters(folder)
     if git_output_now(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
         raise WorktreeError("The repository has no commit yet: commit something first")
+    if bundle is not None and bundle.is_relative_to(place.top):
+        file = bundle.relative_to(place.top).as_posix()
+        if git_output_now(place.top, "cat-file", "-e", f"HEAD:{file}") is None:
+            raise WorktreeError(
+                f"The worktree would not have the bundle of this session: commit {file} first"
+            )
     original = place.main or place.top
     branch, path = WORKTREE_PREFIX + name, original.with_name(f"{original.name}-{name}")
     if path.exists() or path.is_symlink():
