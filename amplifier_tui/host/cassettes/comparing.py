@@ -274,6 +274,9 @@ def _verdict(call: TapedCall) -> str:
     taped, fault = call.decision, call.error.type if call.error is not None else ""
     if taped is None and fault in ("unknown_tool", "invalid_arguments", "stopped"):
         return ""
+    if taped is None and call.result is None and call.error is None:
+        # A loop told nothing of it, in a cassette of before decisions were looked up even so.
+        return ""
     if taped is None:
         return _BY_A_HOOK if fault == "denied" else "goes"
     return " ".join(

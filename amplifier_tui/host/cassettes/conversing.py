@@ -16,6 +16,7 @@ from amplifier_tui.base.text import with_remedy
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
     CassetteError,
+    TapedAgent,
     TapedCall,
     TapedCompaction,
     TapedEnd,
@@ -46,6 +47,7 @@ from amplifier_tui.host.events import (
     QuestionsAsked,
     SessionClosed,
     SessionOpened,
+    ToolEnded,
     TrustAsked,
     TurnEnded,
     TurnStarted,
@@ -55,6 +57,9 @@ from amplifier_tui.host.redaction import Redactor
 PATIENCE: Final = 600.0
 """Seconds a turn may take."""
 _CLOSING: Final = 10.0
+_BESIDE: Final = 10.0
+"""Seconds a stop waits for calls that ended before it; today's loop may not begin them."""
+_NOT_ENDED: Final = frozenset({"stopped", "interrupted"})
 _ANSWERED: Final = ("user", "nobody")
 _UNDECIDED: Final = "The cassette holds no decision about this call"
 
@@ -174,6 +179,10 @@ class _Conversation:
         self.refused: list[str] = []
         self.failure = ""
         self._changed: set[str] = set()
+        self._agents: dict[str, str] = {each.id: each.name for each in cassette.of(TapedAgent)}
+        self._ended: set[str] = set()
+        self._stops: list[tuple[ApprovalRequested, set[str], float]] = []
+        """Questions at which to stop, after which calls have ended, and until when to wait."""
         playback.steer = client.steer
         playback.interrupt = lambda: client.interrupt(True)
 
@@ -215,6 +224,7 @@ class _Conversation:
 
     def _turn(self, turn: int, prompt: TapedPrompt) -> None:
         self._playback.turn = turn
+        self._stops.clear()
         if prompt.text:
             text = self._playback.names.put_in(prompt.text)
             self._client.submit(text, self._playback.attachments(prompt.attachments))
@@ -242,9 +252,12 @@ class _Conversation:
                 self._take(event, what)
                 if over(event):
                     return
+            self._stop_where_due()
             self._news.clear()
             self._waiting += self._client.drain()
-            if not self._waiting and not self._news.wait(max(0.0, deadline - monotonic())):
+            first = min((deadline, *(until for _, _, until in self._stops)))
+            come = self._waiting or self._news.wait(max(0.0, first - monotonic()))
+            if not come and monotonic() >= deadline:
                 raise ReplayError(f"It did not {what} within {PATIENCE:g} s")
 
     def _take(self, event: HostEvent, what: str) -> None:
@@ -258,6 +271,8 @@ class _Conversation:
                 self._client.answer_trust(event.request_id, TrustDecision())
             case ApprovalRequested():
                 self._decide(event)
+            case ToolEnded():
+                self._ended.add(event.call_id)
             case QuestionsAsked():
                 self._client.answer_questions(event.request_id, QuestionsReply("unavailable"))
             case LimitAsked():
@@ -278,7 +293,7 @@ class _Conversation:
         if taped is not None and taped.by == "timeout":
             self._client.decide(asked.request_id, Decision(allow=False, expired=True))
             return
-        if taped is None or taped.by not in _ANSWERED:
+        if taped is None or taped.by not in (*_ANSWERED, "stop"):
             self._client.decide(asked.request_id, Decision(allow=False, reason=_UNDECIDED))
             return
         changes = taped.changed_to is not None and asked.call_id not in self._changed
@@ -289,6 +304,9 @@ class _Conversation:
             if not problem:
                 return
             self._playback.missed.append(f"call {asked.call_id}: {problem}")
+        if taped.by == "stop":
+            self._stops.append((asked, self._beside(asked.call_id), monotonic() + _BESIDE))
+            return
         self._client.decide(
             asked.request_id,
             Decision(
@@ -298,6 +316,34 @@ class _Conversation:
                 unasked=taped.by == "nobody",
             ),
         )
+
+    def _beside(self, call: str) -> set[str]:
+        """Return the calls of the same answer that had ended when it was stopped."""
+        answer = call.rpartition(".")[0]
+        return {
+            each.id
+            for each in self._calls.values()
+            if each.id.rpartition(".")[0] == answer
+            and (each.error.type not in _NOT_ENDED if each.error else each.result is not None)
+        }
+
+    def _stop_where_due(self) -> None:
+        """Stop at the questions at which the user did, once what ran beside them has ended."""
+        for stop in tuple(self._stops):
+            asked, beside, until = stop
+            if not beside <= self._ended and monotonic() < until:
+                continue
+            self._stops.remove(stop)
+            if self._is_alone(self._calls[asked.call_id]):
+                self._client.stop_agent(asked.agent)
+            else:
+                self._client.interrupt()
+
+    def _is_alone(self, call: TapedCall) -> bool:
+        """Whether the agent that made a call was stopped, and not the turn."""
+        name = self._agents.get(call.id.rpartition("/")[0])
+        decision = call.decision
+        return bool(name and decision and decision.reason == f"{name} was stopped")
 
 
 def _is_compacted(event: HostEvent) -> bool:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -116,7 +117,7 @@ class SessionRecorder:
             raise CassetteError(
                 f"{self._folder.name} has no event log of this program with a turn in it"
             )
-        self._stop_open()
+        self._stop_open(inf)
         if self._asked and not any(row["kind"] == "answer" for row in self._rows):
             raise self._untold()
         modes = [str(row["mode"]) for row in self._rows if row.get("mode")]
@@ -157,6 +158,7 @@ class SessionRecorder:
             case "context:budget":
                 self._model(data)
             case "provider:request":
+                self._settle(name, lane, _time(row))
                 lane.asked = "deny" not in judged.values()
                 self._provider(data)
                 if STEER_HOOK in judged and (steer := self._notes.steered()) is not None:
@@ -190,7 +192,7 @@ class SessionRecorder:
 
     def _begins(self, name: str, lane: _Lane, row: Data) -> None:
         if name == MAIN_LANE:
-            self._stop_open()
+            self._stop_open(_time(row))
             self._turn += 1
             self._begun = _time(row)
             lane.run = f"{self._turn}."
@@ -224,7 +226,7 @@ class SessionRecorder:
     def _ends(self, lane: _Lane, data: Data, row: Data) -> None:
         if lane.asked and data.get("status") == "completed":
             raise self._untold()
-        self._stop_open()
+        self._stop_open(_time(row))
         self._add(
             "end",
             str(self._turn),
@@ -233,9 +235,10 @@ class SessionRecorder:
             seconds=round(max(0.0, _time(row) - self._begun), 2),
         )
 
-    def _stop_open(self) -> None:
+    def _stop_open(self, now: float) -> None:
         """Note the requests that were never answered: the turn was stopped."""
-        for lane in self._lanes.values():
+        for name, lane in self._lanes.items():
+            self._settle(name, lane, now)
             if lane.asked and lane.run:
                 self._add("answer", lane.place, interrupted=True)
                 lane.answers += 1
@@ -334,13 +337,23 @@ class SessionRecorder:
             case "tool:error":
                 line["error"] = _fault(data)
         if event in ("tool:post", "tool:error"):
-            decided, mode = self._notes.decided(name, call_id, _time(row))
-            if decided:
-                line["decision"] = decided
-            if mode is not None:
-                self._line.setdefault("mode", mode)
+            self._decided(name, call_id, line, _time(row))
             began = lane.begun.pop(call_id, _time(row))
             line["seconds"] = round(max(0.0, _time(row) - began), 2)
+
+    def _decided(self, name: str, call_id: str, line: Data, until: float) -> None:
+        """Note what was decided about a call."""
+        decided, mode = self._notes.decided(name, call_id, until)
+        if decided:
+            line["decision"] = decided
+        if mode is not None:
+            self._line.setdefault("mode", mode)
+
+    def _settle(self, name: str, lane: _Lane, until: float) -> None:
+        """Note what was decided about calls that did not run, of which not every loop tells."""
+        for call_id in lane.begun:
+            self._decided(name, call_id, lane.calls[call_id], until)
+        lane.begun.clear()
 
 
 def _judged(row: Data) -> dict[str, str]:
