@@ -118,7 +118,8 @@ def play(cassette: Cassette, order: ReplayOrder, client: SessionClient) -> Repla
         with run.closing():
             run.hold()
         try:
-            found = SessionRecorder(folder, Redactor()).record()
+            recorder = SessionRecorder(folder, Redactor(), in_copy=playback.in_copy)
+            found = recorder.record()
         except CassetteError as error:
             raise ReplayError(f"No turn began: {run.failure or error}") from error
         mounted = TapedModules(modules=dict(sorted(run.modules.items())))

@@ -37,15 +37,21 @@ class RunNames:
 
     Args:
         places: Folders and ids by what stands for them, such as `workspace`.
+        hidden_as: What stands for them in what is recorded, where it is that of another one.
     """
 
-    def __init__(self, places: Mapping[str, str | Path]) -> None:
+    def __init__(
+        self, places: Mapping[str, str | Path], hidden_as: Mapping[str, str] | None = None
+    ) -> None:
+        others = {
+            f"{{{{{name}}}}}": f"{{{{{stands}}}}}" for name, stands in (hidden_as or {}).items()
+        }
         self._known = {f"{{{{{name}}}}}": str(value) for name, value in places.items()}
         self._agents: dict[str, str] = {}
         longest = sorted(self._known.items(), key=lambda item: -len(item[1]))
         # Shorter ones would be found in too much.
         self._hidden = [
-            (re.compile(re.escape(value) + r"(?![\w-])"), stands)
+            (re.compile(re.escape(value) + r"(?![\w-])"), others.get(stands, stands))
             for stands, value in longest
             if len(value) > 3
         ]
@@ -68,11 +74,14 @@ class RunNames:
         return _STANDS.sub(lambda found: known.get(found[0], found[0]), text)
 
 
-def run_names(working_dir: str, project_dir: str, folder: Path) -> RunNames:
+def run_names(
+    working_dir: str, project_dir: str, folder: Path, *, in_copy: bool = False
+) -> RunNames:
     """Return the names of a run.
 
     Args:
         folder: Where its session is stored.
+        in_copy: It works in a copy of its project, or in what stands for it: they are one place.
     """
     return RunNames(
         {
@@ -81,7 +90,8 @@ def run_names(working_dir: str, project_dir: str, folder: Path) -> RunNames:
             "folder": folder,
             "session": folder.name,
             "home": Path.home(),
-        }
+        },
+        {"project": "workspace"} if in_copy else None,
     )
 
 

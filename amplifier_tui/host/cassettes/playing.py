@@ -80,6 +80,7 @@ class Playback:
         turn: The turn that runs.
         requests: What the requests held.
         missed: What was asked of the cassette that it does not hold.
+        in_copy: Whether it works in a copy of its project, or in what stands for it.
         steer, interrupt: Say something to the running turn, and stop it.
     """
 
@@ -100,6 +101,7 @@ class Playback:
         self.turn = 0
         self.requests = RequestNotes()
         self.missed: list[str] = []
+        self.in_copy = False
         self.steer: Callable[[str], object] = lambda _: None
         self.interrupt: Callable[[], object] = lambda: None
         self.names = RunNames({})
@@ -122,12 +124,13 @@ class Playback:
         # What a bundle brings has been copied for this session.
         if self._template is not None or (self.tools == "real" and folder == project):
             scratch = self.folder.with_name("workspace")
+            self.in_copy = folder == project
             folder = copy_workspace(self._template or folder, scratch)
         if self.tools == "real":
             self._workspace = folder
             self._files = digests_of(folder)
         self._place = folder
-        self.names = run_names(str(folder), str(project), self.folder)
+        self.names = run_names(str(folder), str(project), self.folder, in_copy=self.in_copy)
         return folder
 
     def opened(self, session: AmplifierSession) -> None:

@@ -71,16 +71,18 @@ class SessionRecorder:
     Args:
         folder: The session's folder.
         redactor: Takes the secrets out.
+        in_copy: It was a replay in a copy of its project, or in what stood for it.
 
     Attributes:
         secrets: How many were taken out.
     """
 
-    def __init__(self, folder: Path, redactor: Redactor) -> None:
+    def __init__(self, folder: Path, redactor: Redactor, *, in_copy: bool = False) -> None:
         self._folder = folder
         self._masking = Masking(redactor)
         self._card = read_metadata(folder)
-        self._names = run_names(self._card.working_dir, self._card.project_dir, folder)
+        places = self._card.working_dir, self._card.project_dir
+        self._names = run_names(*places, folder, in_copy=in_copy)
         self._notes = SessionNotes(folder)
         self._lanes: dict[str, _Lane] = defaultdict(_Lane)
         self._rows: list[Data] = []
