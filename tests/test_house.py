@@ -232,3 +232,13 @@ def _own_lines(path: Path, tree: ast.Module) -> list[str]:
         for number, line in enumerate(lines, 1)
         if number not in quiet and line.strip("()[]{}, ")
     ]
+
+
+def test_no_pattern_looks_behind_at_the_beginning_of_a_possessive_group() -> None:
+    """Where such a group does not match, Python 3.11.0 to 3.11.4 go on at a wrong place."""
+    group = re.compile(r"\(\?:\(\?<[=!](?:[^()]|\([^()]*\))*\)(?:[^()]|\([^()]*\))*\)[?*+}]\+")
+    assert group.search(r"a(?:(?<=[@/])[\w:]++)?+b")
+    found = [
+        path for path in SOURCE.rglob("*.py") if group.search(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []

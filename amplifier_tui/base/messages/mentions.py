@@ -13,7 +13,7 @@ _INLINE: Final = lazy_pattern(r"(?<!`)`[^`\n]+`(?!`)")
 # its words. Possessive, so that `@x@y.z` cannot match a part of `@x` by giving characters back.
 _NAME: Final = r"A-Za-z0-9_:./~\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u052f-"
 _MENTION: Final = lazy_pattern(
-    rf'@(?:"([^"\n]+)"|((?=[{_NAME}\w])[{_NAME}]*+(?:(?<=[@/])[\w:./~-]++)?+)(?!@))'
+    rf'@(?:"([^"\n]+)"|((?=[{_NAME}\w])[{_NAME}]*+(?:(?<=[@/])[\w:./~-]*+|(?<![@/])))(?!@))'
 )
 _RANGE: Final = r"L?(\d{1,9})(?:-L?(\d{1,9}))?"
 _LINES_IN: Final = lazy_pattern(rf"(.+?):{_RANGE}[.:]*")
