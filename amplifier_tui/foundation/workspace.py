@@ -199,7 +199,9 @@ class Workspace(ProjectBundles):
         """
         review = self.review(trust)
         while True:
-            bundle, fetch = await self._load_named(name, review, progress, locked=False)
+            bundle, fetch = await self._load_named(
+                name, review, progress, locked=False, renews=True
+            )
             if bundle.skipped:
                 first = bundle.skipped[0]
                 kind = TrustRefusedError if first.kind == "refused" else BundleError
@@ -237,7 +239,9 @@ class Workspace(ProjectBundles):
 
         review, lock = self.review(trust), self.lock
         while True:
-            bundle, fetch = await self._load_named(name, review, progress, locked=False)
+            bundle, fetch = await self._load_named(
+                name, review, progress, locked=False, renews=not check_only
+            )
             sources = self._registry(fetch, persist=False).source_resolver
             rows = await look(bundle, sources, lock)
             # Even to look whether something is newer reaches for a repository.

@@ -291,6 +291,27 @@ async def test_a_lock_pins_what_a_bundle_resolved_to(
     assert renewed.sources[repo.uri()].commit == repo.git("rev-parse", "HEAD")
 
 
+@pytest.mark.parametrize(
+    "broken", [{"bundle.yaml": "bundle: {name: r\n"}, {"other.yaml": "bundle: {name: r}"}]
+)
+async def test_an_update_mends_what_was_fetched_with_a_mistake(
+    project: Path, own_home: Path, tmp_path: Path, broken: dict[str, str]
+) -> None:
+    repo = GitRepo.create(tmp_path / "repo", broken)
+    space = workspace(project)
+    for _ in range(2):
+        with pytest.raises(BundleError) as caught:
+            await space.load(repo.uri(), trust=allow)
+        assert f"bundle update {repo.uri()} fetches it anew" in caught.value.remedy
+    with pytest.raises(BundleError):
+        await space.update(repo.uri(), trust=allow)
+    repo.commit({"bundle.yaml": "bundle: {name: r, version: 1}"})
+    with pytest.raises(BundleError):
+        await space.load(repo.uri(), trust=allow)
+    await space.update(repo.uri(), trust=allow)
+    assert (await space.load(repo.uri(), trust=allow)).name == "r"
+
+
 async def test_what_is_missing_cannot_be_locked(project: Path, own_home: Path) -> None:
     user_bundle(own_home, "b", "includes: [./gone.yaml]\n")
     with pytest.raises(BundleError, match="Cannot lock"):

@@ -14,6 +14,7 @@ from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry, named_b
 from amplifier_tui.foundation.exceptions import (
     BundleError,
     BundleNotFoundError,
+    TrustRefusedError,
 )
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
@@ -186,11 +187,13 @@ class ProjectBundles:
         *,
         locked: bool = True,
         whole: bool = False,
+        renews: bool = False,
     ) -> tuple[Bundle, FetchContext]:
         """Load a bundle, once everything that has to be asked about it was asked.
 
         Args:
             whole: Ask about what opening it would do, and not only about what is fetched.
+            renews: Where it can't be loaded, fetch once more what of it was fetched before.
         """
         entry = await asyncio.to_thread(lambda: self.catalog().find(name))
         if entry is None:
@@ -210,15 +213,38 @@ class ProjectBundles:
                     await asyncio.to_thread(review_servers, bundle, review)
                 if whole and review.collects:
                     anew = await self._collect(bundle, review, fetch)
-            except BundleError:
+            except BundleError as error:
                 # It may have failed for the very thing that is to be asked about.
-                if not await review.settle():
+                if await review.settle():
+                    continue
+                if not fetch.resolved or not self._is_fetched(error):
                     raise
+                if not renews:
+                    error.remedy = (
+                        "It was fetched so: once that is mended where it is from, "
+                        f"amplifier-tui bundle update {name} fetches it anew."
+                    )
+                    raise
+                # It may be mended by now.
+                try:
+                    sources = self._registry(fetch, persist=False).source_resolver
+                    for uri in tuple(fetch.resolved):
+                        await sources.update(uri)
+                except TrustRefusedError:
+                    if not await review.settle():
+                        raise
+                else:
+                    renews = False
+                    failed.clear()
             else:
                 if not await review.settle() and not anew:
                     if not whole:
                         await asyncio.to_thread(review.keep_fetched, fetch.resolved)
                     return bundle, fetch
+
+    def _is_fetched(self, error: BundleError) -> bool:
+        """Whether an error is about a file that was fetched, or about none that is known."""
+        return error.path is None or Path(error.path).is_relative_to(self.home / "cache")
 
     def _registry(
         self, fetch: FetchContext, *, settings: Settings | None = None, persist: bool = True
