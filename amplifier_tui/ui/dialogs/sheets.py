@@ -50,7 +50,10 @@ class PlanSheet(Sheet[None]):
         yield KeyRow((KeyChoice("esc", "Close", "close"),))
 
     def state_changed(self) -> None:
-        """Show the plan as it is now, from where it was read."""
+        """Show the plan as it is now, from where it was read; give way to who asks the user."""
+        if self._state.approvals.pending or self._state.questions.pending:
+            self.finish(None)
+            return
         if self._state.todo.items == self._items or not self.query(ScrollLines):
             return
         self._items = self._state.todo.items

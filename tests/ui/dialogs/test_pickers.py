@@ -10,6 +10,7 @@ from amplifier_tui.host.client import (
 )
 from amplifier_tui.host.events import Notice, ReportItem, TodoChanged, TodoItem
 from amplifier_tui.ui.app.themes import AUTO, DEFAULT_THEME
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
 from amplifier_tui.ui.dialogs.modules.commands import (
     CommandPalette,
@@ -28,6 +29,7 @@ from amplifier_tui.ui.state.formats import ago
 from tests.ui.dialogs.test_bundle_picker import HOSTILE, SIZES, bundles
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
+from tests.ui.requests import ask, resolved
 
 # --- sessions --------------------------------------------------------------------------------
 
@@ -304,9 +306,11 @@ async def test_the_plan_is_shown_with_its_state() -> None:
         await drive.settle()
         text = drive.text()
         assert "2 of 2" in text and "✓ Write" in text and "Test" not in text
-        assert "esc  Close" in text
-        await drive.press("escape")
+        await drive.push(ask())
+        await drive.dialog(ApprovalDialog)
+        await drive.push(resolved())
         await drive.closed()
+        assert "esc  Close" in text
 
 
 async def test_the_session_can_be_named() -> None:
