@@ -62,6 +62,15 @@ def test_it_is_removed_with_its_branch_where_nothing_is_lost(repository: Path) -
     assert (repository / "one.txt").exists()
 
 
+def test_a_program_that_was_started_in_it_is_in_the_checkout_afterwards(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = make_worktree(repository, "fix")
+    monkeypatch.chdir(Path(card.path) / "docs")
+    remove_worktree(Path(card.path))
+    assert Path.cwd() == repository
+
+
 @pytest.mark.parametrize(
     ("doing", "work"),
     [

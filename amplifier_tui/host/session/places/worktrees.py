@@ -1,5 +1,6 @@
 """Git worktrees of the program's own: a session may work in one beside the user's checkout."""
 
+import os
 import re
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -134,6 +135,9 @@ def remove_worktree(folder: Path) -> WorktreeCard:
     if card.work:
         raise WorktreeError(f"{card.path} has {card.work}: it stays")
     common = place_of(folder).common
+    if card.original and Path.cwd().is_relative_to(card.path):
+        # The program was started there: nothing can be opened from a folder that is gone.
+        os.chdir(card.original)
     # Without `--force` git looks for itself that nothing was changed in between.
     remove = ("worktree", "remove", "--", card.path)
     _change("removed", common, *remove)

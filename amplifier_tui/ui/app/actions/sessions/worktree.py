@@ -173,7 +173,7 @@ def _ask_to_remove(app: SessionApp, client: SessionClient, card: WorktreeCard) -
         return
     from amplifier_tui.ui.dialogs.questions import Confirm
 
-    question = f"To remove the worktree {one_line(card.path, 200)}? All work in it is elsewhere too"
+    question = f"Remove the worktree {one_line(card.path, 200)}? All work in it is elsewhere too"
     if card.ignored:
         question += f", but for {card.ignored} files that git ignores"
     link = app.tabs.shown
