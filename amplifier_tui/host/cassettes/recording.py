@@ -57,6 +57,7 @@ class _Lane:
     begun: dict[str, float] = field(default_factory=dict)
     calls: dict[str, Data] = field(default_factory=dict)
     asked: bool = False
+    sent: bool = False
     ended: list[str] = field(default_factory=list)
 
     @property
@@ -161,12 +162,12 @@ class SessionRecorder:
                 self._model(data)
             case "provider:request":
                 self._settle(name, lane, _time(row))
-                lane.asked = "deny" not in judged.values()
+                lane.asked, lane.sent = "deny" not in judged.values(), False
                 self._provider(data)
                 if STEER_HOOK in judged and (steer := self._notes.steered()) is not None:
                     self._add("steer", lane.place, text=steer)
             case "llm:request":
-                self._asked = True
+                self._asked = lane.sent = True
                 self._said[str(data.get("request_id"))] = []
             case "llm:stream_block_delta":
                 said = self._said.get(str(data.get("request_id")))
@@ -226,7 +227,8 @@ class SessionRecorder:
         )
 
     def _ends(self, lane: _Lane, data: Data, row: Data) -> None:
-        if lane.asked and data.get("status") == "completed":
+        # A request that a person refused was none that went out.
+        if lane.asked and lane.sent and data.get("status") == "completed":
             raise self._untold()
         self._stop_open(_time(row))
         self._add(

@@ -86,6 +86,14 @@ def test_a_turn_that_was_completed_without_an_answer_is_one_of_such_a_loop(tmp_p
         recorded(logged(tmp_path / "s", *ANSWER[:4], end))
 
 
+def test_a_request_that_was_refused_at_a_question_is_none_that_nobody_answered(
+    tmp_path: Path,
+) -> None:
+    end = ("execution:end", {"response": "It was denied.", "status": "completed"})
+    cassette = recorded(logged(tmp_path / "s", *ANSWER[:3], end))
+    assert [each.interrupted for each in cassette.of(TapedAnswer)] == [True]
+
+
 def test_an_answer_of_another_form_is_taken_as_far_as_it_goes(tmp_path: Path) -> None:
     odd: tuple[dict[str, Any], ...] = (
         {"response": "Hello."},
