@@ -21,7 +21,11 @@ _SCHEMES = frozenset(("http", "https"))
 
 
 class AskLine(Sheet[str]):
-    """Returns the line, stripped; None when it was closed or, unless `blank`, left empty."""
+    """Returns the line, stripped; None when it was closed or, unless `blank`, left empty.
+
+    Args:
+        needed: What is said of an empty line in place of closing; empty to close.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
     AUTO_FOCUS = "#line"
@@ -42,12 +46,14 @@ class AskLine(Sheet[str]):
         verb: str = "Save",
         masked: bool = False,
         blank: bool = False,
+        needed: str = "",
     ) -> None:
         super().__init__()
         self._about = about
         self._verb = verb
         self._masked = masked
         self._blank = blank
+        self._needed = needed
         self._label = label
         self._limit = limit
         self._value = value
@@ -63,7 +69,7 @@ class AskLine(Sheet[str]):
                 # What is there is mostly changed, not replaced.
                 select_on_focus=False,
             )
-        if self._about:
+        if self._about or self._needed:
             yield Static(self._about, id="about", markup=False)
         yield KeyRow((KeyChoice("enter", self._verb, "save"), KeyChoice("esc", "Close", "close")))
 
@@ -75,6 +81,9 @@ class AskLine(Sheet[str]):
     def action_save(self) -> None:
         """Return the line."""
         line = self.query_one(Input).value.strip()
+        if not line and self._needed:
+            self.query_one("#about", Static).update(Content.styled(self._needed, "$text-warning"))
+            return
         self.finish(line if line or self._blank else None)
 
 

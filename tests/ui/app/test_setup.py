@@ -153,3 +153,21 @@ async def test_a_key_that_is_pasted_before_its_provider_is_chosen_is_kept_and_no
         await drive.press("enter")
         await drive.closed()
         assert client.named("set_up") == [({"OPENAI_API_KEY": "sk-secret-3"}, "")]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_an_empty_key_is_said_and_the_field_stays_for_the_one_that_is_pasted_next(
+    size: tuple[int, int],
+) -> None:
+    client = FakeClient(on_open=[opened(), NO_PROVIDER])
+    async with running(client, size=size) as drive:
+        await drive.press("ctrl+x", "number_sign")
+        await drive.dialog(AskLine)
+        await drive.press("space", "enter")
+        await drive.until(lambda: "Nothing was entered yet" in drive.text())
+        drive.app.post_message(Paste("sk-secret-7"))
+        await drive.until(lambda: "•" in drive.text())
+        await drive.press("enter")
+        await drive.closed()
+        assert client.named("set_up") == [({"ANTHROPIC_API_KEY": "sk-secret-7"}, "")]
+        assert not client.named("submit")

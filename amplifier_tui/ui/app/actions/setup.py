@@ -66,7 +66,10 @@ def _ask_for(app: SessionApp, client: SessionClient, name: str, pasted: str = ""
         "It is tried with one small request. If that is answered, it is kept in "
         f"{amplifier_home() / 'keys.env'}, readable by you alone."
     )
-    app.ask(AskLine(name, pasted, limit=_KEY_LENGTH, about=about, masked=True), given)
+    # Who pastes a key after this was closed has it in the prompt, and sends it.
+    needed = "Nothing was entered yet. Paste the key here, or close this with esc."
+    line = AskLine(name, pasted, limit=_KEY_LENGTH, about=about, masked=True, needed=needed)
+    app.ask(line, given)
 
 
 @in_open_session
