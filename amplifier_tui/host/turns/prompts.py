@@ -233,7 +233,7 @@ class PromptPath:
             warn(problem)
         for result in failed:
             refused = await asyncio.to_thread(refusal, resolver, result.mention)
-            words = refused or unread(result)
+            words = refused or unread(result, rest)
             if words and str(result.resolved_path) not in images:
                 warn(words)
         blocks = await mentioned_resources(rest, self._coordinator, warn)

@@ -301,6 +301,19 @@ def test_a_mentioned_file_that_does_not_go_along_is_named_and_a_name_is_none(
     assert "mentioned content" in project.rows(opened.session_id)[0]["content"]
 
 
+def test_an_address_and_a_decorator_are_no_files_that_are_missing(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle())
+    driver.turn(
+        "Mail me@example.com and me@my-host.example, ssh me@my-host.example:22, use @pytest.fixture"
+        ' and @app.route. Then read 説明@gone.md, @"gone too.txt", @data/set.bin and @my-set.bin.'
+    )
+    said = [event.text for event in driver.of(Notice) if event.text.startswith("Not read")]
+    names = ("@gone.md", "@gone too.txt", "@data/set.bin", "@my-set.bin.")
+    assert said == [f"Not read: {name}: no such file" for name in names]
+
+
 def test_a_prompt_a_hook_refuses_is_given_back(project: Project, driver: Driver) -> None:
     driver.open(project.bundle(hooks=(("hooks-test", {"deny_prompt": "not on Sundays"}),)))
     assert driver.turn("hello").status == "error"

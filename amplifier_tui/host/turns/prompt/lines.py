@@ -34,17 +34,17 @@ def mentioned_lines(text: str, resolver: Any) -> MentionedLines:
         return found
     rest, at = list[str](), 0
     for mention in lines_mentions(text):
-        if resolver.resolve(mention.whole) is None and _take(mention, resolver, found):
+        if resolver.resolve(mention.whole) is None and _take(mention, text, resolver, found):
             rest += (text[at : mention.start], " ")
             at = mention.end
     return found._replace(rest="".join((*rest, text[at:])))
 
 
-def _take(mention: LinesMention, resolver: Any, found: MentionedLines) -> bool:
+def _take(mention: LinesMention, text: str, resolver: Any, found: MentionedLines) -> bool:
     """Read the lines of a mention; whether it is one of a file."""
     path: Path | None = resolver.resolve(mention.file)
     if path is None:
-        problem = refusal(resolver, mention.file) or missing(mention.file)
+        problem = refusal(resolver, mention.file) or missing(mention.file, text)
         found.problems.extend(filter(None, (problem,)))
         return bool(problem)
     result = read_mentioned(mention.file, path)
