@@ -90,6 +90,24 @@ def stored_key(home: Path, name: str) -> str | None:
     return dict(pair for pair in pairs if pair is not None).get(name)
 
 
+def pasted_value(name: str, text: str) -> str:
+    """Return the value in what was pasted: `export NAME="…"`, in quotes, or as it is.
+
+    Raises:
+        ValueError: It is the line of another variable, or there is nothing in it.
+    """
+    text = text.strip()
+    pair = _parse(text)
+    if pair is not None and pair[0] != name and text.startswith("export "):
+        raise ValueError(f"That is a line of another variable: paste the value of {name} alone")
+    found, value = pair if pair is not None else ("", "")
+    if found != name:
+        value = (_parse(f"{name}={text}") or ("", ""))[1]
+    if not value:
+        raise ValueError(f"There is no value of {name} in what was pasted")
+    return value
+
+
 def set_key(home: Path, name: str, value: str) -> None:
     """Add or replace a key; other lines and comments stay.
 

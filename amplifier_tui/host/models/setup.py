@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.dicts import module_key
-from amplifier_tui.foundation.settings.keys import set_key, stored_key
+from amplifier_tui.foundation.settings.keys import pasted_value, set_key, stored_key
 from amplifier_tui.foundation.trust.keys.addresses import reads_variable
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.paths import amplifier_home
@@ -51,6 +51,7 @@ def trial(variables: Mapping[str, str]) -> Iterator[Trial]:
     Raises:
         ValueError: A name or a value can't be a variable's.
     """
+    variables = {name: pasted_value(name, text) for name, text in variables.items()}
     before = {name: os.environ.get(name) for name in variables}
     attempt = Trial(variables, before)
     try:

@@ -35,6 +35,31 @@ def keyless(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        f'export ANTHROPIC_API_KEY="{KEY}"',
+        f"ANTHROPIC_API_KEY='{KEY}'",
+        f" ANTHROPIC_API_KEY={KEY}",
+        f'"{KEY}"',
+        KEY,
+    ],
+)
+def test_what_surrounds_a_pasted_key_is_no_part_of_it(pasted: str) -> None:
+    with trial({"ANTHROPIC_API_KEY": pasted}) as attempt:
+        assert os.environ["ANTHROPIC_API_KEY"] == KEY
+        attempt.keep()
+    assert f'ANTHROPIC_API_KEY="{KEY}"' in (amplifier_home() / "keys.env").read_text()
+
+
+@pytest.mark.parametrize("pasted", [f'export OPENAI_API_KEY="{KEY}"', '""', "ANTHROPIC_API_KEY="])
+def test_a_line_of_another_variable_and_an_empty_one_are_refused(pasted: str) -> None:
+    wanted = pytest.raises(ValueError, match="ANTHROPIC_API_KEY")
+    with wanted as refused, trial({"ANTHROPIC_API_KEY": pasted}):
+        pass
+    assert KEY not in str(refused.value) and "ANTHROPIC_API_KEY" not in os.environ
+
+
 def keyless_bundle(project: Project, server: LoopbackServer) -> str:
     config = {"base_url": server.url, "max_retries": 0}
     return project.bundle(providers=[{"module": "provider-anthropic", "config": config}])
