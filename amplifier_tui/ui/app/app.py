@@ -44,6 +44,7 @@ from amplifier_tui.ui.terminal.guard import TerminalGuard, end_on_interrupt, han
 from amplifier_tui.ui.terminal.textual_costs import (
     Overlay,
     fill_strips_late,
+    keep_single_timers,
     lay_out_once,
     let_strips_go,
     write_to_the_end,
@@ -102,6 +103,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         let_strips_go()
         fill_strips_late()
         lay_out_once()
+        keep_single_timers()
         write_to_the_end()
         super().__init__(cwd if cwd is not None else Path.cwd())
         columns = [(0, "-narrow"), (MID, "-mid"), (120, "-roomy"), (WIDE, "-wide")]

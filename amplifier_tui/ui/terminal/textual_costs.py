@@ -19,6 +19,7 @@ from textual.drivers._writer_thread import WriterThread
 from textual.geometry import Region, Size
 from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.strip import Strip
+from textual.timer import Timer
 from textual.widget import Widget
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _METHOD = "divide"
 _write_all = WriterThread.run
+_run_timer = Timer._run
 _STRIP_CACHES = {
     name: cache._maxsize
     for name in Strip.__slots__
@@ -181,6 +183,22 @@ def lay_out_once() -> None:
     second call changes nothing.
     """
     vars(Widget)[_SIZED].__defaults__ = (False,)
+
+
+def keep_single_timers() -> None:
+    """Let a timer that fires once do so, however late; a second call changes nothing.
+
+    Textual's timers leave out beats for which it is too late already. The one beat of `set_timer`
+    was left out with them, and what waited for it never came: a short delay is over where the
+    thread has to wait for the processor just as its timer begins.
+    """
+
+    async def _run(timer: Timer) -> None:
+        if timer._repeat == 0:
+            timer._skip = False
+        await _run_timer(timer)
+
+    setattr(Timer, _run.__name__, _run)
 
 
 class SettledScreen(Screen[ScreenResultType]):
