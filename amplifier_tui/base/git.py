@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -44,11 +45,16 @@ _ENVIRONMENT: Final = {
 }
 READING_ENVIRONMENT: Final = {
     **{name: value for name, value in _ENVIRONMENT.items() if name != "LC_ALL"},
-    "GIT_CONFIG_COUNT": "2",
+    "GIT_PAGER": "cat",
+    "GIT_CONFIG_COUNT": "4",
     "GIT_CONFIG_KEY_0": "core.fsmonitor",
     "GIT_CONFIG_VALUE_0": "false",
     "GIT_CONFIG_KEY_1": "diff.autoRefreshIndex",
     "GIT_CONFIG_VALUE_1": "false",
+    "GIT_CONFIG_KEY_2": "core.hooksPath",
+    "GIT_CONFIG_VALUE_2": os.devnull,
+    "GIT_CONFIG_KEY_3": "log.showSignature",
+    "GIT_CONFIG_VALUE_3": "false",
 }
 """Variables under which a git of someone else's command keeps to looking, as far as they can."""
 _KEPT: Final = (
@@ -63,6 +69,7 @@ _SUBMODULE: Final = b"160000 "
 """How `git ls-files --stage` begins the row of a submodule."""
 _MOST_SUBMODULES: Final = 100
 _MOST_INDEX: Final = 64 * 1024 * 1024
+_BRANCHES: Final = "refs/heads/"
 _NONE_SET: Final = 1
 """The exit code of ``git config`` where no setting fits."""
 
@@ -150,6 +157,35 @@ def git_bytes_now(
             late.cancel()
             _end(process)
     return None if failed else output
+
+
+class GitPlace(NamedTuple):
+    """Where a repository stands.
+
+    Attributes:
+        branch: The name of what is checked out; empty for a commit of no branch.
+        commit: Its whole name; empty where there is none yet.
+    """
+
+    branch: str
+    commit: str
+
+
+def git_place_now(folder: Path) -> GitPlace | None:
+    """Return where the repository of a folder stands. Call it from a thread.
+
+    Returns:
+        None where git can't tell, or the folder is in no repository.
+    """
+    found = git_output_now(folder, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
+    if found is None:
+        # Before the first commit, HEAD names a branch that is none yet.
+        name = git_output_now(folder, "symbolic-ref", "--quiet", "HEAD")
+        found = f"\n{name}" if name else None
+    if found is None:
+        return None
+    commit, _, name = found.rstrip("\n").partition("\n")
+    return GitPlace(name.removeprefix(_BRANCHES) if name.startswith(_BRANCHES) else "", commit)
 
 
 class GitEnd(NamedTuple):
@@ -269,28 +305,65 @@ def own_settings_now(folder: Path, pattern: str) -> list[str]:
     return _own_settings(folder, pattern, TIMEOUT)
 
 
-def names_programs(folder: Path) -> bool:
-    """Whether a repository's own configuration names a program that git runs when it only looks.
+_NAMING: Final = (
+    r"^(filter\..*|diff\.external|diff\..*\.(command|textconv)|pager\..*|gpg\.(program|.*\..*)"
+    r"|merge\..*\.driver|core\.(fsmonitor|pager|hookspath|sshcommand|askpass)"
+    r"|lfs\.(extension|customtransfer)\..*|log\.showsignature)$"
+)
+_SWITCHED_OFF: Final = re.compile(
+    r"core\.(?:fsmonitor|hookspath|pager)|pager\..*|log\.showsignature"
+)
+"""What takes no effect under `READING_ENVIRONMENT`."""
+_HARMLESS: Final = re.compile(
+    r"(?:core\.fsmonitor|log\.showsignature|filter\..*\.required|pager\..*)\n(?:true|false)"
+    r"|core\.fsmonitor"
+    r"|filter\.lfs\.(?:clean|smudge)\ngit-lfs (?:clean|smudge)(?: --skip)? -- %f"
+    r"|filter\.lfs\.process\ngit-lfs filter-process(?: --skip)?"
+    r"|gpg\.ssh\.(?:allowedsignersfile|revocationfile)\n.*"
+)
+"""Switches, and what git-lfs writes itself: a name, the end of a line, and the value."""
 
-    That of the submodules below the folder counts too: git looks into them, and runs theirs.
-    Blocking.
+
+def names_programs(folder: Path, *, reading: bool = False) -> str:
+    """Return what of a repository's own configuration names a program that looking would run.
+
+    The name of a setting, or why that can't be told; empty where nothing does. That of the
+    submodules below the folder counts too: git looks into them, and runs theirs. Blocking.
+
+    Args:
+        reading: Git runs under `READING_ENVIRONMENT`, which does not reach into submodules.
     """
-    pattern = (
-        r"^(filter\..*|diff\.external|diff\..*\.(command|textconv)|pager\..*|gpg\..*"
-        r"|merge\..*\.driver|core\.(fsmonitor|pager|hookspath|sshcommand|askpass)"
-        r"|log\.showsignature)$"
-    )
     looked, left = set[Path](), [folder]
     while left:
         each = left.pop()
-        if _configures(each, pattern, TIMEOUT):
-            return True
+        try:
+            names = _naming(each)
+        except OSError as error:
+            # What can't be looked at may name anything.
+            logger.info("The configuration of %s can't be read: %s", each, error)
+            return "a configuration that can't be read"
+        off = reading and not looked
+        if found := next((n for n in names if not (off and _SWITCHED_OFF.fullmatch(n))), ""):
+            return found
         looked.add(each)
         below = _submodules(each)
         if below is None or len(looked) + len(below) > _MOST_SUBMODULES:
-            return True
+            return "one of many submodules"
         left += [place for place in below if place not in looked]
-    return False
+    return ""
+
+
+def _naming(folder: Path) -> list[str]:
+    if not _in_repository(folder):
+        return []
+    asked = ("config", "--show-scope", "-z", "--get-regexp", _NAMING)
+    listed = run_now(folder, *asked, timeout=TIMEOUT)
+    if listed.code not in (0, _NONE_SET):
+        raise OSError(listed.problem)
+    fields = listed.output.split("\0")
+    rows = zip(fields[::2], fields[1::2], strict=False)
+    own = (row for scope, row in rows if scope in _OWN_SCOPES)
+    return [row.partition("\n")[0] for row in own if not _HARMLESS.fullmatch(row)]
 
 
 def _submodules(folder: Path) -> list[Path] | None:

@@ -63,19 +63,35 @@ _BUILDS: Final = (
 """What builds and tests obey: people change it all day, and no state belongs there."""
 
 _SECRET_HOMES: Final = (
-    ".ssh .gnupg .aws .azure .kube .docker .netrc .pgpass .npmrc .pypirc .git-credentials"
-    " .vault-token .password-store .terraform.d .config/gcloud .config/gh .config/op .config/hub"
-    " .cargo/credentials.toml .mozilla .thunderbird .config/google-chrome .config/chromium"
-    " .config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera"
-    " .local/share/keyrings .local/share/kwalletd snap/firefox snap/chromium"
-    " .var/app/org.mozilla.firefox .var/app/com.google.Chrome Library/Keychains Library/Cookies"
-    " Library/Safari Library/Application__Support/Firefox"
-    " Library/Application__Support/Google/Chrome"
+    # Of the system, of version control, of clouds and servers.
+    ".ssh .gnupg .aws .azure .kube .minikube .docker .netrc .pgpass .my.cnf .mylogin.cnf"
+    " .git-credentials .config/git/credentials .config/gh .config/glab-cli .config/hub"
+    " .config/github-copilot .vault-token .password-store .terraform.d .terraformrc .config/gcloud"
+    " .config/op .config/doctl .config/rclone .config/containers/auth.json .config/sops .config/age"
+    " .config/Bitwarden .config/1Password .s3cfg .boto .databrickscfg .oci .fly .step/secrets"
+    # Of package managers and of what they publish with.
+    " .npmrc .pypirc .cargo/credentials .cargo/credentials.toml .gem/credentials"
+    " .composer/auth.json .config/composer/auth.json .config/pypoetry/auth.toml"
+    " .m2/settings-security.xml .cache/huggingface/token .huggingface/token .config/configstore"
+    # Of other agents.
+    " .claude.json .claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json"
+    " .qwen/oauth_creds.json .local/share/opencode/auth.json .config/goose/secrets.yaml"
+    # What was typed, passwords among it.
+    " .bash_history .zsh_history .local/share/fish/fish_history .psql_history .mysql_history"
+    " .python_history .node_repl_history .rediscli_history .sqlite_history"
+    # Of browsers, of mail, of the desktop.
+    " .mozilla .thunderbird .config/google-chrome .config/chromium .config/BraveSoftware"
+    " .config/microsoft-edge .config/vivaldi .config/opera .local/share/keyrings"
+    " .local/share/kwalletd snap/firefox snap/chromium .var/app/org.mozilla.firefox"
+    " .var/app/com.google.Chrome Library/Keychains Library/Cookies Library/Safari"
+    " Library/Application__Support/Firefox Library/Application__Support/Google/Chrome"
 )
 _SECRET_NAMES: Final = (
     ".netrc .npmrc .pypirc .pgpass .git-credentials .vault-token keys.env id_rsa id_dsa id_ecdsa"
     " id_ed25519 shadow .env .env.*"
 )
+_TEMPLATE: Final = lazy_pattern(r"\.env\.(?:.+\.)?(?:example|sample|template|dist)")
+"""A file that names the keys a project needs, and holds none."""
 _SECRET_FOLDERS: Final = ".ssh .gnupg .aws .azure .kube .docker .netrc .password-store mcp-tokens"
 
 IN_AMPLIFIER_HOME: Final = ("keys.env", "mcp-tokens")
@@ -144,7 +160,7 @@ def holds_secrets(path: Path) -> bool:
 
 def holds_secrets_at(parts: Sequence[str]) -> bool:
     """Do the same as `holds_secrets` for the names that lead to a file, the last one its own."""
-    if parts and _found(parts[-1], _SECRET_FILES):
+    if parts and _found(parts[-1], _SECRET_FILES) and not _TEMPLATE.fullmatch(_plain(parts[-1])):
         return True
     return any(_found(part, _SECRET_PLACES) for part in parts)
 

@@ -1,15 +1,39 @@
-"""What the language leaves open: names imported on first use, functions that may be async."""
+"""What the language leaves open: late imports, what may be async, errors' causes, and exits."""
 
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 
 async def awaited(outcome: Any) -> Any:
     """Return what a function returned; if that can be awaited, what comes of it."""
     return await outcome if inspect.isawaitable(outcome) else outcome
+
+
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error, then what it was raised from, and so on, each of them once."""
+    seen: set[int] = set()
+    # `raise error from error` makes a circle.
+    while error is not None and id(error) not in seen:
+        yield error
+        seen.add(id(error))
+        error = error.__cause__
+
+
+@contextmanager
+def without_exit() -> Iterator[None]:
+    """Turn the ``SystemExit`` of a module into an ordinary error, raised at the same place.
+
+    asyncio lets it through where a task ends with it, out of the event loop.
+    """
+    try:
+        yield
+    except SystemExit as error:
+        ended = RuntimeError(f"the module tried to end the program (exit {error.code})")
+        raise ended.with_traceback(error.__traceback__) from None
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:

@@ -10,14 +10,49 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.git import run_now
 
 _SECONDS: Final = 5.0
 _MOST_LINK: Final = 4_096
 """Bytes of a file that names a folder."""
 _MOST_ENTRIES: Final = 5_000
+_AT_ONCE: Final = 60.0
+"""Seconds in which git makes the folder of a worktree and what names it."""
 _KEPT_IN: Final = ("HEAD", "index", "packed-refs", "logs", "refs", "objects", "config")
 _WORKTREE: Final = r"^core\.worktree$"
+_HOOKS: Final = [
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "p4-prepare-changelist",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-receive",
+    "post-rewrite",
+    "post-update",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "pre-receive",
+    "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
+    "reference-transaction",
+    "sendemail-validate",
+    "update",
+]
+_BY_CALL: Final = "command"
+"""The scope of what a call of git sets for itself."""
 
 
 def shows_another(folder: Path, workspace: Path) -> bool:
@@ -66,6 +101,77 @@ def kept_outside(workspace: Path) -> Path | None:
         return None
 
 
+def written_outside(folder: Path, workspace: Path) -> Path | None:
+    """Return where git keeps what it writes of a folder, if that is outside of a workspace.
+
+    It is told of a repository that holds the folder, and of a worktree or a submodule by that
+    repository's own word. Blocking.
+
+    Args:
+        folder: Absolute.
+        workspace: Absolute.
+    """
+    with suppress(OSError, RuntimeError, ValueError):
+        folder, workspace = folder.resolve(), workspace.resolve()
+        around = (each for each in (folder, *folder.parents) if os.path.lexists(each / ".git"))
+        holder = next(around, None)
+        if holder is not None:
+            mark = holder / ".git"
+            own = mark.is_dir() and not mark.is_symlink() and _is_bare(mark)
+            kept = mark if own else kept_outside(holder)
+            if kept is not None and not kept.is_relative_to(workspace):
+                return kept
+    return None
+
+
+def main_checkout(folder: Path, *, surely: bool = True) -> Path:
+    """Return the folder that one of a worktree is in the checkout it was made of.
+
+    Both have to say so. Every other folder stands for itself, and is returned as it is. Blocking.
+
+    Args:
+        folder: It need not be the top of a worktree.
+        surely: Not where something else may have come to the place of a removed worktree.
+    """
+    with suppress(OSError, RuntimeError, ValueError):
+        place = folder.resolve()
+        around = (each / ".git" for each in (place, *place.parents))
+        mark = next(filter(os.path.lexists, around), None)
+        if mark is not None and mark.is_file():
+            git = _named(mark, "gitdir:")
+            kept = git.parent.parent
+            found = kept.parent / place.relative_to(mark.parent)
+            listed = (git.parent.name, kept.name) == ("worktrees", ".git")
+            # A link on the way there may lead to a project of its own.
+            if listed and _is_worktree(git, mark) and found.resolve() == found:
+                return found if not surely or _is_as_made(git, mark, kept) else folder
+    return folder
+
+
+def places_of_hooks(checkout: Path) -> tuple[Path, ...]:
+    """Return the folder that `core.hooksPath` names, in which git looks for hooks; else nothing.
+
+    Where the checkout lies in that folder, the hooks alone are returned, by all their names. Every
+    configuration that git would read counts, and what it includes. It is read, nothing runs, and
+    nothing need be where it says. Blocking.
+
+    Args:
+        checkout: The folder that holds `.git`, or a bare repository.
+
+    Returns:
+        Absolute, links not followed.
+    """
+    asked = ("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath")
+    words = run_now(checkout, *asked, timeout=_SECONDS).output.split("\0")
+    said = [at for scope, at in zip(words[::2], words[1::2], strict=False) if scope != _BY_CALL]
+    if not said or not said[-1]:
+        return ()
+    folder = Path(os.path.normpath(checkout.absolute() / said[-1]))
+    if checkout.resolve().is_relative_to(folder.resolve()):
+        return tuple(folder / name for name in _HOOKS)
+    return (folder,)
+
+
 def _stands_for_another(holder: Path, workspace: Path) -> bool:
     mark = holder / ".git"
     git = mark.resolve() if os.path.lexists(mark) else holder
@@ -91,15 +197,23 @@ def _is_bare(folder: Path) -> bool:
 
 def _named(file: Path, label: str = "") -> Path:
     """Return the folder that a file names."""
-    with file.open("rb") as opened:
-        text = os.fsdecode(opened.read(_MOST_LINK)).strip().removeprefix(label).strip()
+    text = os.fsdecode(read_regular(file, _MOST_LINK)).strip().removeprefix(label).strip()
     return (file.parent / text).resolve()
 
 
 def _is_worktree(git: Path, mark: Path) -> bool:
     with suppress(OSError):
-        return _named(git / "gitdir") == mark.resolve()
+        # A mark that is a link may be that of another worktree.
+        return _named(git / "gitdir") == mark
     return False
+
+
+def _is_as_made(git: Path, mark: Path, kept: Path) -> bool:
+    """Whether a worktree's mark is the one that was made with its folder in a repository."""
+    common = git / "commondir"
+    whole = _is_bare(kept) and (git / "HEAD").is_file() and _named(common) == kept
+    # Archives bring every time but this one.
+    return whole and abs(mark.stat().st_ctime - common.stat().st_ctime) < _AT_ONCE
 
 
 def _is_submodule(git: Path, holder: Path) -> bool:

@@ -10,11 +10,13 @@
 | put a file's or a branch's name into a line of its own | `printable` |
 | put text into a request to a model | `encodable` |
 | cut a text to a number of characters | `shortened` |
+| say how long something takes | `span` |
 | say why a limit in dollars is asked about | `spent_of` |
 
 Nothing here parses markup: `[red]` is text. Every function takes time in proportion to the text.
 """
 
+import math
 import re
 from decimal import Decimal
 
@@ -203,6 +205,18 @@ def short_count(count: int) -> str:
     value, unit = (count / 1000, "k") if count < 999_950 else (count / 1_000_000, "M")
     text = f"{value:.1f}" if value < 1000 else f"{value:.0f}"
     return text.removesuffix(".0") + unit
+
+
+def span(seconds: float) -> str:
+    """Return a duration in prose: `8 s`, `2 min 5 s`, `1 h 12 min`. Negative reads as zero."""
+    whole = max(0, int(seconds + 0.5)) if math.isfinite(seconds) else 0
+    if whole < 60:
+        return f"{whole} s"
+    minutes, second = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {second} s" if second else f"{minutes} min"
+    hours, minute = divmod(minutes, 60)
+    return f"{hours} h {minute} min" if minute else f"{hours} h"
 
 
 def spent_of(limit: str, used: str | None, more: str | None) -> str:

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.base.git import (
+    READING_ENVIRONMENT,
     brings_filters,
     brings_filters_now,
     git_output,
     git_output_now,
+    git_place_now,
     names_programs,
     own_settings_now,
 )
@@ -32,6 +34,20 @@ async def test_output_is_returned_and_failure_is_none(repository: Path) -> None:
     assert await git_output(repository, "symbolic-ref", "--short", "HEAD") == "main\n"
     assert await git_output(repository, "rev-parse", "HEAD~9") is None
     assert await git_output(repository / "gone", "status") is None
+
+
+def test_a_repository_stands_at_a_branch_or_a_commit(repository: Path, tmp_path: Path) -> None:
+    assert git_place_now(tmp_path) is None
+    assert git_place_now(repository) == ("main", "")
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    made = ["git", *who, "commit", "-q", "--allow-empty", "-m", "x"]
+    subprocess.run(made, cwd=repository, check=True)
+    commit = (git_output_now(repository, "rev-parse", "HEAD") or "").strip()
+    assert git_place_now(repository) == ("main", commit)
+    subprocess.run(["git", "checkout", "-qb", "topic/one"], cwd=repository, check=True)
+    assert git_place_now(repository) == ("topic/one", commit)
+    subprocess.run(["git", "checkout", "-q", "--detach", commit], cwd=repository, check=True)
+    assert git_place_now(repository) == ("", commit)
 
 
 def test_a_thread_without_a_loop_can_ask(repository: Path) -> None:
@@ -141,3 +157,58 @@ def test_programs_that_submodules_name_are_seen_however_deep_they_lie(repository
 def test_a_program_that_merges_files_counts_as_one_that_looking_runs(repository: Path) -> None:
     subprocess.run(["git", "config", "merge.x.driver", "evil"], cwd=repository, check=True)
     assert names_programs(repository)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "named", "reading"),
+    [
+        ("core.hooksPath", ".husky/_", True, False),
+        ("core.fsmonitor", "true", False, False),
+        ("core.fsmonitor", "evil", True, False),
+        ("core.pager", "less", True, False),
+        ("pager.log", "evil", True, False),
+        ("gpg.format", "ssh", False, False),
+        ("gpg.ssh.program", "evil", True, True),
+        ("gpg.program", "evil", True, True),
+        ("filter.lfs.clean", "git-lfs clean -- %f", False, False),
+        ("filter.lfs.process", "git-lfs filter-process", False, False),
+        ("filter.lfs.required", "true", False, False),
+        ("filter.lfs.clean", "evil; git-lfs clean -- %f", True, True),
+        ("filter.x.clean", "git-lfs clean -- %f", True, True),
+        ("lfs.extension.x.clean", "evil", True, True),
+        ("diff.external", "evil", True, True),
+    ],
+)
+def test_what_a_setting_names_counts_where_looking_would_run_it(
+    repository: Path, name: str, value: str, named: bool, reading: bool
+) -> None:
+    subprocess.run(["git", "config", name, value], cwd=repository, check=True)
+    said = name.lower()
+    assert names_programs(repository).lower() == said * named
+    assert names_programs(repository, reading=True).lower() == said * reading
+
+
+def test_what_the_environment_for_reading_switches_off_is_not_run(
+    repository: Path, tmp_path: Path
+) -> None:
+    (repository / "tools").mkdir()
+    for name in ("post-index-change", "evil", "pager"):
+        file = repository / "tools" / name
+        file.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran-{name}\n")
+        file.chmod(0o755)
+    for name, value in (
+        ("core.hooksPath", "tools"),
+        ("core.fsmonitor", "tools/evil"),
+        ("core.pager", "tools/pager"),
+        ("pager.status", "tools/pager"),
+    ):
+        subprocess.run(["git", "config", name, value], cwd=repository, check=True)
+    for command in (("status",), ("-p", "status"), ("log", "-1"), ("diff",)):
+        subprocess.run(
+            ["git", *command],
+            cwd=repository,
+            env={**os.environ, **READING_ENVIRONMENT},
+            capture_output=True,
+            check=False,
+        )
+    assert not list(tmp_path.glob("ran-*"))

@@ -5,6 +5,7 @@ import pytest
 from amplifier_tui.base.messages.sub_sessions import (
     INTERRUPTED,
     ending_note,
+    exit_words,
     for_people,
     printed_by,
     resume_note,
@@ -49,6 +50,8 @@ def test_people_see_a_result_without_what_tells_a_model_how_to_ask_again(
     [
         (f"one\ntwo\n{ending_note('exit code 0', 0.1)}", "one\ntwo"),
         ("[ended by signal 9 · 12.0 s]\n", ""),
+        (f"[{exit_words(-9)} · 12.0 s]\n", ""),
+        (f"one\n[{exit_words(137)} · 12.0 s]\n", "one"),
         (f"one\n[{INTERRUPTED}]", "one"),
         ("one\n[timed out after 0.5 s and was ended · 0.6 s]", "one"),
         ("one\n[Interrupted by the user while Delete all.]", None),
@@ -76,3 +79,24 @@ def test_how_a_command_ended_is_taken_out_of_its_output_where_that_is_shown_besi
 )
 def test_what_a_command_printed_is_told_from_the_notes_below_it(text: str, own: str | None) -> None:
     assert printed_by(text) == (text if own is None else own)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (0, "exit code 0"),
+        (3, "exit code 3"),
+        (-9, "ended by signal 9 (SIGKILL)"),
+        (-15, "ended by signal 15 (SIGTERM)"),
+        (-60, "ended by signal 60"),
+        (137, "exit code 137, as after SIGKILL"),
+        (130, "exit code 130, as after SIGINT"),
+        # Git ends so where it does not know an option.
+        (129, "exit code 129"),
+        (255, "exit code 255"),
+    ],
+)
+def test_a_signal_is_named_and_a_code_stays_one_where_it_only_may_be_of_a_signal(
+    code: int, said: str
+) -> None:
+    assert exit_words(code) == said

@@ -94,6 +94,33 @@ def test_commands_end_with_a_program_that_is_killed(script: str, seconds: str) -
     program.communicate()
 
 
+FORKS = """
+import os, select, signal, sys, time
+from pathlib import Path
+from amplifier_tui.base.watcher import RUN_VARIABLE, run_mark, watcher
+marked = {**os.environ, RUN_VARIABLE: run_mark()}
+watcher().start()
+watching = os.pidfd_open(watcher().pid)
+files = Path(f"/proc/{watcher().pid}/fd")
+while not any("pidfd" in os.path.realpath(file) for file in files.iterdir()):
+    time.sleep(0.01)
+if os.fork():
+    os.kill(os.getpid(), signal.SIGKILL)
+# The watcher has had ten times as long as it takes to look twice, or has ended.
+select.select([watching], [], [], 0.4)
+os.write(1, b"starts")
+os.execvpe("sleep", ["sleep", sys.argv[1]], marked)
+"""
+
+
+def test_a_command_that_had_not_started_yet_when_the_program_was_killed_ends(seconds: str) -> None:
+    # Whatever it left holds its output.
+    command = [sys.executable, "-c", FORKS, seconds]
+    program = subprocess.run(command, check=False, stdout=subprocess.PIPE, timeout=PATIENCE)
+    assert (program.returncode, program.stdout) == (-signal.SIGKILL, b"starts")
+    assert not running(seconds)
+
+
 def test_a_group_that_was_forgotten_is_left_alone(seconds: str) -> None:
     mine = subprocess.Popen(["sleep", seconds], start_new_session=True)
     one = watching.Watcher()

@@ -10,10 +10,20 @@ from typing import Final, Literal, Protocol
 from amplifier_tui.base.lazy.dataclass import dataclass
 
 CAPABILITY: Final = "mcp.servers"
+CHANGED: Final = "mcp.changed"
+"""The host's, a function of a server's name: whether what it runs was changed since the user was
+asked about it. Blocking."""
+PATIENT: Final = "mcp.patient"
+"""The host's: true where nobody sees servers that come late, so that a prompt waits for them."""
 TOOL_PREFIX: Final = "mcp__"
 """How the names of servers' tools begin: what they do is known to nobody here."""
 TITLE: Final = "MCP server"
+OF_FILE: Final = "MCP servers of"
+"""How a file's servers are called in a report, where it can't be read."""
 """What a server is called where the user is asked about it, and told that it was refused."""
+UNSET: Final = "unset_variables"
+"""The setting of a server that the host adds: the variables its others refer to and that are not
+set. Such a server is not started."""
 
 ServerState = Literal["idle", "starting", "ready", "failed", "off"]
 """`idle` is started when it is needed; `off` by its settings."""
@@ -41,6 +51,16 @@ class ServerStatus:
     prompts: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
+
+
+def unset_words(names: Sequence[str]) -> tuple[str, str]:
+    """Return that variables are not set, and what the user can do about it."""
+    are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    return (
+        f"{' and '.join(names)} {are} not set",
+        f"Put {them} into keys.env and open the bundle anew with /bundle, or set {them} before "
+        "you start.",
+    )
 
 
 class ServersControl(Protocol):

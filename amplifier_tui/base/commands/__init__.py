@@ -1,1 +1,1 @@
-"""Running commands: in a group of their own, their output kept in bounded space."""
+"""Running commands: in a group of their own, output in bounded space; and naming our own."""

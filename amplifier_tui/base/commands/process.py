@@ -7,9 +7,9 @@ import contextlib
 import errno
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from amplifier_tui.base.watcher import RUN_VARIABLE, run_mark, watcher
 from amplifier_tui.base.watcher.process import group_members, has_proc
@@ -109,11 +109,22 @@ async def start_group(
         process = await asyncio.shield(starting)
     except asyncio.CancelledError:
         # Stopped while it starts, asyncio would kill the program at once, and leave its children.
-        with contextlib.suppress(OSError, ValueError):
-            await ProcessGroup(await starting).end()
+        # A second stop does not reach the task.
+        ending = asyncio.ensure_future(_end_started(starting))
+        _ending.add(ending)
+        ending.add_done_callback(_ending.discard)
+        await asyncio.shield(ending)
         raise
     watcher().watch_group(process.pid)
     return process
+
+
+_ending: set[asyncio.Future[None]] = set()
+
+
+async def _end_started(starting: asyncio.Future[asyncio.subprocess.Process]) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        await ProcessGroup(await starting).end()
 
 
 class ReadingPipe:
@@ -232,24 +243,48 @@ class Leftovers:
     def __init__(self) -> None:
         self._readers: dict[CommandProcess, asyncio.Task[None]] = {}
 
-    def hold(self, process: CommandProcess) -> None:
-        """Take over a process group whose shell has ended."""
-        task = asyncio.create_task(_read(process), name=f"background:{process.pid}")
+    def hold(
+        self, process: CommandProcess, beside: Coroutine[Any, Any, None] | None = None
+    ) -> None:
+        """Take over a process group whose shell has ended.
+
+        Args:
+            process: Of the group.
+            beside: What goes on as long as it does. It is cancelled once `end` has ended the group.
+        """
+        both = (_read(process), *(() if beside is None else (beside,)))
+        task = asyncio.create_task(_all(both), name=f"background:{process.pid}")
         self._readers[process] = task
         task.add_done_callback(lambda _: self._forget(process))
 
     async def end(self) -> None:
         """End everything that is left."""
         left = dict(self._readers)
-        for task in left.values():
-            task.cancel()
-        await asyncio.gather(*(process.end() for process in left), return_exceptions=True)
-        for process in left:
-            self._forget(process)
+        try:
+            await asyncio.gather(*(process.end() for process in left), return_exceptions=True)
+        finally:
+            # Only now: what goes on beside a group also sees what that does at its end.
+            for task in left.values():
+                task.cancel()
+            if left:
+                await asyncio.wait(left.values())
+            for process in left:
+                self._forget(process)
 
     def _forget(self, process: CommandProcess) -> None:
         if self._readers.pop(process, None) is not None:
             process.close()
+
+
+async def _all(works: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Do several things at once; none of them is left when this has ended."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.wait(tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
 
 
 async def _read(process: CommandProcess) -> None:

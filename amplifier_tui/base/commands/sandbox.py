@@ -46,6 +46,8 @@ class Sandbox:
         pinned: Folders of the workspace that it can't move away or replace as a whole.
         read_only: Files and folders of the workspace that it can't change.
         shown: Folders it can read also where the scratch folder takes their place.
+        writable: Folders outside of the workspace in which it may write as well, but for what is
+            read-only there.
     """
 
     workspace: Path
@@ -57,6 +59,7 @@ class Sandbox:
     pinned: tuple[Path, ...] = ()
     read_only: tuple[Path, ...] = ()
     shown: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
 
     @property
     def temporary(self) -> Path:
@@ -94,13 +97,24 @@ class Sandbox:
         if self.workspace != self.workspace.parent:
             bind = "--bind" if self.writing else "--ro-bind"
             yield from (bind, str(self.workspace), str(self.workspace))
+        for place in self._also_writable():
+            yield from ("--bind", str(place), str(place))
+            yield from self._emptied(each for each in self.hidden if place in each.parents)
         for place in self.pinned if self.writing else ():
             # What something is mounted on can't be renamed.
             yield from ("--bind", str(place), str(place))
         for place in self.read_only:
-            if place.exists():
+            if os.path.exists(place):
                 yield from ("--ro-bind", str(place), str(place))
         yield from self._emptied(place for place in inside if place not in around)
+
+    def _also_writable(self) -> list[Path]:
+        shown = [
+            place
+            for place in self.writable
+            if not any(place.is_relative_to(each) for each in self.hidden)
+        ]
+        return shown if self.writing else []
 
     def _emptied(self, places: Iterable[Path]) -> Iterator[str]:
         for place in places:
@@ -112,6 +126,7 @@ class Sandbox:
     def profile(self) -> str:
         """Return the rules for ``sandbox-exec``; the last one that fits counts."""
         writable = [self.scratch, *([self.workspace] if self.writing else [])]
+        writable += self._also_writable()
         rules = ["(version 1)", "(allow default)", "(deny file-write*)"]
         rules += [f"(allow file-write* (subpath {_quoted(place)}))" for place in writable]
         rules += ['(allow file-write* (literal "/dev/null") (literal "/dev/tty"))']

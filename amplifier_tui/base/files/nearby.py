@@ -1,8 +1,9 @@
 """What lies in a folder, as far as a look of a tenth of a second goes."""
 
 import os
+import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -11,30 +12,151 @@ from amplifier_tui.base.protected import configuring, holds_secrets_at
 
 _MOST_ENTRIES: Final = 16_000
 _MOST_PLACES: Final = 200
-_PASSED_OVER: Final = frozenset({"node_modules", ".venv", "venv", "site-packages", "__pycache__"})
+_PASSED_OVER: Final = frozenset({"node_modules", ".venv", "site-packages", "__pycache__"})
 """Folders of installed packages: large, and made anew by commands all the time."""
+_MAY_BE_PASSED_OVER: Final = frozenset({"venv", "env"})
+"""The same where they are environments of Python."""
 
 
-def nearby(folder: Path) -> Iterator[tuple["os.DirEntry[str]", Path]]:
+_Mark = tuple[int, int, int]
+"""Tells whether anything came into a folder or went: nobody can set that time."""
+_SETTLED: Final = 200_000_000
+"""Nanoseconds after which a change is certain to get another time than the one before."""
+_SECOND: Final = 1_000_000_000
+
+Entries = dict[Path, tuple[_Mark, list["os.DirEntry[str]"]]]
+"""What was in folders when they were listed."""
+
+
+class FolderListing:
+    """Lists folders, and keeps in mind which.
+
+    Args:
+        counts: Says by its name and its folder which file to tell of; all without it. Of what is no
+            file all are told.
+        earlier: What earlier ones with the same `counts` found, to which this one adds: a folder
+            that has not changed since is not listed again.
+        most: How many entries `nearby` looks at.
+
+    Attributes:
+        listed: Folders all of whose entries are known.
+        unknown: Folders that can't be listed, or were left out.
+    """
+
+    def __init__(
+        self,
+        counts: Callable[[str, Path], bool] | None = None,
+        earlier: Entries | None = None,
+        most: int = _MOST_ENTRIES,
+    ) -> None:
+        self.listed: set[Path] = set()
+        self.unknown: set[Path] = set()
+        self.most = most
+        self._counts = counts
+        self._earlier = earlier
+
+    def entries(self, folder: Path) -> list["os.DirEntry[str]"]:
+        """Return what is in a folder; nothing where it is none, or can't be looked into."""
+        try:
+            # What is in a folder that may not be searched can't be looked at.
+            entries = self._entries(folder, os.stat(f"{folder}/."))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError:
+            self.unknown.add(folder)
+            return []
+        self.listed.add(folder)
+        return entries
+
+    def _entries(self, folder: Path, found: os.stat_result) -> list["os.DirEntry[str]"]:
+        mark = (found.st_dev, found.st_ino, found.st_ctime_ns)
+        if self._earlier is not None:
+            known, entries = self._earlier.get(folder, (None, []))
+            if known == mark:
+                return entries
+        began = time.time_ns()
+        with os.scandir(folder) as listed:
+            entries = [each for each in listed if self._tells_of(each, folder)]
+        # Some file systems know the time by the second only, or not at all.
+        sure = found.st_ctime_ns + _SETTLED < began and found.st_ctime_ns % _SECOND
+        if self._earlier is not None and sure:
+            self._earlier[folder] = (mark, entries)
+        return entries
+
+    def _tells_of(self, entry: "os.DirEntry[str]", folder: Path) -> bool:
+        return (
+            self._counts is None
+            or not entry.is_file(follow_symlinks=False)
+            or self._counts(entry.name, folder)
+        )
+
+    def knew(self, place: Path) -> bool:
+        """Whether a place would have been come across, had it been there."""
+        if place in self.listed:
+            return True
+        for folder in place.parents:
+            if place in self.unknown:
+                return False
+            if folder in self.listed:
+                return True
+            place = folder
+        return False
+
+
+def nearby(
+    folder: Path, listing: FolderListing | None = None
+) -> Iterator[tuple["os.DirEntry[str]", Path]]:
     """Yield what is in a folder and below it, the nearest first, with the folder it is in.
 
-    Sixteen thousand entries; into what configures programs it does not go.
-    Blocking.
+    As many as the listing looks at, sixteen thousand without one. Into what configures programs it
+    does not go. Blocking.
+
+    Args:
+        listing: Lists the folders.
     """
+    listing = listing or FolderListing()
     seen = 0
     folders = deque((folder,))
-    while folders and seen < _MOST_ENTRIES:
+    while folders and seen < listing.most:
         at = folders.popleft()
-        try:
-            entries = list(os.scandir(at))
-        except OSError:
-            continue
+        entries = listing.entries(at)
         seen += len(entries)
         for entry in entries:
             yield entry, at
-            goes_on = entry.name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False)
-            if goes_on and not configuring(entry.name):
+            if goes_on(entry):
                 folders.append(Path(entry))
+    listing.unknown.update(folders)
+
+
+def goes_on(entry: "os.DirEntry[str]") -> bool:
+    """Whether such a look goes into a folder."""
+    return (
+        entry.is_dir(follow_symlinks=False)
+        and not _is_passed_over(Path(entry))
+        and not configuring(entry.name)
+    )
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield all that is below a folder and is no folder itself; it follows no link. Blocking."""
+    for at, folders, files in os.walk(folder):
+        links = (name for name in folders if os.path.islink(Path(at, name)))
+        yield from (Path(at, name) for name in (*files, *links))
+
+
+def leads_past(link: Path) -> bool:
+    """Whether a link leads into a folder into which such a look does not go. Blocking."""
+    try:
+        target = Path(link.parent, os.readlink(link))
+    except OSError:
+        return False
+    return any(_is_passed_over(each) for each in (target, *target.parents))
+
+
+def _is_passed_over(folder: Path) -> bool:
+    return folder.name in _PASSED_OVER or (
+        folder.name in _MAY_BE_PASSED_OVER and os.path.lexists(folder / "pyvenv.cfg")
+    )
 
 
 def secrets_nearby(folder: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from amplifier_tui.base.commands.beside import own_write
 from amplifier_tui.base.files.reading import FLAGS, require_regular
 
 Links = Literal["replace", "follow", "refuse"]
@@ -62,17 +63,19 @@ def replacing(
     """
     if links == "follow":
         path = path.resolve()
-    with _staging(path, mode=mode, links=links) as (file, temporary):
-        _require_free(path, new)
-        yield file
-        _finish(file, durable)
-    try:
-        # Once more: writing may have taken a while.
-        _require_free(path, new)
-        os.replace(temporary, path)
-    except BaseException:
-        _remove(temporary)
-        raise
+    # Folders are made for it, too.
+    with own_write(path):
+        with _staging(path, mode=mode, links=links) as (file, temporary):
+            _require_free(path, new)
+            yield file
+            _finish(file, durable)
+        try:
+            # Once more: writing may have taken a while.
+            _require_free(path, new)
+            os.replace(temporary, path)
+        except BaseException:
+            _remove(temporary)
+            raise
 
 
 def stage(
@@ -103,14 +106,15 @@ def write_link(path: Path, target: bytes) -> None:
     Raises:
         OSError: It can't be made; what was there is as it was.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _temporary(path)
-    os.symlink(os.fsdecode(target), temporary)
-    try:
-        os.replace(temporary, path)
-    except BaseException:
-        _remove(temporary)
-        raise
+    with own_write(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = _temporary(path)
+        os.symlink(os.fsdecode(target), temporary)
+        try:
+            os.replace(temporary, path)
+        except BaseException:
+            _remove(temporary)
+            raise
 
 
 def _temporary(path: Path) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from amplifier_tui.base.commands.beside import own_write
 from amplifier_tui.base.files.reading import require_regular
 from amplifier_tui.base.files.replacing import stage
 
@@ -33,6 +34,8 @@ def write_together(
         OSError: A file can't be changed; all are as they were.
     """
     with ExitStack() as leftovers:
+        for path in contents:
+            leftovers.enter_context(own_write(path))
         staged = {}
         for path, data in contents.items():
             if data is None:

@@ -21,6 +21,33 @@ _NOTE: Final = lazy_pattern(rf"\[session_id {_ID}, to ask [\w.:/-]{{1,200}} some
 _ANSWERS: Final = ("response", "output", "result")
 
 
+_KILLING: Final = {
+    2: "SIGINT",
+    3: "SIGQUIT",
+    4: "SIGILL",
+    6: "SIGABRT",
+    8: "SIGFPE",
+    9: "SIGKILL",
+    11: "SIGSEGV",
+    13: "SIGPIPE",
+    15: "SIGTERM",
+}
+"""Signals with one number on every system. Without 1: its 129 is how git says a wrong option."""
+
+
+def exit_words(code: int) -> str:
+    """Return how a command ended; a negative code is that of a signal.
+
+    A shell and a sandbox give 128 and the signal for what was ended by one. A program may give the
+    same code by itself: the code stays, beside what it most likely means.
+    """
+    if code < 0:
+        name = _KILLING.get(-code)
+        return f"ended by signal {-code}" + (f" ({name})" if name else "")
+    likely = _KILLING.get(code - 128)
+    return f"exit code {code}" + (f", as after {likely}" if likely else "")
+
+
 def ending_note(state: str, seconds: float) -> str:
     """Return the line by which a model learns how a command ended, such as `exit code 0`."""
     return f"[{state} · {seconds:.1f} s]"
@@ -37,7 +64,8 @@ INTERRUPTED: Final = (
 """What a model reads of a call that was stopped; in brackets below what came of it until then."""
 
 _ENDING: Final = lazy_pattern(
-    r"\[(?:(?:exit code \d{1,3}|ended by signal \d{1,3}"
+    r"\[(?:(?:exit code \d{1,3}(?:, as after SIG[A-Z]{2,4})?"
+    r"|ended by signal \d{1,3}(?: \(SIG[A-Z]{2,4}\))?"
     r"|timed out after [\d.e+]{1,12} s and was ended) · [\d.]{1,12} s"
     rf"|{INTERRUPTED.replace('.', r'[.]')})\]"
 )

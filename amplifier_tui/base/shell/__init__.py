@@ -10,7 +10,7 @@ from amplifier_tui.base.shell.effects import (
     reads_here,
 )
 from amplifier_tui.base.shell.hiding import may_hide
-from amplifier_tui.base.shell.line import Redirection, ShellCommand, ShellLine
+from amplifier_tui.base.shell.line import LineScope, Redirection, ShellCommand, ShellLine
 from amplifier_tui.base.shell.reader import read_shell_line
 from amplifier_tui.base.shell.runners import RUNNERS, runner_length
 from amplifier_tui.base.shell.searches import Search, search_of
@@ -26,6 +26,7 @@ __all__ = [
     "ROOT_WRAPPERS",
     "RUNNERS",
     "SHELLS",
+    "LineScope",
     "ProgramRun",
     "Redirection",
     "Search",

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import field
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 
@@ -34,6 +34,22 @@ class Redirection:
         return self.operator in _WRITING
 
 
+class LineScope(NamedTuple):
+    """What some commands of a line stand in, such as a subshell.
+
+    Attributes:
+        kind: `process`: they run in a process of their own, so that a `cd` moves nothing behind
+            it. `chain`: what stands in it directly is joined by `&&`, so each has succeeded before
+            the next. `loop`: they may run several times, or later. `part`: they may not run at all.
+        parent: The number of the scope around it; its own for the whole line.
+        substituted: It runs while the command that it stands in is expanded.
+    """
+
+    kind: Literal["process", "chain", "loop", "part"] = "part"
+    parent: int = 0
+    substituted: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class ShellCommand:
     """One simple command of a command line.
@@ -49,6 +65,7 @@ class ShellCommand:
         piped: It reads what a command before it writes.
         pipeline: The number of the pipeline it is in, however deep; 0 for none.
         nested: It stands inside a `$(…)`, backquotes or `<(…)` of another command.
+        scope: The number of the scope that it stands in.
     """
 
     text: str
@@ -60,6 +77,7 @@ class ShellCommand:
     piped: bool = False
     pipeline: int = 0
     nested: bool = False
+    scope: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +89,10 @@ class ShellLine:
         complete: False when it was not wholly understood: then the parts may be wrong.
         hidden: What makes it more than the sum of its commands, such as `a command substitution`;
             empty if nothing does.
+        scopes: What the commands stand in, the whole line first.
     """
 
     commands: tuple[ShellCommand, ...]
     complete: bool = True
     hidden: str = ""
+    scopes: tuple[LineScope, ...] = field(default=(LineScope(),), compare=False)

@@ -74,7 +74,9 @@ def looks(command: ShellCommand, other: frozenset[str] = frozenset()) -> Looks |
     inputs = [each.target for each in command.redirections if each.operator == "<"]
     # A pattern says what there is where it leads.
     patterns = [w for w, known in zip(call.words, call.known, strict=True) if not known]
-    places = [*(posixpath.join(folder, p) for p in (*seen.places, *patterns)), *inputs]
+    magic = [each for each in call.words if name.startswith("git ") and each.startswith(":")]
+    files = (*seen.places, *patterns, *(file for word in magic for file in git_files(word)))
+    places = [*(posixpath.join(folder, file) for file in files), *inputs]
     places = [place for place in dict.fromkeys((*places, folder)) if place not in ("", "-")]
     told = seen.told and not any(map(_is_unclear, places))
     return Looks(tuple(places), told and not any("{" in pattern for pattern in patterns))
@@ -366,15 +368,35 @@ def _revisions(call: _Call) -> Looks | None:
     if arguments is None or _checks_signatures(arguments):
         return None
     outward = ("/", "~", "..")
+    # Of `git blame` it says lines alone.
+    lines = [value for name, value in arguments.options if name == "-L"]
+    words = [word for _, word in arguments.operands] + (lines if call.name != "git blame" else [])
     places: list[str] = []
-    for _, word in arguments.operands:
-        if ":" not in word or word.startswith(outward):
-            places.append(word)
-        else:
-            # `HEAD:file` lies in the repository, and `:/words` is no file.
-            file = word.partition(":")[2]
-            places += [file] if file and not file.startswith("/") else []
+    for word in words:
+        plain = ":" not in word or word.startswith(outward)
+        places += [word] if plain else git_files(word)
     return _looked(call, arguments, places)
+
+
+_MAGIC: Final = lazy_pattern(r":(?:\(([^)]*)\)|([!/^]*):?)(.*)", re.DOTALL)
+"""How patterns of files begin for git, and the rest."""
+
+
+def git_files(word: str) -> list[str]:
+    """Return the files that a word with a colon may name to git, and maybe some that it does not.
+
+    As in `HEAD:file`, `:0:file`, `HEAD@{10:00}:file`, `:(top)file`, `:/file` and `-L1,9:file`;
+    what git is to leave out is none.
+    """
+    found = _MAGIC.fullmatch(word)
+    if found is not None:
+        if "exclude" in (found[1] or "") or set("!^") & set(found[2] or ""):
+            return []
+        word = f":{found[3]}"
+    _, *parts = word.split(":")
+    # In a text of several lines a colon is one of the language.
+    rests = [":".join(parts[at:]) for at in range(1 if "\n" in word else len(parts))]
+    return [rest for rest in rests if rest and not rest.startswith("/")]
 
 
 _READERS: Final[dict[str, Callable[[_Call], Looks | None]]] = {

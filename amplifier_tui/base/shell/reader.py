@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import field
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell.checks import (
@@ -20,7 +20,7 @@ from amplifier_tui.base.shell.checks import (
     followed_by_redirection,
     is_literal,
 )
-from amplifier_tui.base.shell.line import Redirection, ShellCommand, ShellLine
+from amplifier_tui.base.shell.line import LineScope, Redirection, ShellCommand, ShellLine
 from amplifier_tui.base.shell.words import WORDS, ShellWord, read_word, source
 
 if TYPE_CHECKING:
@@ -53,10 +53,22 @@ _SUBSCRIPT: Final = re.compile(r"\[.*(?:`|\$\()", re.DOTALL)
 _OWN_WORDS: Final = _RESERVED | {"eval", "exec", "source", ".", "trap", "alias"}
 
 
+_Kind = Literal["process", "chain", "loop", "part"]
+_KINDS: Final[dict[str, _Kind]] = {
+    "subshell": "process",
+    "while_statement": "loop",
+    "for_statement": "loop",
+    "c_style_for_statement": "loop",
+}
+
+
 class _Context(NamedTuple):
     piped: bool = False
     pipeline: int = 0
     nested: bool = False
+    scope: int = 0
+    chained: bool = False
+    """It is what a list of `&&` begins with, and may be such a list itself."""
 
 
 @dataclass
@@ -114,6 +126,8 @@ class _Walk:
         self._stack: list[tuple[Node, _Context]] = []
         self._redirections: dict[int, list[Node]] = {}
         self._pipelines = 0
+        self._scopes = [LineScope()]
+        self._joined = True
 
     def read(self) -> ShellLine:
         root = _parser().parse(self._data).root_node
@@ -127,7 +141,12 @@ class _Walk:
         hidden = min(self._hidden, default=(0, ""))[1]
         if not self._complete:
             hidden = hidden or "unbalanced quotes or brackets"
-        return ShellLine(commands, self._complete, hidden)
+        scopes = self._scopes
+        if not (self._joined and self._complete):
+            scopes = [
+                each._replace(kind="part") if each.kind == "chain" else each for each in scopes
+            ]
+        return ShellLine(commands, self._complete, hidden, tuple(scopes))
 
     # --- statements ------------------------------------------------------------------------
 
@@ -150,20 +169,49 @@ class _Walk:
             case "pipeline":
                 self._pipeline(node, context)
             case "function_definition":
-                self._push(node.children_by_field_name("body"), context)
+                body = node.children_by_field_name("body")
+                self._push(body, self._scoped(context, "loop"))
                 self._redirect_only(node.children_by_field_name("redirect"), context)
             case "file_redirect":
                 # Alone in a substitution.
                 self._redirect_only([node], context)
             case "command_substitution" | "process_substitution":
-                self._push(node.named_children, _Context(nested=True))
+                inside = _Context(nested=True, scope=context.scope)
+                self._push(node.children, self._scoped(inside, "process", substituted=True))
+            case "list":
+                self._list(node, context)
             case kind if kind in CONTAINERS or kind == "ERROR" or kind == "variable_assignments":
-                self._push(node.named_children, context)
+                if node.parent is not None:
+                    context = self._scoped(context, _KINDS.get(kind, "part"))
+                self._push(node.children, context)
             case _:
                 self._scan(node, context)
 
     def _push(self, nodes: list[Node], context: _Context) -> None:
-        self._stack += ((child, context) for child in reversed(nodes))
+        """Go on with the statements among nodes, each `&` ends one in a process of its own."""
+        mark = ""
+        for child in reversed(nodes):
+            if child.is_named and child.type != "comment":
+                inside = self._scoped(context, "process") if mark == "&" else context
+                self._stack.append((child, inside))
+            mark = mark if child.type == "comment" else child.type
+
+    def _scoped(self, context: _Context, kind: _Kind, *, substituted: bool = False) -> _Context:
+        """Return a context in a scope of its own."""
+        self._scopes.append(LineScope(kind, context.scope, substituted))
+        return context._replace(scope=len(self._scopes) - 1, chained=False)
+
+    def _list(self, node: Node, context: _Context) -> None:
+        if any(
+            child.type not in ("&&", "comment") for child in node.children if not child.is_named
+        ):
+            self._push(node.children, self._scoped(context, "part"))
+            return
+        if not context.chained:
+            context = self._scoped(context, "chain")
+        first, *rest = node.named_children
+        self._push(rest, context._replace(chained=False))
+        self._stack.append((first, context._replace(chained=True)))
 
     def _pipeline(self, node: Node, context: _Context) -> None:
         number = context.pipeline
@@ -173,7 +221,8 @@ class _Walk:
         piped = context.piped
         for child in node.children:
             if child.is_named:
-                self._stack.append((child, _Context(piped, number, context.nested)))
+                inside = self._scoped(context, "process")
+                self._stack.append((child, inside._replace(piped=piped, pipeline=number)))
             elif child.type in ("|", "|&"):
                 piped = True
 
@@ -341,6 +390,8 @@ class _Walk:
                     self._word(child, draft)
                     draft.end = max(draft.end, child.end_byte)
                 case _ if child.is_named:
+                    # Whatever joins it with what is before.
+                    self._joined = False
                     context = draft.context
                     self._stack.append((child, context._replace(piped=piped or context.piped)))
         if operator == "<<-":
@@ -351,7 +402,7 @@ class _Walk:
 
     def _scan(self, node: Node, context: _Context) -> None:
         """Find the commands that run while words and expressions are expanded."""
-        inside = _Context(nested=True) if not context.nested else context
+        inside = context if context.nested else _Context(nested=True, scope=context.scope)
         nodes = [node]
         while nodes:
             part = nodes.pop()
@@ -375,6 +426,7 @@ class _Walk:
             piped=draft.context.piped,
             pipeline=draft.context.pipeline,
             nested=draft.context.nested,
+            scope=draft.context.scope,
         )
 
     def _check_name(self, draft: _Draft, words: list[ShellWord]) -> None:

@@ -1,7 +1,8 @@
 """Commands that search the files of whole folders, told from their words."""
 
 import posixpath
-from typing import NamedTuple
+import re
+from typing import Final, NamedTuple
 
 from amplifier_tui.base.shell.line import ShellCommand
 from amplifier_tui.base.shell.looks import git_folders, named
@@ -16,12 +17,14 @@ class Search(NamedTuple):
         places: What is searched, as written, patterns too; `.` where nothing is named.
         hidden: Whether it looks at names that begin with a dot without being told to.
         told: Whether the same words find the same in a file that is named to them.
+        patterns: Words that stand for files of such names, where there are any.
     """
 
     words: tuple[str, ...]
     places: tuple[str, ...]
     hidden: bool = True
     told: bool = True
+    patterns: tuple[str, ...] = ()
 
 
 _GREPS = ("grep", "egrep", "fgrep")
@@ -46,8 +49,17 @@ def search_of(command: ShellCommand) -> Search | None:
     pattern = arguments.has("-e", "--regexp", "-f", "--file")
     operands = arguments.operands if pattern else arguments.operands[1:]
     places = {place for place, _ in operands}
-    kept = tuple(word for place, word in enumerate(words) if place not in places)
-    known = all(k for place, k in enumerate(command.known[at:]) if place not in places)
+    kept: list[str] = []
+    patterns: list[str] = []
+    known = True
+    for place, (word, sure) in enumerate(zip(words, command.known[at:], strict=True)):
+        if place in places:
+            continue
+        before = words[place - 1] if place and words[place - 1] in _NARROWING else ""
+        become = (word,) if sure else _narrowing(word, before, command.text)
+        known = known and bool(become)
+        kept += become or (word,)
+        patterns += () if sure else become
     # Names in these are searched otherwise from another folder, or these say so.
     elsewhere = any(option in table.files for option, _ in arguments.options)
     slashes = any("/" in value for option, value in arguments.options if "clude" in option)
@@ -58,7 +70,33 @@ def search_of(command: ShellCommand) -> Search | None:
         tuple(posixpath.join(folder, word) for _, word in operands) or (folder or ".",),
         hidden=name != "rg" or arguments.has(*_SHOWS_HIDDEN),
         told=told,
+        patterns=tuple(patterns),
     )
+
+
+_NARROWS: Final = re.compile(r"(?:--(?:include|exclude(?:-dir)?|i?glob)=|-g)[^$`(\\'\"]+")
+_NARROWING: Final = ("-g", "--glob", "--iglob", "--include", "--exclude", "--exclude-dir")
+_BRACES: Final = re.compile(r"([^{}]*)\{([^{},]*(?:,[^{},]*)+)\}([^{}]*)")
+
+
+def _narrowing(word: str, before: str, text: str) -> tuple[str, ...]:
+    """Return what an unquoted pattern of files to search becomes where no file has such a name.
+
+    Empty where that can't be told.
+    """
+    option = "-g" if before else ""
+    if not _NARROWS.fullmatch(option + word):
+        return ()
+    if "{" not in word:
+        return (word,)
+    if before:
+        return ()
+    braces = _BRACES.fullmatch(word)
+    # Quoted braces and commas are none.
+    if braces is None or word not in text.split():
+        return ()
+    begin, listed, end = braces.groups()
+    return tuple(f"{begin}{each}{end}" for each in listed.split(","))
 
 
 def _goes_deep(name: str, arguments: Arguments) -> bool:

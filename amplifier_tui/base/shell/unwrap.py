@@ -125,6 +125,9 @@ def _unwrapped(
         yield from _wrapped(command, program, wrappers, depth)
     elif length := runner_length(command.words):
         yield from _run_by(command, length, wrappers, depth)
+    elif program == "busybox" and run.arguments and not run.arguments[0].startswith("-"):
+        # The first word is the program that it is.
+        yield from _unwrapped(_from(command, 1), (*wrappers, program), depth + 1)
     elif program == "su" or program in SHELLS:
         yield from _shell(run, depth)
     elif program == "eval":

@@ -79,9 +79,15 @@ def _end(groups: set[int], variable: str, mark: str) -> None:
     deadline = time.monotonic() + _LONGEST
     quiet = 0
     while quiet < 2 and time.monotonic() < deadline:
-        # Twice nothing: a process may just be starting another.
-        quiet = 0 if _kill_all(groups, variable, mark) else quiet + 1
+        # Twice nothing: a process may just be starting another. One that the program forked has no
+        # mark before it starts its command, and holds the pipe until then.
+        quiet = 0 if _kill_all(groups, variable, mark) or _pipe_is_held() else quiet + 1
         time.sleep(_PERIOD)
+
+
+def _pipe_is_held() -> bool:
+    """Whether a process other than this one still holds the pipe of messages."""
+    return not select.select([0], [], [], 0)[0] or bool(os.read(0, 65536))
 
 
 def _kill_all(groups: set[int], variable: str, mark: str) -> bool:
