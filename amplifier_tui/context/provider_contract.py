@@ -1,8 +1,10 @@
 """Whether a context provider can take part: what it is called, and how its hooks are called."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
+from amplifier_tui.base.nearest import nearest
 from amplifier_tui.base.python import signature_of
 from amplifier_tui.context.errors import Phase, ProviderContractError
 from amplifier_tui.kernel.mounting.contents import place_of
@@ -37,6 +39,23 @@ def check_hook(provider: Any, phase: Phase) -> None:
         place_of(hook if callable(hook) else provider),
         f"Define it as: async def {phase}(self, {wanted})",
     )
+
+
+def misspelt_hooks(provider: Any) -> Iterator[tuple[str, Any, str]]:
+    """Yield methods of a provider that nobody calls, much like a hook that it leaves as it is.
+
+    Each with its name and the hook that is meant. A name with `_` in front is the author's own.
+    """
+    kind = type(provider)
+    left = [phase for phase in PHASES if _is_ours(getattr(kind, phase, None))]
+    for each in kind.__mro__ if left else ():
+        for name, method in () if _is_ours(each) else vars(each).items():
+            if not name.startswith("_") and callable(method) and (meant := nearest(name, left)):
+                yield name, method, meant
+
+
+def _is_ours(thing: Any) -> bool:
+    return str(getattr(thing, "__module__", "")).startswith(("amplifier_tui.", "builtins"))
 
 
 def _takes_its_arguments(hook: Any) -> bool:

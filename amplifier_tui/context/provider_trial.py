@@ -5,6 +5,8 @@ from amplifier_tui.context.adr.provider import SessionContext
 from amplifier_tui.context.adr.provider_runs import ProviderRuns, runs_before
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.pipeline import ContextPipeline
+from amplifier_tui.context.provider_contract import misspelt_hooks
+from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import named_text, place_of_error
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult
@@ -26,9 +28,14 @@ class ProviderTrial:
     async def check(self, result: ValidationResult) -> None:
         """Add ``context_provider`` for each provider: it is asked before a turn of no session.
 
+        A method that is only like a hook is told, too: it would be passed over in silence.
         What it would remember of an answer is not tried.
         """
         for provider in self._pipeline.context_providers:
+            misspelt = list(misspelt_hooks(provider))
+            for name, method, meant in misspelt:
+                said = f"No session calls {name}() of the context provider '{provider.source_id}'"
+                result.fail(_CHECK, said, f"Rename it to {meant}", "warning", place_of(method))
             if not runs_before(provider, service=False):
                 continue
             who = f"Context provider '{provider.source_id}'"
@@ -47,4 +54,5 @@ class ProviderTrial:
                 said = f"{who} failed when it was asked for a trial: {named_text(error)}"
                 result.fail(_CHECK, said, remedy, "warning", place_of_error(error))
             else:
-                result.succeed(_CHECK, f"{who} answers before a turn")
+                if not misspelt:
+                    result.succeed(_CHECK, f"{who} answers before a turn")

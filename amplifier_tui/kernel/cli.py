@@ -4,11 +4,11 @@
 """
 
 import argparse
-import asyncio
 import sys
 from pathlib import Path
 
 from amplifier_tui.kernel.validation import VALIDATORS, ValidationResult
+from amplifier_tui.kernel.validation.trials import run_trials
 
 
 def print_result(result: ValidationResult) -> None:
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> None:
     if not given.module_path.exists():
         parser.error(f"there is nothing at {given.module_path}")
     validator = VALIDATORS[given.module_type]()
-    result = asyncio.run(validator.validate(given.module_path, given.entry_point))
+    result = run_trials(validator.validate(given.module_path, given.entry_point))
     if given.quiet:
         sys.stdout.write(f"{result.summary()}\n")
     else:

@@ -26,6 +26,7 @@ from amplifier_tui.kernel.mounting.errors import (
     ModuleValidationError,
     SourceUnavailableError,
     module_failure_reason,
+    named_text,
 )
 from amplifier_tui.kernel.mounting.mount import MOUNT_SECONDS, call_mount
 from amplifier_tui.kernel.mounting.packages.copies import name_of, own_copy
@@ -204,7 +205,7 @@ class ModuleLoader:
         except (Exception, SystemExit) as error:
             raise BrokenModuleError(
                 f"Module '{module_id}' can't be loaded from its entry point "
-                f"'{entry_point.value}': {type(error).__name__}: {error}{advice(error)}",
+                f"'{entry_point.value}': {named_text(error)}{advice(error)}",
                 reason_code="invalid_entry_point",
             ) from error
         if not callable(mount):
@@ -236,7 +237,7 @@ class ModuleLoader:
                 return None
             raise BrokenModuleError(
                 f"Module '{module_id}' found as package {name} but failed to load: "
-                f"{type(error).__name__}: {error}{advice(error)}",
+                f"{named_text(error)}{advice(error)}",
                 reason_code="validation_failed",
             ) from error
         require_environment(module_id, module)

@@ -38,20 +38,23 @@ class Module:
 """,
     "context": """
 class Module:
+    def __init__(self):
+        self.rows = []
+
     async def add_message(self, message):
-        pass
+        self.rows.append(message)
 
     async def get_messages_for_request(self, token_budget=None, provider=None):
-        return []
+        return list(self.rows)
 
     async def get_messages(self):
-        return []
+        return list(self.rows)
 
     async def set_messages(self, messages):
-        pass
+        self.rows = list(messages)
 
     async def clear(self):
-        pass
+        self.rows = []
 """,
     "hook": """
 class Module:

@@ -96,6 +96,30 @@ async def test_one_that_can_be_called_and_answers_passes(body: str, tmp_path: Pa
     assert check.passed
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["before_runn"], ["before_run"]),
+        (["afterRun"], ["after_run"]),
+        (["before_runn", "after_rum"], ["before_run", "after_run"]),
+        (["after_rnu", "before_run", "before_runs"], ["after_run"]),
+        (["_before_run", "lookup"], []),
+    ],
+)
+async def test_a_misspelt_hook_is_warned_of_with_the_one_that_is_meant(
+    names: list[str], told: list[str], tmp_path: Path
+) -> None:
+    heads = [HEAD.replace("before_run", name) for name in names]
+    found = await validated(tmp_path, "\n".join(f"{head}\n    pass\n" for head in heads))
+    warned = [each for each in found if not each.passed]
+    assert [each.remedy for each in warned] == [f"Rename it to {phase}" for phase in told]
+    for index, each in enumerate(warned):
+        assert each.severity == "warning" and each.where.endswith(f"__init__.py:{LINE + 3 * index}")
+        who = f"{names[index]}() of the context provider 'glossary'"
+        assert each.message == f"No session calls {who}"
+    assert [each.passed for each in found] == ([False] * len(told) if told else [True])
+
+
 async def test_a_module_that_needs_a_pipeline_to_mount_fails_with_its_line_and_what_to_do(
     tmp_path: Path,
 ) -> None:

@@ -17,12 +17,21 @@ class Tool:
 async def mount(coordinator, config):
     await coordinator.mount("tools", Tool())
 """
+BESIDE = """
+    import asyncio
+    asyncio.create_task(exits())
+
+
+async def exits():
+    raise SystemExit(3)
+"""
 
 
 @pytest.mark.parametrize(
     ("source", "status", "words"),
     [
         (TOOL, 0, "PASSED: 8/8 checks passed"),
+        (TOOL + BESIDE, 0, "PASSED: 8/8 checks passed"),
         (TOOL.replace("async def execute", "def execute"), 1, "Tool.execute() should be async"),
         ("", 1, "No mount() function found in module"),
     ],

@@ -93,6 +93,35 @@ async def test_an_action_without_what_it_is_for_is_a_mistake_and_does_nothing(
         assert error is None
 
 
+@pytest.mark.parametrize("made", [dict, HookResult, HookResult.model_validate])
+async def test_a_misspelt_field_of_an_answer_is_a_mistake_and_the_rest_counts(
+    made: Any, hooks: HookRegistry
+) -> None:
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    fields = {"action": "deny", "reasn": "x", "note": 1, 5: 6}
+    fields = fields if made is dict else {key: fields[key] for key in ("action", "reasn", "note")}
+    hooks.register(
+        "x", lambda event, data: made(fields) if made is not HookResult else made(**fields)
+    )
+    assert (await hooks.emit("x", {"a": 1})).action == "deny"
+    (handler,) = traces[0].handlers
+    assert handler.verdict == "deny" and handler.error
+    told = "has no field 'reasn' ('reason' is meant?): what it says is lost"
+    assert told in handler.error and __file__ in handler.error and "note" not in handler.error
+
+
+async def test_a_further_field_of_an_answer_is_no_mistake(hooks: HookRegistry) -> None:
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    answer = HookResult(action="continue", severity=3)  # type: ignore[call-arg]
+    hooks.register("x", lambda event, data: answer)
+    hooks.register("x", lambda event, data: {"severity": 3})
+    await hooks.emit("x", {"a": 1})
+    assert [each.error for each in traces[0].handlers] == [None, None]
+    assert answer.model_dump() == HookResult().model_dump()
+
+
 async def test_an_observer_hears_of_emits_nobody_handles(hooks: HookRegistry) -> None:
     traces: list[HookTrace] = []
     hooks.observe(traces.append)

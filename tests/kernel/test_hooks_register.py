@@ -146,3 +146,13 @@ def test_hook_result_is_one_class_wherever_it_is_imported_from() -> None:
 
     assert hooks.HookResult is models.HookResult is kernel.HookResult is HookResult
     assert {"HookRegistry", "HookResult", "ContextInjection"} <= set(hooks.__all__)
+
+
+@pytest.mark.parametrize("priority", ["5", None, float("nan")])
+def test_a_priority_that_is_no_number_is_refused_before_it_spoils_the_order(priority: Any) -> None:
+    registry = HookRegistry()
+    registry.register("tool:pre", print, priority=3)
+    with pytest.raises(TypeError, match="priority of a hook is a number"):
+        registry.register("tool:pre", print, priority=priority)
+    registry.register("tool:pre", print, priority=1.5)
+    assert len(registry.list_handlers("tool:pre")["tool:pre"]) == 2

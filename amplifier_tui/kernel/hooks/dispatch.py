@@ -25,7 +25,8 @@ async def process_hook_result(
     Returns:
         "continue", "deny" and "modify" come back as they are. "inject_context" comes back
         with what is still to do: its ephemeral injections; "continue" if none are left.
-        "ask_user" comes back as "continue" or "deny".
+        "ask_user" comes back as "continue" or "deny". What it lists in `context_injections` is
+        injected once it is allowed, and comes back likewise.
 
     Raises:
         ValueError: An injection exceeds ``injection_size_limit``; nothing was injected.
@@ -34,7 +35,11 @@ async def process_hook_result(
     if result.action == "inject_context":
         result = await _inject(coordinator, result, event, hook_name)
     elif result.action == "ask_user":
-        return await _ask_user(coordinator, result, event, hook_name)
+        answer = await _ask_user(coordinator, result, event, hook_name)
+        if answer.action != "continue" or not result.context_injections:
+            return answer
+        allowed = changed(result, action="inject_context", user_message=None)
+        return await _inject(coordinator, allowed, event, hook_name)
     if result.user_message:
         await _show(coordinator, result, hook_name)
     if result.suppress_output:

@@ -60,7 +60,20 @@ class Registrations:
 
         Returns:
             A function that removes this one registration; calling it again does nothing.
+
+        Raises:
+            TypeError: The event is no text, as where handler and event are swapped, or the priority
+                is no number, as where a setting is quoted.
         """
+        given: Any = event
+        if not isinstance(given, str):
+            kind = type(given).__name__
+            raise TypeError(f"register() takes (event, handler), and got a {kind} as the event")
+        order: Any = priority
+        if not isinstance(order, int | float) or order != order:
+            # Found out while the next one registers, it would be taken for that one's fault.
+            kind = type(order).__name__ if order == order else "nan"
+            raise TypeError(f"The priority of a hook is a number, and register() got a {kind}")
         entry = Registration(
             handler, priority, name or _name_of(handler, event), next(self._numbers)
         )

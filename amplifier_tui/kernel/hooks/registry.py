@@ -30,6 +30,7 @@ from amplifier_tui.kernel.hooks.results import (
     InvalidHookResponseError,
     injections_of,
     merge_injections,
+    misspelt,
     read_result,
     without_effect,
 )
@@ -240,9 +241,9 @@ class HookRegistry(Registrations):
                     _tell(report, emitted, continue_with(None))
                 raise
             if report is not None:
-                if problem is None and (lacking := without_effect(answer)):
+                if problem is None and (wrong := without_effect(answer) or misspelt(reply)):
                     where = place_of(entry.handler)
-                    problem = f"{lacking} ({where})" if where else lacking
+                    problem = f"{wrong} ({where})" if where else wrong
                 report.add(entry.name, began, answer, problem, entry.module)
             if answer is not None and answer.user_message:
                 answer = self._shown(answer, event, entry)

@@ -5,14 +5,21 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from amplifier_tui.base.nearest import nearest
 from amplifier_tui.kernel.hooks.event_data import EventData
-from amplifier_tui.kernel.models.hook_result import ContextInjection, HookResult, changed
+from amplifier_tui.kernel.models.hook_result import (
+    ContextInjection,
+    HookResult,
+    changed,
+    unknown_hook_fields,
+)
 
 INVALID_RESPONSE = "Hook handler returned invalid response"
 WANTED = 'Return a HookResult, such as HookResult(action="continue")'
 """What the author of such a handler can do."""
 
 
+_FIELDS: Final = frozenset(HookResult.model_fields)
 _NEEDED: Final = {"modify": "data", "inject_context": "context_injection"}
 
 
@@ -24,6 +31,22 @@ def without_effect(answer: HookResult | None) -> str:
     if answer.action == "inject_context" and answer.context_injections:
         return ""
     return f'action="{answer.action}" without `{field}` does nothing'
+
+
+def misspelt(answer: Any) -> str:
+    """Say which fields of a handler's answer, as it gave it, are only like one that there is.
+
+    Any other field is left alone: the module may be written for a later kernel.
+    """
+    if isinstance(answer, HookResult):
+        names = unknown_hook_fields(answer)
+    elif isinstance(answer, Mapping):
+        names = tuple(each for each in answer if isinstance(each, str) and each not in _FIELDS)
+    else:
+        return ""
+    near = [(name, meant) for name in names if (meant := nearest(name, _FIELDS))]
+    told = ", ".join(f"{name!r:.80} ({meant!r} is meant?)" for name, meant in near)
+    return f"a hook result has no field {told}: what it says is lost" if told else ""
 
 
 class InvalidHookResponseError(Exception):
@@ -58,7 +81,9 @@ def read_result(answer: Any) -> HookResult | None:
 
 def _validate(fields: Mapping[str, Any]) -> HookResult:
     try:
-        result = HookResult.model_validate(dict(fields))
+        # Any key may be in a dict, and only texts can be fields.
+        known = {name: value for name, value in fields.items() if name in _FIELDS}
+        result = HookResult.model_validate(known)
         if result.action == "modify" and result.data is not None:
             # The handler may keep what it returned, and change it when nobody expects it.
             return changed(result, data=EventData(result.data).copy())

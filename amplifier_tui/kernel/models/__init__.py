@@ -10,7 +10,12 @@ from amplifier_tui.kernel.models.info import (
     ProviderInfo,
     SessionStatus,
 )
-from amplifier_tui.kernel.models.tool_result import ToolResult, interrupted_result, interrupted_with
+from amplifier_tui.kernel.models.tool_result import (
+    ToolResult,
+    interrupted_result,
+    interrupted_with,
+    unknown_fields,
+)
 
 __all__ = [
     "ConfigField",
@@ -25,4 +30,5 @@ __all__ = [
     "_sanitize_for_llm",
     "interrupted_result",
     "interrupted_with",
+    "unknown_fields",
 ]

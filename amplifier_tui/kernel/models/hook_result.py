@@ -1,6 +1,6 @@
 """What a hook handler answers."""
 
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -57,7 +57,25 @@ class HookResult(BaseModel):
     append_to_last_tool_result: bool = False
     context_injections: list[ContextInjection] = Field(default_factory=list)
 
+    if not TYPE_CHECKING:
 
+        def __init__(self, /, **fields: Any) -> None:
+            super().__init__(**fields)
+            # Handlers make many of these: a validator and a private attribute as pydantic has
+            # them would make each cost twice as much.
+            if not fields.keys() <= _DEFAULTS.keys():
+                known = type(self).model_fields
+                unknown = tuple(name for name in fields if name not in known)
+                _set(self, "__pydantic_private__", {_UNKNOWN: unknown})
+
+
+def unknown_hook_fields(result: HookResult) -> tuple[str, ...]:
+    """Return the fields that a result was given and does not have; they are ignored."""
+    private = result.__pydantic_private__
+    return private[_UNKNOWN] if private else ()
+
+
+_UNKNOWN: Final = "_unknown"
 _DEFAULTS: dict[str, Any] = {
     name: field.get_default(call_default_factory=True)
     for name, field in HookResult.model_fields.items()

@@ -6,12 +6,16 @@ import asyncio
 import base64
 import binascii
 import json
+import sys
 from collections.abc import Mapping
+from types import FrameType
 from typing import Any, Final
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
     SerializerFunctionWrapHandler,
     field_validator,
     model_serializer,
@@ -48,16 +52,23 @@ class ToolResult(BaseModel):
     error: dict[str, Any] | None = None
     content: list[TextBlock | ImageBlock] | None = None
 
-    @model_validator(mode="before")
+    _unknown: tuple[tuple[str, ...], str] = PrivateAttr(((), ""))
+
+    @model_validator(mode="wrap")
     @classmethod
-    def _read_is_error(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping) or "is_error" not in values:
-            return values
-        values = dict(values)
-        failed = bool(values.pop("is_error"))
-        if failed or "success" not in values:
-            values["success"] = not failed
-        return values
+    def _read(cls, values: Any, handler: ModelWrapValidatorHandler[ToolResult]) -> ToolResult:
+        if not isinstance(values, Mapping):
+            return handler(values)
+        if "is_error" in values:
+            values = dict(values)
+            failed = bool(values.pop("is_error"))
+            if failed or "success" not in values:
+                values["success"] = not failed
+        made = handler(values)
+        unknown = tuple(str(name) for name in values if name not in cls.model_fields)
+        if unknown:
+            made._unknown = (unknown, _made_at())
+        return made
 
     @field_validator("content", mode="before")
     @classmethod
@@ -128,6 +139,23 @@ class ToolResult(BaseModel):
             if block["type"] == "image":
                 dumped["content"][index] = {"type": "text", "text": IMAGE_OMITTED}
         return dumped
+
+
+def unknown_fields(result: ToolResult) -> tuple[tuple[str, ...], str]:
+    """Return the fields a result was given and does not have, and file and line where it was made.
+
+    They are ignored, as modules may be written for a later kernel; but a misspelt one is a loss.
+    """
+    return result._unknown
+
+
+def _made_at() -> str:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not str(frame.f_globals.get("__name__")).startswith(("pydantic", "amplifier_tui.")):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
 
 
 def interrupted_with(result: ToolResult) -> asyncio.CancelledError:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
-from amplifier_tui.base.python import awaited, signature_of
+from amplifier_tui.base.python import awaited, signature_of, without_exit
 
 logger = logging.getLogger(__name__)
 
@@ -50,13 +50,12 @@ def contained(doing: str) -> Iterator[None]:
     """
     baseline = cancel_requests()
     try:
-        yield
+        with without_exit():
+            yield
     except asyncio.CancelledError as error:
         if is_genuine_cancellation(baseline):
             raise
         raise ModuleCancelledError(f"the module raised CancelledError while {doing}") from error
-    except SystemExit as error:
-        raise RuntimeError(f"the module tried to end the program (exit {error.code})") from error
 
 
 async def collect_contributions(

@@ -11,7 +11,6 @@ from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.mounting.errors import WrongAnswerError
 
-_TYPES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _BESIDE: Final = (
     "context:budget",
@@ -38,33 +37,6 @@ def tool_name_problem(name: Any) -> str:
 
 TOOL_NAME: Final = "Give it another name"
 """What the author of a tool can do whose name is refused."""
-SCHEMA: Final = 'Return a JSON schema: {"type": "object", "properties": {...}}'
-"""What the author of a tool whose schema is none can do."""
-
-
-def schema_problem(schema: Any) -> str:
-    """Return why something is no JSON schema of a tool's arguments; empty where it is one."""
-    if not isinstance(schema, dict):
-        return f"input_schema should return a dict, got {type(schema).__name__}"
-    if schema.get("type", "object") != "object":
-        return f"input_schema has the type {schema['type']!r:.80}; it must be 'object'"
-    properties = schema.get("properties", {})
-    if not isinstance(properties, dict):
-        return f"input_schema.properties should be a dict, got {type(properties).__name__}"
-    for name, each in properties.items():
-        if not isinstance(each, dict | bool):
-            return f"input_schema.properties.{name} should be a dict, got {type(each).__name__}"
-        kind = each.get("type") if isinstance(each, dict) else None
-        if isinstance(kind, str) and kind not in _TYPES:
-            near = did_you_mean(kind, _TYPES)
-            return f"input_schema.properties.{name} has the type {kind!r:.80}, which is none{near}"
-    required = schema.get("required", [])
-    if not isinstance(required, list) or not all(isinstance(each, str) for each in required):
-        return "input_schema.required should be a list of names"
-    unknown = next((each for each in required if properties and each not in properties), None)
-    if unknown is None:
-        return ""
-    return f"input_schema.required names {unknown!r:.80}, which is no property"
 
 
 def event_problem(event: str) -> str:
@@ -131,11 +103,12 @@ def checked_answer(orchestrator: Any, answer: Any) -> str:
     return answer
 
 
-def checked_messages(ask: Any, messages: Any) -> Any:
+def checked_messages(ask: Any, messages: Any, *, some: bool = False) -> Any:
     """Return what a method of a context answered; `WrongAnswerError` where those are no messages.
 
     Args:
         ask: The method.
+        some: Whether the context was given messages, so that there must be some.
     """
     method, wanted = f"{getattr(ask, '__name__', 'get_messages')}()", "a list of messages as dicts"
     if not isinstance(messages, Sequence) or isinstance(messages, str | bytes):
@@ -143,6 +116,8 @@ def checked_messages(ask: Any, messages: Any) -> Any:
     for each in messages:
         if not isinstance(each, Mapping):
             raise _wrong(ask, method, each, wanted, "a list with ")
+    if some and not messages:
+        raise _wrong(ask, method, messages, "what add_message() was given", "an empty ")
     return messages
 
 

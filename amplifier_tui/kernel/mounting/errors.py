@@ -3,11 +3,15 @@
 import linecache
 import os
 import re
+import sys
 import sysconfig
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, get_args
+
+from amplifier_tui.base.nearest import did_you_mean
+from amplifier_tui.base.python import causes
 
 FailureReason = Literal[
     "invalid_package_layout",
@@ -111,10 +115,28 @@ def named_text(error: BaseException) -> str:
 
     Those of the program itself are sentences.
     """
-    name, text = type(error).__name__, exception_text(error)
+    name, text = type(error).__name__, _in_their_names(exception_text(error))
     if text and type(error).__module__.startswith("amplifier_tui."):
         return text
     return f"{name}: {text}" if text else name
+
+
+_MISSED_NAME: Final = re.compile(r"cannot import name '(.+)' from '([\w.]+)' \(.+\)")
+_PUBLISHED: Final = {
+    "amplifier_tui.kernel": "amplifier_core",
+    "amplifier_tui.foundation": "amplifier_foundation",
+}
+"""What authors of modules call what they import."""
+
+
+def _in_their_names(text: str) -> str:
+    """Return an exception's text; that of a name which can't be imported with one that can."""
+    missed = _MISSED_NAME.fullmatch(text)
+    if missed is None or missed[2] not in sys.modules:
+        return text
+    name, module = missed[1], missed[2]
+    near = did_you_mean(name, dir(sys.modules[module]))
+    return f"cannot import name '{name}' from '{_PUBLISHED.get(module, module)}'{near}"
 
 
 def reason_text(error: BaseException) -> str:
@@ -130,19 +152,10 @@ _OWN: Final = str(Path(__file__).resolve().parents[2])
 
 def place_of_error(error: BaseException) -> str:
     """Return file and line of the module's code that failed; empty when it can't be told."""
-    cause = _first_cause(error)
+    *_, cause = causes(error)
     if isinstance(cause, SyntaxError) and cause.filename:
         return f"{cause.filename}:{cause.lineno}"
     return _theirs(_places(cause))
-
-
-def _first_cause(error: BaseException) -> BaseException:
-    cause, seen = error, {id(error)}
-    # `raise error from error` makes a circle.
-    while cause.__cause__ is not None and id(cause.__cause__) not in seen:
-        cause = cause.__cause__
-        seen.add(id(cause))
-    return cause
 
 
 def _places(error: BaseException) -> list[tuple[str, int]]:
@@ -174,7 +187,7 @@ def capability_remedy(error: BaseException, asked: Mapping[str, bool]) -> str:
     missed = [name for name, offered in asked.items() if not offered]
     if not missed or "NoneType" not in exception_text(error):
         return ""
-    cause = _first_cause(error)
+    *_, cause = causes(error)
     lines = (_used_in(*place) for place in reversed(_places(cause)) if _is_theirs(place[0]))
     # What a constant names can't be told from the text: it is the last that was missed.
     used = {name or missed[-1] for names in lines for name in names}

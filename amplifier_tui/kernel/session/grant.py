@@ -33,10 +33,13 @@ class SandboxTerms:
         mode: `auto` confines where it can be done, `required` runs nothing unconfined but what a
             person approved, `off` confines nothing.
         hidden: Files and folders no confined command may see: the host's own state.
+        aside: Folder that keeps what a confined command made and must not take effect; None for one
+            in the system's temporary folder.
     """
 
     mode: Literal["auto", "required", "off"] = "auto"
     hidden: tuple[Path, ...] = ()
+    aside: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,10 @@ class Grant:
 
 
 class ConfinedToPlaces(Protocol):
-    """What a tool may offer that refuses calls for where their paths, or an address, lead."""
+    """What a tool may offer that refuses calls for where their paths, or an address, lead.
+
+    Or for what they lack.
+    """
 
     def refused_place(self, arguments: Mapping[str, Any]) -> str:
         """Return why a call would be refused under the current grant; empty where it would not.

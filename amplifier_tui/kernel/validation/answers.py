@@ -11,6 +11,7 @@ from amplifier_tui.kernel.hooks.results import (
     WANTED,
     InvalidHookResponseError,
     first_problem,
+    misspelt,
     read_result,
     without_effect,
 )
@@ -50,7 +51,8 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
         who = f"Handler '{name}' of '{event}'"
         try:
             asked = awaited(handler(event, deepcopy(_DATA[event])))
-            answer = read_result(await within(asked, SECONDS))
+            reply = await within(asked, SECONDS)
+            answer = read_result(reply)
         except InvalidHookResponseError as error:
             result.fail(
                 "hook_answer",
@@ -81,6 +83,10 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
             elif lacking := without_effect(answer):
                 remedy = 'Give it what it is for, or answer action="continue"'
                 said = f"{who}: {lacking}"
+                result.fail("hook_answer", said, remedy, "warning", place_of(handler))
+            # Those of a HookResult are told from the source, all of them.
+            elif not isinstance(reply, HookResult) and (wrong := misspelt(reply)):
+                said, remedy = f"{who}: {wrong}", "Correct the name"
                 result.fail("hook_answer", said, remedy, "warning", place_of(handler))
             else:
                 result.succeed("hook_answer", f"{who} answers with a hook result")

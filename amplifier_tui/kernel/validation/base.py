@@ -7,7 +7,12 @@ from typing import Any, Final, Literal, get_args
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.python import signature_of
 from amplifier_tui.kernel.models.hook_result import HookAction, InjectionRole
-from amplifier_tui.kernel.mounting.callbacks import is_async, needed_beyond, positional_parameters
+from amplifier_tui.kernel.mounting.callbacks import (
+    is_async,
+    missing_keywords,
+    needed_beyond,
+    positional_parameters,
+)
 from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.packages.importing import (
     import_module_from_path as import_module_from_path,
@@ -132,11 +137,20 @@ def check_text(
 
 
 def check_method(
-    name: str, method: str, function: Any, arguments: tuple[str, ...]
+    name: str,
+    method: str,
+    function: Any,
+    arguments: tuple[str, ...],
+    options: tuple[str, ...] = (),
 ) -> ValidationCheck:
-    """Check that a method, e.g. "Tool.execute()", is async and takes its arguments."""
+    """Check that a method, e.g. "Tool.execute()", is async and takes its arguments.
+
+    Args:
+        options: Names of those that some callers give it, and others don't.
+    """
     short = method.removesuffix("()").rpartition(".")[2]
-    remedy = f"Define it as: async def {short}({', '.join(('self', *arguments))})"
+    parameters = ("self", *arguments, *(f"{each}=None" for each in options))
+    remedy = f"Define it as: async def {short}({', '.join(parameters)})"
     where = place_of(function)
     if not is_async(function):
         return failure(name, f"{method} should be async", remedy, where=where)
@@ -148,6 +162,9 @@ def check_method(
     if more := needed_beyond(function, len(arguments)):
         problem = f"{method} is called with ({', '.join(arguments)}), and needs {', '.join(more)}"
         return failure(name, problem, remedy, where=where)
+    if missing := missing_keywords(function, options):
+        problem = f"{method} does not take {', '.join(missing)}, which loops give it"
+        return failure(name, problem, remedy, "warning", where)
     return success(name, f"{method} has correct async signature")
 
 

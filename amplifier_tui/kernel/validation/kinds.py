@@ -1,10 +1,10 @@
 """One validator for each kind of module."""
 
+import inspect
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.nearest import nearest
-from amplifier_tui.base.python import awaited
 from amplifier_tui.base.tool_names import is_known_tool
 from amplifier_tui.kernel.models import ProviderInfo
 from amplifier_tui.kernel.mounting.callbacks import (
@@ -16,16 +16,19 @@ from amplifier_tui.kernel.mounting.callbacks import (
 from amplifier_tui.kernel.mounting.contents import (
     EVENT,
     RESPONSE,
-    SCHEMA,
     TOOL_NAME,
-    checked_messages,
     event_problem,
     place_of,
-    schema_problem,
     tool_name_problem,
 )
-from amplifier_tui.kernel.mounting.errors import WrongAnswerError, exception_text
 from amplifier_tui.kernel.mounting.mount import METHODS
+from amplifier_tui.kernel.mounting.schemas import (
+    ARGUMENT,
+    SCHEMA,
+    argument_problem,
+    json_problem,
+    schema_problem,
+)
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import (
     Severity,
@@ -40,8 +43,8 @@ from amplifier_tui.kernel.validation.module_validator import (
     COMPLIANCE,
     InstanceValidator,
     ModuleValidator,
+    mounted_at,
 )
-from amplifier_tui.kernel.validation.trials import SECONDS, within
 
 _ARGUMENTS: Final = ("prompt", "context", "providers", "tools", "hooks")
 _REMEDY: Final = (
@@ -148,6 +151,9 @@ def _check_info(provider: Any) -> ValidationCheck:
             "warning",
             where,
         )
+    if inspect.iscoroutine(info):
+        # Python would warn of it, in words of its own.
+        info.close()
     if isinstance(info, ProviderInfo):
         return success(name, "Provider.get_info() returns ProviderInfo")
     return failure(
@@ -181,7 +187,11 @@ class ToolValidator(InstanceValidator):
         if hasattr(instance, "input_schema"):
             schema = instance.input_schema
             if wrong := schema_problem(schema):
-                result.fail("tool_input_schema", f"Tool.{wrong}", SCHEMA, "warning", where)
+                # With what is no JSON no request of a session could be sent.
+                severity: Severity = "error" if wrong == json_problem(schema) else "warning"
+                result.fail("tool_input_schema", f"Tool.{wrong}", SCHEMA, severity, where)
+            elif wrong := argument_problem(schema):
+                result.fail("tool_input_schema", f"Tool.{wrong}", ARGUMENT, "warning", where)
             else:
                 count = len(schema.get("properties") or ())
                 found = f"Tool.input_schema returns dict with {count} properties"
@@ -218,6 +228,12 @@ def _no_schema(tool: Any, where: str) -> ValidationCheck:
     )
 
 
+_NO_HANDLER: Final = (
+    "No handler was registered with coordinator.hooks (may be conditional); mount() at {where} "
+    'hears events with: coordinator.hooks.register("tool:pre", handler)'
+)
+
+
 class HookValidator(ModuleValidator):
     """Checks that a module's handlers can be called as the hook registry calls them."""
 
@@ -230,11 +246,8 @@ class HookValidator(ModuleValidator):
             found = f"Hooks registered via coordinator.hooks ({len(handlers)} handlers)"
             result.succeed(COMPLIANCE, found)
         else:
-            result.succeed(
-                COMPLIANCE,
-                "No handler was registered with coordinator.hooks (may be conditional)",
-                "warning",
-            )
+            found = _NO_HANDLER.format(where=self.mount_place) + mounted_at(coordinator)
+            result.succeed(COMPLIANCE, found, "warning")
         for event, name, handler in handlers:
             who = f"Handler '{name}' of '{event}'"
             result.add(_check_handler(who, handler, self.mount_place))
@@ -267,7 +280,7 @@ def _check_handler(who: str, handler: Any, mount_place: str) -> ValidationCheck:
 
 
 _TAKES: Final = {"add_message": ("message",), "set_messages": ("messages",)}
-_GIVES: Final = ("get_messages", "get_messages_for_request")
+_MAY_BE_GIVEN: Final = {"get_messages_for_request": ("token_budget", "provider")}
 
 
 class ContextValidator(InstanceValidator):
@@ -279,28 +292,17 @@ class ContextValidator(InstanceValidator):
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
         """Add ``context_<method>`` for each of the methods."""
         for method in METHODS[self.kind]:
-            title, arguments = f"ContextManager.{method}()", _TAKES.get(method, ())
-            function = getattr(instance, method)
-            result.add(check_method(f"context_{method}", title, function, arguments))
+            title, function = f"ContextManager.{method}()", getattr(instance, method)
+            takes = (_TAKES.get(method, ()), _MAY_BE_GIVEN.get(method, ()))
+            result.add(check_method(f"context_{method}", title, function, *takes))
 
     async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
-        """Add whether it gives messages."""
+        """Add whether it gives messages, and keeps those it is given."""
+        from amplifier_tui.kernel.validation.keeping import check_keeping
+
         context = coordinator.get("context")
-        for method in _GIVES if context is not None else ():
-            ask, name = getattr(context, method), f"ContextManager.{method}()"
-            try:
-                checked_messages(ask, await within(awaited(ask()), SECONDS))
-            except WrongAnswerError as error:
-                remedy = "Return a list, empty where there are none"
-                said = f"ContextManager.{error}"
-                result.fail("context_messages", said, remedy, where=error.place)
-            except Exception as error:
-                # It may need what a trial has not.
-                why = exception_text(error) or f"it did not end within {SECONDS:g} s"
-                said, remedy = f"{name} could not be tried: {why}", "It is called without arguments"
-                result.fail("context_messages", said, remedy, "warning", place_of(ask))
-            else:
-                result.succeed("context_messages", f"{name} returns messages")
+        if context is not None:
+            await check_keeping(result, context)
         return context is not None
 
 

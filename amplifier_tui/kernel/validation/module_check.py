@@ -15,11 +15,13 @@ from amplifier_tui.kernel.mounting.discovery import (
     declared_type,
     find_modules,
 )
+from amplifier_tui.kernel.mounting.errors import named_text, place_of_error
 from amplifier_tui.kernel.mounting.packages.finding import (
     TYPE_TO_MOUNT_POINT,
     declared_modules,
     find_package_dir,
     package_name,
+    read_toml,
     toml_problem,
 )
 from amplifier_tui.kernel.mounting.packages.importing import imported_module
@@ -32,6 +34,7 @@ from amplifier_tui.kernel.validation.base import (
 from amplifier_tui.kernel.validation.keywords import unknown_keywords
 from amplifier_tui.kernel.validation.kinds import VALIDATORS
 from amplifier_tui.kernel.validation.module_validator import ModuleTrial
+from amplifier_tui.kernel.validation.trials import settle, strays
 
 _SNIPPET: Final = '[project.entry-points."amplifier.modules"]\n{id} = "{package}:mount"'
 _SHOWN: Final = 5
@@ -80,12 +83,18 @@ async def check_module(
     unread = place.project and _unread_project(place.project / "pyproject.toml")
     if unread:
         result.add(unread)
+    if place.project and (no_list := _check_dependencies(place.project / "pyproject.toml")):
+        result.add(no_list)
     if place.importable is None:
         result.add(_no_package(place))
     else:
         validator = VALIDATORS[kind](place.module_id, runs=True, trial=trial)
-        found = await validator.validate(place.importable, place.entry_point, config)
+        with strays() as raised:
+            found = await validator.validate(place.importable, place.entry_point, config)
+            await settle()
         result.checks += found.checks
+        # It may have been mounted more than once.
+        result.checks += dict.fromkeys(map(_background_task, raised))
         result.checks += unknown_keywords(_sources(place))
         if place.project is not None and found.checks[0].passed and not unread:
             result.add(_check_entry_point(place, place.project))
@@ -209,12 +218,38 @@ def _unread_project(file: Path) -> ValidationCheck | None:
     )
 
 
+def _check_dependencies(file: Path) -> ValidationCheck | None:
+    """Return what is wrong with the packages that a project needs; None for nothing."""
+    project = read_toml(file).get("project")
+    needed = project.get("dependencies", []) if isinstance(project, dict) else []
+    if isinstance(needed, list):
+        return None
+    return failure(
+        "pyproject",
+        f"dependencies in pyproject.toml should be a list, got {type(needed).__name__}: "
+        "no session installs them",
+        'Write: dependencies = ["package"]',
+        "warning",
+        str(file),
+    )
+
+
 def _no_package(place: _Place) -> ValidationCheck:
     return failure(
         "module_importable",
         f"Failed to import module: no Python package found in {place.path}",
         f"Put the code into {package_name(place.module_id)}/__init__.py, or point the entry point "
         "in pyproject.toml to the package",
+    )
+
+
+def _background_task(error: BaseException) -> ValidationCheck:
+    return failure(
+        "background_task",
+        f"A background task failed: {named_text(error)}",
+        "Correct that line, or catch the error there; a session goes on without the task",
+        "warning",
+        place_of_error(error),
     )
 
 

@@ -1,6 +1,7 @@
 """What the validators of all kinds have in common: import, mount once for trial, look, clean up."""
 
 import asyncio
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -48,15 +49,25 @@ async def _run_cleanup(result: ValidationResult, cleanup: Callable[[], Any]) -> 
     try:
         async with clock:
             await awaited(cleanup())
-    except TimeoutError as error:
-        if not clock.expired():
-            raise
+    except Exception as error:
+        where = place_of_error(error) or place_of(cleanup)
+        if not (isinstance(error, TimeoutError) and clock.expired()):
+            remedy = "Correct that line; a session that ends goes on without the rest of it"
+            problem = f"The cleanup failed: {named_text(error)}"
+            result.fail("cleanup", problem, remedy, "warning", where)
+            return
         result.fail(
             "cleanup",
             f"The cleanup did not end within {mounting.MOUNT_SECONDS:g} s: it waits for something",
             "Cancel what it waits for first; a session that ends would wait for it, too",
-            where=place_of_error(error) or place_of(cleanup),
+            where=where,
         )
+
+
+def mounted_at(coordinator: TrialCoordinator) -> str:
+    """Return the end of a sentence: where a module mounted something; empty for nowhere."""
+    points = sorted({entry["mount_point"] for entry in coordinator.mount_history})
+    return f"; it mounted at: {', '.join(points)}" if points else ""
 
 
 class ModuleTrial(Protocol):
@@ -121,12 +132,17 @@ class ModuleValidator(ABC):
                     module_id = self.module_id or Path(module_path).name
                     await self._check_compliance(result, module_id, module.mount, config or {})
         except (Exception, SystemExit) as error:
-            is_import = isinstance(error.__cause__ or error, ImportError)
+            cause = error.__cause__ or error
+            is_import = isinstance(cause, ImportError)
+            # Of what is missing the error says what to do.
+            is_missing = isinstance(cause, ModuleNotFoundError)
             result.fail(
                 "module_importable",
                 f"{'Failed to import' if is_import else 'Error loading'} module: "
                 f"{named_text(error)}",
-                "Correct that line, then validate it again",
+                "Then validate it again"
+                if is_missing
+                else "Correct that line, then validate it again",
                 where=place_of_error(error),
             )
         return result
@@ -220,7 +236,14 @@ class InstanceValidator(ModuleValidator):
         for name, instance in mounted.items():
             who = f"{self.contract} '{name}'" if self.is_named else self.contract
             missing = self._missing(instance)
-            if missing:
+            if self._is_class(instance):
+                result.fail(
+                    COMPLIANCE,
+                    f"{who} is the class {instance.__name__}, whose methods need an object",
+                    f"Mount an instance: {instance.__name__}()",
+                    where=self.mount_place,
+                )
+            elif missing:
                 result.fail(
                     COMPLIANCE,
                     f"{who} does not implement {self.contract} interface "
@@ -231,6 +254,11 @@ class InstanceValidator(ModuleValidator):
             else:
                 result.succeed(COMPLIANCE, f"{who} implements {self.contract} interface")
                 self.look_closer(result, instance)
+
+    def _is_class(self, instance: Any) -> bool:
+        """Whether a class was mounted in place of an object of it."""
+        methods = (inspect.getattr_static(instance, name, None) for name in METHODS[self.kind])
+        return inspect.isclass(instance) and any(map(inspect.isfunction, methods))
 
     @property
     def is_named(self) -> bool:
@@ -253,12 +281,10 @@ class InstanceValidator(ModuleValidator):
         elif returned is None and self.needed and not coordinator.mount_history:
             self._unchecked(result, "")
         else:
-            elsewhere = sorted({entry["mount_point"] for entry in coordinator.mount_history})
-            found = f"; it mounted at: {', '.join(elsewhere)}" if elsewhere else ""
             result.fail(
                 COMPLIANCE,
                 f"No {self.kind} was mounted and mount() did not return a {self.contract} "
-                f"instance{found}",
+                f"instance{mounted_at(coordinator)}",
                 self._how_to_mount(),
                 where=self.mount_place,
             )

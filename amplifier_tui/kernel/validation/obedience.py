@@ -1,7 +1,9 @@
 """Whether an orchestrator does what hooks say about its tool calls: it is run to see that."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import field
+from functools import partial
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -9,8 +11,8 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCall, Usage
 from amplifier_tui.kernel.models import HookResult, ProviderInfo, ToolResult
 from amplifier_tui.kernel.mounting.callbacks import missing_keywords
-from amplifier_tui.kernel.mounting.contents import checked_answer
-from amplifier_tui.kernel.mounting.errors import WrongAnswerError, exception_text
+from amplifier_tui.kernel.mounting.contents import checked_answer, place_of
+from amplifier_tui.kernel.mounting.errors import WrongAnswerError, named_text, place_of_error
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import Severity, ValidationResult
 from amplifier_tui.kernel.validation.trials import SECONDS, within
@@ -44,6 +46,8 @@ class _Trial:
 
     async def complete(self, request: Any, **kwargs: Any) -> ChatResponse:
         self.requests += 1
+        # A model answers later: a loop without an end can be stopped meanwhile.
+        await asyncio.sleep(0)
         usage = Usage(input_tokens=1, output_tokens=1, total_tokens=2)
         if self.requests > 1:
             text = TextBlock(text="Done.")
@@ -117,6 +121,8 @@ async def check_obedience(
         result.succeed("hooks_deny", found, "warning")
         return
 
+    say = partial(_say, result, where=place_of(orchestrator.execute))
+
     async def deny(event: str, data: dict[str, Any]) -> HookResult:
         return HookResult(action="deny", reason="for a trial")
 
@@ -128,8 +134,7 @@ async def check_obedience(
 
     trial = await _run(result, orchestrator, coordinator, deny)
     if trial is not None:
-        _say(
-            result,
+        say(
             "hooks_deny",
             "" if not trial.executed else "It runs a tool although a hook denied the call",
             'Look at the result of hooks.emit("tool:pre", ...); "deny" means: do not execute',
@@ -139,8 +144,7 @@ async def check_obedience(
         problem = "It runs a tool although the user denied the call" if trial.executed else ""
         if not trial.asked:
             problem = 'It does not ask the user when a hook answers "ask_user"'
-        _say(
-            result,
+        say(
             "hooks_ask",
             problem,
             "Pass the result to coordinator.process_hook_result(), and go by what that returns",
@@ -148,8 +152,7 @@ async def check_obedience(
     trial = await _run(result, orchestrator, coordinator, modify)
     if trial is not None:
         changed = all(given.items() >= _CHANGED.items() for given in trial.executed)
-        _say(
-            result,
+        say(
             "hooks_modify",
             "" if changed else "It runs a tool with other arguments than a hook changed them to",
             'Execute the tool with result.data["tool_input"]',
@@ -162,8 +165,7 @@ async def check_obedience(
     trial = await _run(result, orchestrator, coordinator, modify_result, events.TOOL_POST)
     if trial is not None and events.TOOL_POST in trial.seen:
         given = any(_CHANGED["text"] in str(row) for row in trial.messages)
-        _say(
-            result,
+        say(
             "hooks_modify_result",
             "" if given else "The model gets another result than a hook changed it to",
             'Add what result.data["tool_result"] of hooks.emit("tool:post", ...) says',
@@ -171,8 +173,7 @@ async def check_obedience(
         )
     trial = await _run(result, orchestrator, coordinator, deny, events.PROVIDER_REQUEST)
     if trial is not None and events.PROVIDER_REQUEST in trial.seen:
-        _say(
-            result,
+        say(
             "hooks_deny_request",
             "It asks the model although a hook denied the request" if trial.requests else "",
             'Look at the result of hooks.emit("provider:request", ...) before the request',
@@ -181,10 +182,16 @@ async def check_obedience(
 
 
 def _say(
-    result: ValidationResult, name: str, problem: str, remedy: str, severity: Severity = "error"
+    result: ValidationResult,
+    name: str,
+    problem: str,
+    remedy: str,
+    severity: Severity = "error",
+    *,
+    where: str,
 ) -> None:
     if problem:
-        result.fail(name, problem, remedy, severity)
+        result.fail(name, problem, remedy, severity, where)
     else:
         what = name.removeprefix("hooks_").replace("_", " of a ")
         result.succeed(name, f"It does what hooks say: {what}")
@@ -225,21 +232,20 @@ async def _run(
         )
         trial.answer = await within(execution, SECONDS)
     except TimeoutError:
-        _broken(result, f"it did not end within {SECONDS:g} s")
+        problem = f"Orchestrator.execute() did not end within {SECONDS:g} s"
+        remedy = "End the turn where the model calls no tool, and after max_iterations requests"
+        result.fail("orchestrator_answer", problem, remedy, where=place_of(orchestrator.execute))
         return None
     except Exception as error:
-        _broken(result, exception_text(error) or type(error).__name__)
+        result.fail(
+            "hooks_deny",
+            f"It could not be run to see whether it does what hooks say: {named_text(error)}",
+            "Correct that line; the model of the trial calls a tool, and then answers with a text",
+            "warning",
+            place_of_error(error),
+        )
         return None
     finally:
         if stop is not None:
             stop()
     return trial
-
-
-def _broken(result: ValidationResult, why: str) -> None:
-    result.fail(
-        "hooks_deny",
-        f"It could not be run to see whether it does what hooks say: {why}",
-        "Run it with a provider whose first answer calls a tool, and whose second is a text",
-        "warning",
-    )

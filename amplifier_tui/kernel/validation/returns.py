@@ -36,10 +36,23 @@ def plain_return(function: Any) -> tuple[str, str] | None:
     returns = [each for each in own if isinstance(each, ast.Return)]
     found = [(_literal(each.value), each.lineno) for each in returns]
     found.append((_annotated(node.returns), node.lineno))
-    if not any(isinstance(each, ast.Return | ast.Raise | ast.Yield) for each in own):
+    if not any(
+        isinstance(each, ast.Return | ast.Raise | ast.Yield) or _stays(each) for each in own
+    ):
         found.append(("None", node.lineno))
     named = ((name, f"{file}:{first + line - 1}") for name, line in found if name)
     return next(named, None)
+
+
+_ENDS: Final = frozenset({"sys.exit", "os._exit", "exit", "quit"})
+
+
+def _stays(node: ast.AST) -> bool:
+    """Whether a function may never get behind a node: a loop without end, the program's end."""
+    if isinstance(node, ast.While):
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        return endless and not any(isinstance(each, ast.Break) for each in _own(node))
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in _ENDS
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:

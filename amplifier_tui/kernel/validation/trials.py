@@ -1,15 +1,21 @@
 """Calling a module for a trial: one that does not end is left to itself."""
 
 import asyncio
-from collections.abc import Coroutine
-from contextlib import suppress
+import gc
+import signal
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
+
+from amplifier_tui.base.python import without_exit
 
 T = TypeVar("T")
 
 SECONDS: Final = 10.0
 """How long a trial may take."""
 _SECONDS_TO_STOP: Final = 1.0
+_MOMENT: Final = 0.1
 
 
 async def within(trial: Coroutine[Any, Any, T], seconds: float) -> T:
@@ -17,29 +23,92 @@ async def within(trial: Coroutine[Any, Any, T], seconds: float) -> T:
 
     Raises:
         TimeoutError: It did not end in time; it goes on where it swallows its cancellation.
+        RuntimeError: It tried to end the program.
     """
-    task = asyncio.ensure_future(trial)
+    task = asyncio.ensure_future(_tried(trial))
     try:
-        await asyncio.wait({task}, timeout=seconds)
-        if not task.done():
-            task.cancel()
-            await asyncio.wait({task}, timeout=_SECONDS_TO_STOP)
+        with _woken(task, seconds + _SECONDS_TO_STOP):
+            await asyncio.wait({task}, timeout=seconds)
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task}, timeout=_SECONDS_TO_STOP)
+        if task.cancelling() or not task.done():
             raise TimeoutError
         return task.result()
     finally:
         task.cancel()
 
 
+async def _tried(trial: Coroutine[Any, Any, T]) -> T:
+    with without_exit():
+        return await trial
+
+
+@contextmanager
+def strays() -> Iterator[list[BaseException]]:
+    """Yield what tasks raise in the meantime and nobody awaits, which Python would print."""
+    loop, found = asyncio.get_running_loop(), list[BaseException]()
+    before = loop.get_exception_handler()
+
+    def take(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if error := context.get("exception"):
+            found.append(error)
+
+    loop.set_exception_handler(take)
+    try:
+        yield found
+    finally:
+        loop.set_exception_handler(before)
+
+
+async def settle() -> None:
+    """Give the tasks that a trial left behind a moment, and have what they raised come up."""
+    if left := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(left, timeout=_MOMENT)
+    del left
+    gc.collect()
+
+
+@contextmanager
+def _woken(task: asyncio.Future[Any], seconds: float) -> Iterator[None]:
+    """Cancel a task also where it never suspends, where the system can."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    waiting = asyncio.current_task()
+
+    def ring(number: int, frame: object) -> None:
+        # Where no task keeps it, the event loop goes on by itself.
+        if asyncio.current_task() not in (waiting, None):
+            task.cancel()
+            raise asyncio.CancelledError
+
+    handler = signal.signal(signal.SIGALRM, ring)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
+
+
 def run_trials(trials: Coroutine[Any, Any, T]) -> T:
     """Return what a coroutine returns, like `asyncio.run`, but wait for nothing it left behind."""
     loop = asyncio.new_event_loop()
+    main = loop.create_task(trials)
     try:
-        return loop.run_until_complete(trials)
+        while not main.done():
+            # That of a background task gets through here; `strays` is told of it.
+            with suppress(SystemExit):
+                loop.run_until_complete(main)
+        return main.result()
     finally:
         left = asyncio.all_tasks(loop)
         for task in left:
             task.cancel()
-        with suppress(RuntimeError):
+        with suppress(RuntimeError, SystemExit):
             if left:
                 loop.run_until_complete(asyncio.wait(left, timeout=_SECONDS_TO_STOP))
             loop.run_until_complete(loop.shutdown_asyncgens())

@@ -1,4 +1,4 @@
-"""Keywords that mean nothing to a hook result are found in the source of a module."""
+"""Keywords that mean nothing to a result are found in the source of a module."""
 
 from pathlib import Path
 
@@ -19,8 +19,29 @@ def test_an_unknown_keyword_is_found_in_every_file_of_a_package(call: str, tmp_p
 
 
 @pytest.mark.parametrize(
+    ("keyword", "meant"),
+    [
+        ("sucess", "did you mean 'success'?"),
+        ("result", "its fields are success, output, error, content"),
+    ],
+)
+def test_an_unknown_keyword_of_a_tool_result_is_told_with_what_may_be_meant(
+    keyword: str, meant: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "one.py"
+    file.write_text(f"from amplifier_core.models import ToolResult\nToolResult({keyword}=False)\n")
+    (found,) = unknown_keywords(file)
+    assert (found.name, found.severity, found.where) == ("tool_result", "warning", f"{file}:2")
+    assert f"ToolResult ignores '{keyword}'" in found.message and meant in found.message
+
+
+@pytest.mark.parametrize(
     "source",
     [
+        "ToolResult(success=False, output='', error={}, content=[])",
+        "ToolResult(is_error=True)",
+        "from fastmcp.tools import ToolResult\nToolResult(structured_content={})",
+        "class ToolResult: ...\nToolResult(mine=1)",
         "HookResult(action='deny', reason='x')",
         "HookResult(**given)",
         "Other(acton=1)",

@@ -1,5 +1,6 @@
 """A provider or a tool that returns nothing is found in its source: it can't be called for that."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,18 @@ class Provider:
     async def missing(self, request):
         raise NotImplementedError
 
+    async def endless(self, request):
+        while True:
+            self.last = request
+
+    async def ending(self, request):
+        self.last = request
+        sys.exit(1)
+
+    async def broken_off(self, request):
+        while True:
+            break
+
     async def pieces(self, request):
         yield "a piece"
 
@@ -51,6 +64,7 @@ class Provider:
         (Provider.text, "str", 3),
         (Provider.mapping, "dict", 1),
         (Provider.nothing, "None", 0),
+        (Provider.broken_off, "None", 0),
         (Provider.annotated, "dict", 0),
     ],
 )
@@ -61,7 +75,13 @@ def test_a_plain_value_that_is_returned_is_seen_with_its_line(
     assert plain_return(method) == (value, f"{__file__}:{first + line}")
 
 
-@pytest.mark.parametrize("method", [Provider.response, Provider.missing, Provider.pieces, len])
+@pytest.mark.parametrize(
+    "method",
+    [
+        *(Provider.response, Provider.missing, Provider.pieces, len),
+        *(Provider.endless, Provider.ending),
+    ],
+)
 def test_what_may_be_right_is_no_problem(method: Callable[..., Any]) -> None:
     assert plain_return(method) is None
 

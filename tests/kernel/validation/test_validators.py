@@ -1,9 +1,12 @@
 import asyncio
+import gc
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from amplifier_tui import compat
 from amplifier_tui.kernel.mounting import mount
 from amplifier_tui.kernel.mounting.packages.importing import advice
 from amplifier_tui.kernel.validation import (
@@ -90,6 +93,7 @@ async def handler(event, data):
 async def mount(coordinator, config):
     return coordinator.hooks.register("tool:pre", handler)
 """
+MOUNT = "async def mount(coordinator, config):"
 GOOD = {
     "tool": TOOL,
     "provider": PROVIDER,
@@ -126,6 +130,38 @@ async def test_a_good_module_passes_these_checks_in_this_order(kind: str, tmp_pa
     assert [check.name for check in result.checks] == [*SHAPE, *DETAILS[kind]]
     assert all(check.passed and check.severity == "info" for check in result.checks)
     assert result.summary().startswith(f"PASSED: {len(result.checks)}/{len(result.checks)} checks")
+
+
+async def test_a_get_info_that_is_async_is_told_once_and_not_by_python_too(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    source = PROVIDER.replace("def get_info", "async def get_info")
+    (check,) = (await validated("provider", tmp_path, source)).errors
+    gc.collect()
+    assert "got coroutine" in check.message and "it is not async" in check.remedy
+    assert not [each for each in recwarn if "never awaited" in str(each.message)]
+
+
+@pytest.mark.parametrize("kind", ["tool", "provider", "orchestrator", "context"])
+async def test_a_class_that_is_mounted_in_place_of_an_object_is_named(
+    kind: str, tmp_path: Path
+) -> None:
+    source = re.sub(r"mount\((.+)\(\)", r"mount(\1", GOOD[kind])
+    assert source != GOOD[kind]
+    result = await validated(kind, tmp_path, source)
+    (check,) = result.errors
+    assert check.name == "protocol_compliance" and "is the class " in check.message
+    assert check.where.endswith(f":{source.splitlines().index(MOUNT) + 1}")
+    assert re.fullmatch(r"Mount an instance: \w+\(\)", check.remedy)
+
+
+async def test_a_class_whose_methods_need_no_object_is_mounted_like_one(tmp_path: Path) -> None:
+    source = (
+        TOOL.replace("Tool()", "Tool")
+        .replace("self, ", "")
+        .replace("    async def execute", "    @staticmethod\n    async def execute")
+    )
+    assert (await validated("tool", tmp_path, source)).passed
 
 
 def test_each_kind_has_a_validator_of_its_name() -> None:
@@ -322,6 +358,30 @@ async def test_a_module_that_does_not_import_says_why(
     how = "Failed to import" if is_import else "Error loading"
     assert check.message.startswith(f"{how} module: ")
     assert message in check.message
+    assert ("`dependencies` of the module's pyproject.toml" in check.message) == is_import
+    again = "Then validate" if is_import else "Correct that line, then validate"
+    assert check.remedy == f"{again} it again"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            "from amplifier_core import ToolResutl",
+            "'ToolResutl' from 'amplifier_core'; did you mean 'ToolResult'?",
+        ),
+        ("from json import lods", "'lods' from 'json'; did you mean 'loads'?"),
+        ("from json import qqqqq", "'qqqqq' from 'json'"),
+    ],
+)
+async def test_a_name_that_cannot_be_imported_is_told_with_the_one_that_may_be_meant(
+    source: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    compat.install()
+    result = await validated("tool", tmp_path, source)
+    [check] = result.checks
+    assert check.message.endswith(f"ImportError: cannot import name {message}")
 
 
 def test_a_file_that_a_module_itself_lacks_is_not_to_be_installed() -> None:

@@ -55,6 +55,6 @@ def _is_below(path: str) -> bool:
     """Whether a folder is, or is in, one of them; an environment in it is none of its code."""
     here = Path(path)
     return any(
-        here.is_relative_to(each) and "site-packages" not in here.relative_to(each).parts
-        for each in tuple(_folders)
+        each in _folders and "site-packages" not in here.relative_to(each).parts
+        for each in (here, *here.parents)
     )

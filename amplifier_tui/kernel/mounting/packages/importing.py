@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
-from amplifier_tui.kernel.mounting.errors import BrokenModuleError
+from amplifier_tui.kernel.mounting.errors import BrokenModuleError, named_text
 from amplifier_tui.kernel.mounting.packages.copies import (
     loaded_below,
     name_of,
@@ -56,7 +56,7 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise BrokenModuleError(
             f"Module '{module_id}' found at {package_dir.parent} but failed to load: "
-            f"{type(error).__name__}: {error}{advice(error)}",
+            f"{named_text(error)}{advice(error)}",
             reason_code="validation_failed",
         ) from error
     if stamp is not None:
@@ -129,7 +129,10 @@ def advice(error: BaseException) -> str:
         package, _, own = error.name.partition(".")
         if own and package.startswith("amplifier_module_"):
             return f". '{package}' has no '{own}': add that file, or correct the import."
-        return f". Install what provides '{error.name.partition('.')[0]}'."
+        return (
+            f". Install what provides '{package}', and name it in `dependencies` of the module's "
+            "pyproject.toml, from which sessions install it."
+        )
     return ""
 
 
