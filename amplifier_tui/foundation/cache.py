@@ -80,6 +80,8 @@ def _to_plain(bundle: Bundle) -> dict[str, Any]:
     data["context"] = {name: str(path) for name, path in bundle.context.items()}
     data["base_path"] = None if bundle.base_path is None else str(bundle.base_path)
     data["source_base_paths"] = {name: str(path) for name, path in bundle.source_base_paths.items()}
+    covered = bundle.covered_base_paths.items()
+    data["covered_base_paths"] = {name: list(map(str, paths)) for name, paths in covered}
     return data
 
 
@@ -90,4 +92,8 @@ def _from_plain(data: dict[str, Any]) -> Bundle:
         context={name: Path(path) for name, path in data["context"].items()},
         base_path=None if base_path is None else Path(base_path),
         source_base_paths={name: Path(path) for name, path in data["source_base_paths"].items()},
+        covered_base_paths={
+            name: list(map(Path, paths))
+            for name, paths in data.get("covered_base_paths", {}).items()
+        },
     )

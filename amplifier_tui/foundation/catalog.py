@@ -9,12 +9,14 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.dicts import get_nested
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
+from amplifier_tui.foundation.io import frontmatter_fault
 from amplifier_tui.foundation.paths import (
     BUNDLE_FILES,
     bundle_file_in,
     home_expanded,
     is_there,
     normalize_path,
+    parse_uri,
     redact_uri,
 )
 from amplifier_tui.foundation.registry.includes import is_path, namespace_of
@@ -23,6 +25,8 @@ from amplifier_tui.foundation.settings.settings import PROJECT_SCOPES, Settings
 from amplifier_tui.foundation.trust.owners import Owner
 
 _SUFFIXES = (".yaml", ".yml", ".md")
+_FILES = ("project", "user", "shipped")
+"""Origins of bundles that lie in a folder of bundles, and have their names from there."""
 _URIS = ("git+", "file://", "http://", "https://", "zip+")
 
 
@@ -91,11 +95,27 @@ class BundleCatalog:
         """Return what finds a bundle again: its name, unless that means another one."""
         return entry.name if self.find(entry.name) == entry else entry.source
 
+    def in_place_of(self, entry: BundleEntry) -> BundleEntry | None:
+        """Return the bundle from elsewhere that would be shown without this one, or None."""
+        if self.find(entry.name) != entry:
+            return None
+        named = (each for each in self._all(requested_only=True) if each.name == entry.name)
+        others = (each for each in named if each.origin != entry.origin)
+        return next((each for each in others if not _same(each.source, entry.source)), None)
+
     def hides_another(self, entry: BundleEntry) -> bool:
         """Whether it is the project's, and its name would mean another one elsewhere."""
         return entry.origin == "project" and any(
             each.name == entry.name and each.origin != "project" for each in self._all()
         )
+
+    def taken_by(self, name: str, source: str) -> BundleEntry | None:
+        """Return the file of the project, the user or this program that has a name, or None.
+
+        Not if it is the very bundle that is to have it.
+        """
+        named = (each for each in self._all() if each.name == name and each.origin in _FILES)
+        return next((each for each in named if not _same(each.source, source)), None)
 
     def choose(self, requested: str = "", resumed: str = "", default: str = "") -> Choice:
         """Decide which bundle a session gets: `requested`, else `resumed`, else the configured one.
@@ -228,9 +248,26 @@ def _is_bundle(file: Path) -> bool:
         with file.open("rb") as stream:
             # A letter that is cut at the end is no mistake.
             head = getincrementaldecoder("utf-8")().decode(stream.read(512))
-        return not head.strip() or head.removeprefix("\ufeff").startswith("---")
+        begins = head.removeprefix("\ufeff").startswith("---")
+        return not head.strip() or begins or frontmatter_fault(head) is not None
     except (OSError, UnicodeDecodeError):
         return True  # it is listed, and its preview says what is wrong with it
+
+
+def _same(source: str, other: str) -> bool:
+    """Whether two sources are the same bundle on this machine, however they are spelled."""
+    return source == other or _place_of(source) == _place_of(other)
+
+
+def _place_of(source: str) -> Path | str:
+    parsed = parse_uri(source)
+    if not parsed.is_file or parsed.subpath:
+        return source
+    try:
+        path = normalize_path(parsed.path)
+    except BundleNotFoundError:
+        return source
+    return bundle_file_in(path) or path
 
 
 def bundles_in(folder: Path, origin: str = "") -> Iterator[BundleEntry]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from amplifier_tui.base.python import causes
 from amplifier_tui.base.text import with_remedy
 
 
@@ -76,3 +77,8 @@ class TrustRefusedError(BundleError):
 
 class TrustCancelledError(BundleError):
     """The user was asked what to trust, and chose not to open anything."""
+
+
+def refusal_in(error: BaseException) -> TrustRefusedError | None:
+    """Return the refusal for which something failed, in itself or in what it needs, if any."""
+    return next((each for each in causes(error) if isinstance(each, TrustRefusedError)), None)

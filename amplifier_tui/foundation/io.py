@@ -4,9 +4,10 @@ import asyncio
 import errno
 import logging
 import re
+import string
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import yaml as pyyaml  # Its own name is taken: `io.yaml` is published as a submodule.
 
@@ -350,10 +351,42 @@ def split_frontmatter(text: str) -> SplitText:
     return SplitText(None, text)
 
 
-def is_unclosed(text: str) -> bool:
-    """Whether a text begins a frontmatter and never ends it."""
-    first, *rest = text.removeprefix("\ufeff").split("\n")
-    return _is_fence(first) and any(map(str.strip, rest)) and not any(map(_is_fence, rest))
+_INVISIBLE: Final = f"{string.whitespace}\xa0\u200b\ufeff"
+_LIKE_A_FENCE: Final = re.compile(r"(?:[-\u2013\u2014]{2,}|\u2014)(?:\s*#.*)?")
+_KEY: Final = re.compile(r"""["']?[A-Za-z_][\w-]*["']?\s*:(?:\s|$)""")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontmatterFault:
+    """Why what was meant as a frontmatter is read as text: where, and what to do about it."""
+
+    message: str
+    line: int
+    remedy: str
+
+
+def frontmatter_fault(text: str) -> FrontmatterFault | None:
+    """Return what keeps a text's frontmatter from being read; None where nobody meant one.
+
+    Read as text, it would restrict nothing that it was written to restrict. A rule above prose is
+    no frontmatter.
+    """
+    if split_frontmatter(text).yaml is not None:
+        return None
+    lines = [line.strip(_INVISIBLE) for line in text.splitlines()]
+    first = next((index for index, line in enumerate(lines) if line), 0)
+    if not lines or not _LIKE_A_FENCE.fullmatch(lines[first]):
+        return None
+    rest = text.removeprefix("\ufeff").split("\n")
+    if _is_fence(rest.pop(0)) and any(map(str.strip, rest)) and not any(map(_is_fence, rest)):
+        message = "The frontmatter that begins here does not end"
+        return FrontmatterFault(message, 1, "Close it with a line of its own that is `---`.")
+    inner = (line for line in lines[first + 1 :] if line and not line.startswith("#"))
+    if not _KEY.match(next(inner, "")):
+        return None
+    message = "The frontmatter that begins here is not read as one"
+    remedy = "Make its first line, `---`, that of the file, without anything before or after it."
+    return FrontmatterFault(message, first + 1, remedy)
 
 
 def parse_frontmatter(text: str) -> tuple[Any, str]:

@@ -16,7 +16,7 @@ from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.model import is_settings_origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
-from amplifier_tui.foundation.catalog import BundleEntry, Choice
+from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry, Choice
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.exceptions import (
     BundleError,
@@ -46,6 +46,7 @@ from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import remove_refused
 from amplifier_tui.foundation.trust.review import MOST_QUESTIONS, OnlyLooking, TrustReview
 from amplifier_tui.foundation.trust.servers.reviewing import review_servers
+from amplifier_tui.foundation.trust.servers.unset import mark_unset
 from amplifier_tui.foundation.trust.skills import review_skills
 
 if TYPE_CHECKING:
@@ -98,18 +99,20 @@ class Workspace(ProjectBundles):
 
     async def previews(self) -> "list[BundleDescription]":
         """Describe every bundle that can be found, broken ones included; never fetches."""
-        entries = await asyncio.to_thread(lambda: self.catalog().entries())
-        return list(await asyncio.gather(*(self._preview(entry) for entry in entries)))
+        catalog = await asyncio.to_thread(self.catalog)
+        entries = await asyncio.to_thread(catalog.entries)
+        return list(await asyncio.gather(*(self._preview(entry, catalog) for entry in entries)))
 
     async def preview(self, name: str) -> "BundleDescription":
         """Describe one bundle; never fetches, never runs its code."""
-        entry = await asyncio.to_thread(lambda: self.catalog().find(name))
+        catalog = await asyncio.to_thread(self.catalog)
+        entry = await asyncio.to_thread(catalog.find, name)
         if entry is None:
             from amplifier_tui.foundation.checks.preview import failed_preview
 
             error = BundleNotFoundError(f"There is no bundle {name!r}")
             return failed_preview(BundleEntry(name, name, ""), error)
-        return await self._preview(entry)
+        return await self._preview(entry, catalog)
 
     async def load(
         self,
@@ -179,11 +182,14 @@ class Workspace(ProjectBundles):
         for module in prepared.refused:
             prepared.activation_failures.pop(module.module_id, None)
         prepared.refused_items = review.refused
+        prepared.changed = review.changed
         prepared.unasked = frozenset(review.unasked)
         prepared.notes += review.left_out.values()
         prepared.notes += await asyncio.to_thread(leave_out_unreadable, bundle, plan)
         self._leave_out_unused(prepared)
-        prepared.mount_plan = expand_plan(prepared.mount_plan, self.environ)
+        written = prepared.mount_plan
+        prepared.mount_plan = expand_plan(written, self.environ)
+        prepared.notes += mark_unset(written, prepared.mount_plan, self.environ)
         return prepared
 
     async def write_lock(
@@ -259,13 +265,18 @@ class Workspace(ProjectBundles):
         """Return the user's registry, with `sources.bundles` redirecting includes."""
         return self._registry(FetchContext(TrustGate(shipped_only(self.shipped)), lock=self.lock))
 
-    async def _preview(self, entry: BundleEntry) -> "BundleDescription":
+    async def _preview(self, entry: BundleEntry, catalog: BundleCatalog) -> "BundleDescription":
+        preview = await self._described(entry, catalog)
+        other = await asyncio.to_thread(catalog.in_place_of, entry)
+        return preview if other is None else replace(preview, in_place_of=other.origin)
+
+    async def _described(self, entry: BundleEntry, catalog: BundleCatalog) -> "BundleDescription":
         from amplifier_tui.foundation.checks.preview import failed_preview
 
         try:
             return await self._describe(entry)
         except BundleError as error:
-            names = [each.name for each in await asyncio.to_thread(self.catalog().entries)]
+            names = [each.name for each in await asyncio.to_thread(catalog.entries)]
             return failed_preview(entry, error, names)
         # One bundle on a bad disk, or that nobody thought of, must not cost the list of the others.
         except OSError as error:

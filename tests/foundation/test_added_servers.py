@@ -67,3 +67,35 @@ def test_no_server_of_a_bundle_takes_the_place_of_one_of_the_users(
     assert list(entry["config"]["servers"]) == ["github", "same", "other"]
     (told,) = review.left_out.values()
     assert "github" in told.what and "another one of that name" in told.why
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        ('{"mcpServers":\n {"a": 1,}}', 2, "it is no JSON: "),
+        ('\n["a"]', None, "it must be an object with `mcpServers`, not a list"),
+        ('{"x": 1,\n"mcpServers": ["a"]}', 2, "`mcpServers` must be an object with each server"),
+        (
+            '{"mcpServer": {"a": {}}}',
+            1,
+            "`mcpServer` means nothing there; did you mean `mcpServers",
+        ),
+        ('{"mcpServers": {}}', None, ""),
+        ('{"inputs": []}', None, ""),
+    ],
+)
+@pytest.mark.parametrize("whose", ["home/mcp.json", "project/.mcp.json"])
+def test_what_is_wrong_with_a_file_of_servers_is_reported_with_its_line(
+    tmp_path: Path, whose: str, text: str, line: int | None, why: str
+) -> None:
+    path = tmp_path / whose
+    path.parent.mkdir()
+    path.write_text(text)
+    home, project = tmp_path / "home", tmp_path / "project"
+    review = TrustReview(Ownership(home, project, own=[project]), OnlyLooking())
+    review_servers(BundleData("team", tools=[{"module": "tool-mcp"}]), review)
+    found = list(review.left_out.values())
+    assert len(found) == bool(why)
+    for item in found:
+        assert item.what == f"MCP servers of {path.name}" and item.why.startswith(why)
+        assert line is None or item.where == f"{path}:{line}"

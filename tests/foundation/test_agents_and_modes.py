@@ -185,8 +185,10 @@ def test_modes_are_checked_and_every_warning_is_returned_and_logged(
     }
     for name, text in modes.items():
         write(tmp_path / "modes" / f"{name}.md", f"---\n{text}\n---\n")
+    write(tmp_path / "modes" / "open.md", "---\nmode: {}\n--\nPlan.")
     warnings = Bundle(name="x", base_path=tmp_path).validate_modes()
-    assert len(warnings) == 7
-    for name in ("broken", "kind", "unknown", "agents", "context", "roster", "skills"):
+    assert len(warnings) == 8
+    assert "open" not in load_modes(Bundle(name="x", base_path=tmp_path))
+    for name in ("open", "broken", "kind", "unknown", "agents", "context", "roster", "skills"):
         assert any(f"{name}.md" in warning for warning in warnings)
     assert "contributes.tools" in caplog.text

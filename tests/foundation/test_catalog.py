@@ -28,6 +28,7 @@ def test_bundles_are_found_in_every_place_and_form(tmp_path: Path) -> None:
     for ignored in ("README.md", ".hidden.md", "notes.txt", "behaviors/x.yaml", "empty/x.txt"):
         write(tmp_path / "shipped" / ignored, "---\n")
     write(tmp_path / "shipped" / "style.md", "a text for prompts")
+    write(tmp_path / "shipped" / "e2.md", "\n---\nbundle: {name: e2}\n---\n")
     states = {
         "f": BundleState(uri="git+https://me:pw@h/f", name="f", explicitly_requested=True),
         "dependency": BundleState(uri="git+https://h/dep", name="dependency"),
@@ -40,6 +41,7 @@ def test_bundles_are_found_in_every_place_and_form(tmp_path: Path) -> None:
         ("c", "shipped"),
         ("d", "shipped"),
         ("e", "shipped"),
+        ("e2", "shipped"),
         ("f", "git+https://…@h/f"),
         ("g", "added"),
         ("h", "added"),
@@ -151,6 +153,26 @@ def test_a_bundle_of_the_project_hides_another_of_its_name(tmp_path: Path) -> No
     found = catalog(tmp_path)
     hiding = [entry.name for entry in found.entries() if found.hides_another(entry)]
     assert hiding == ["shipped", "yours"]
+
+
+def test_a_bundle_is_in_the_place_of_the_next_one_of_its_name_that_would_be_shown(
+    tmp_path: Path,
+) -> None:
+    for place in ("shipped/x.md", "shipped/y.md", "proj/.amplifier/bundles/y.md", "else/x.md"):
+        write(tmp_path / place, "---\n")
+    own = str(tmp_path / "proj" / ".amplifier" / "bundles" / "y.md")
+    states = {"x": BundleState(uri="git+https://h/dep", name="x")}
+    found = catalog(tmp_path, states, added={"x": "git+https://h/x", "y": own, "z": "./z.md"})
+    others = [found.in_place_of(entry) for entry in found.entries()]
+    assert [other and (other.name, other.origin) for other in others] == [
+        ("x", "shipped"),
+        ("y", "shipped"),
+        None,
+    ]
+    named = found.find(str(tmp_path / "else" / "x.md"))
+    assert named is not None and found.in_place_of(named) is None
+    (shipped,) = catalog(tmp_path, states).entries()[:1]
+    assert catalog(tmp_path, states).in_place_of(shipped) is None
 
 
 def test_the_choice_is_requested_then_resumed_then_active_then_default(tmp_path: Path) -> None:

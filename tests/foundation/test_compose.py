@@ -6,8 +6,13 @@ import pytest
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.composing import tag_container_provenance
+from amplifier_tui.foundation.bundle.definitions import mode_files
 from amplifier_tui.foundation.bundle.model import Origin
+from amplifier_tui.foundation.bundle.preparing import package_folders
+from amplifier_tui.foundation.bundle.prompt import mention_resolver
+from amplifier_tui.foundation.checks.findings import preview_findings
 from amplifier_tui.foundation.registry.registry import load_bundle
+from amplifier_tui.foundation.workspace import Workspace
 from tests.foundation.helpers import write
 
 
@@ -221,3 +226,61 @@ def test_a_context_name_is_looked_up_before_the_folder(tmp_path: Path) -> None:
     assert source.resolve_context_path("") == tmp_path
     assert source.resolve_context_path("/") == tmp_path
     assert Bundle(name="x").resolve_context_path("a.md") is None
+
+
+@pytest.fixture
+def of_one_name(tmp_path: Path) -> Path:
+    """The folder of a bundle that is named as the part it includes, which is in `part` there."""
+    own = tmp_path / ".amplifier/bundles"
+    for folder, name in ((own / "part", "part"), (own, "own")):
+        for file in (f"{name}.md", "both.md", f"modes/{name}.md", f"scripts/{name}.yaml"):
+            write(folder / file, "turns: []\n")
+        head = "---\nmeta: {description: d}\n---\n"
+        for file in ("agents/part-agent.md", f"agents/{name}-agent.md", "told-part.md"):
+            write(folder / file, f"{head}As @search:{name}.md says.\n")
+    write(own / "told-own.md", "")
+    needs = (
+        "context: {include: ['search:told-part.md']}\nagents: {include: ['search:part-agent']}\n"
+    )
+    write(own / "part/search.yaml", f"bundle: {{name: search}}\n{needs}")
+    write(
+        own / "search.md",
+        "---\nbundle: {name: search}\nincludes: [./part/search.yaml]\n"
+        f"{needs.replace('part', 'own')}"
+        "session: {orchestrator: {module: loop-streaming}, context: {module: context-simple}}\n"
+        "providers: [{module: provider-mock, config: {script: scripts/own.yaml}}]\n"
+        "---\nRead @search:both.md and @search:own.md and @search:part.md\n",
+    )
+    return own
+
+
+async def test_a_bundle_named_as_a_part_of_it_finds_its_own_files_and_the_part_its_own(
+    tmp_path: Path, of_one_name: Path
+) -> None:
+    found = await Workspace.open(tmp_path).preview("search")
+    assert preview_findings(found, strict=True) == []
+    own, part = of_one_name, of_one_name / "part"
+    bundle = await load_bundle(own / "search.md")
+    bundle.resolve_pending_context()
+    assert list(bundle.context.values()) == [part / "told-part.md", own / "told-own.md"]
+    for name, folder in (("own", own), ("part", part)):
+        path = folder / f"agents/{name}-agent.md"
+        assert bundle.resolve_agent_path(f"search:{name}-agent") == path
+        assert bundle.folder_of("search", f"{name}.md") == folder
+    assert bundle.folder_of("search") == own
+    assert {file.name for file in mode_files(bundle)} == {"own.md", "part.md"}
+    assert set(package_folders(bundle)) == {own, part}
+    mentions = mention_resolver(bundle, tmp_path)
+    assert mentions.resolve("@search:both.md") == own / "both.md"
+    assert mentions.resolve_confined("@search:part.md") == part / "part.md"
+    write(part.parent.parent / "outside.md", "")
+    assert mentions.resolve_confined("@search:../outside.md") is None
+
+
+async def test_what_includes_a_bundle_named_as_a_part_of_it_finds_the_files_of_both(
+    tmp_path: Path, of_one_name: Path
+) -> None:
+    text = f"bundle: {{name: top}}\nincludes: [{of_one_name}/search.md]\n"
+    mentions = mention_resolver(await load_bundle(write(tmp_path / "top.yaml", text)), tmp_path)
+    assert mentions.resolve("@search:both.md") == of_one_name / "both.md"
+    assert mentions.resolve("@search:part.md") == of_one_name / "part/part.md"

@@ -81,6 +81,7 @@ def test_bundles_are_kept_in_memory_or_on_disk(tmp_path: Path) -> None:
         context={"a": Path("/a")},
         base_path=Path("/b"),
         source_base_paths={"x": Path("/b")},
+        covered_base_paths={"x": [Path("/c")]},
         _pending_context={"n:p": "n:p"},
         instruction="hi",
     )

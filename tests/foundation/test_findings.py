@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.foundation.bundle.entries import entries_of
+from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.checks.bundle_file import Problem
 from amplifier_tui.foundation.checks.findings import preview_findings
 from amplifier_tui.foundation.checks.module_settings import settings_of, settings_problems
@@ -67,7 +68,7 @@ async def test_each_entry_that_leads_nowhere_has_its_line(tmp_path: Path, bundle
         "loop-zz: No module 'loop-zz' is installed": (mine, 17),
         "tool-zz: No module 'tool-zz' is installed": (mine, 8),
         "hooks-zz: No module 'hooks-zz' is installed": (part, 3),
-        "The agent 'ghost' has no instruction": (mine, 10),
+        "The agent 'ghost' has no file and is left out": (mine, 10),
         "The agent 'inline' has no instruction": (mine, 11),
         "The context file zz:a.md can't be found": (mine, 14),
         "The context file zz:b.md can't be found": (mine, 15),
@@ -150,7 +151,7 @@ async def test_a_module_of_another_kind_is_an_error_in_an_agent_as_well(
     [
         ("---\nmeta: [\n---\nHi.\n", 2, "Not valid YAML"),
         ("---\nname: ä\nx: '\x01'\n---\nHi.\n", 3, "Not valid YAML"),
-        ("---\nagents: some\n---\nHi.\n", None, "'agents' must be 'all', 'none' or a list"),
+        ("---\nagents: some\n---\nHi.\n", 2, "'agents' must be 'all', 'none' or a list"),
         ("---\n- a\n---\nHi.\n", 2, "Expected a mapping"),
     ],
 )
@@ -277,6 +278,30 @@ async def test_a_setting_nobody_knows_is_told_with_its_place_and_the_nearest_nam
     assert {each.severity for each in await findings(tmp_path, strict=True)} == {"error"}
 
 
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("providers: [memry]", "knows no provider 'memry'; did you mean 'memory'? It knows: mem"),
+        ("providers: [glossary]", "knows no provider 'glossary'. It knows: memory, redis, file, "),
+        ("providers: [memory, {id: file}]", "has a wrong 'file': "),
+        ("strategy: truncatoin", "knows no strategy 'truncatoin'; did you mean 'truncation'? It "),
+    ],
+)
+async def test_a_part_of_the_context_that_is_none_is_told_with_its_line_before_a_session_needs_it(
+    tmp_path: Path, bundles: Path, setting: str, words: str
+) -> None:
+    mine = write(
+        bundles / "mine.yaml",
+        "bundle: {name: mine}\nproviders: [{module: provider-mock}]\nsession:\n"
+        "  orchestrator: {module: loop-basic}\n  context:\n    module: context-pipeline\n"
+        f"    config:\n      {setting}\n",
+    )
+    (problem,) = await findings(tmp_path)
+    assert (problem.severity, problem.path, problem.line) == ("error", mine, 8)
+    said = f"`{setting.partition(':')[0]}` of context-pipeline {words}"
+    assert problem.message.startswith(said)
+
+
 async def test_a_misspelled_key_of_an_entry_is_told(tmp_path: Path, bundles: Path) -> None:
     text = f"bundle: {{name: mine}}\n{COMPLETE}tools:\n  - module: tool-bash\n    conifg: {{}}\n"
     write(bundles / "mine.yaml", text)
@@ -332,3 +357,92 @@ async def test_the_shipped_bundles_give_only_settings_there_are(tmp_path: Path, 
     assert list(settings_problems(bundle)) == []
     entries = [entry for entry in entries_of(bundle) if not entry.data.get("source")]
     assert all(settings_of(entry.module) is not None for entry in entries)
+
+
+def same_name(folder: Path, *, agent: str = "helper", rules: str = "rules.md") -> Path:
+    """Write a bundle named `extras` with a context file and an agent, both told by the folder."""
+    write(folder / rules, f"Rules of {folder.name}.\n")
+    write(folder / "agents" / f"{agent}.md", f"---\nmeta: {{description: d}}\n---\n{folder.name}\n")
+    needs = f"context: {{include: [{rules}]}}\nagents: {{include: [{agent}]}}\n"
+    return write(folder / "extras.md", f"---\nbundle:\n  name: extras\n{needs}---\n")
+
+
+async def test_what_an_included_bundle_loses_to_another_one_of_its_name_is_told(
+    tmp_path: Path, bundles: Path
+) -> None:
+    house, team = same_name(bundles / "house"), same_name(bundles / "team")
+    both = "includes: [./house/extras.md, ./team/extras.md]\n"
+    write(bundles / "mine.yaml", f"bundle: {{name: mine}}\n{both}{COMPLETE}")
+    (found,) = await findings(tmp_path)
+    assert (found.severity, found.path, found.line) == ("warning", house, 3)
+    assert f"{team} calls itself 'extras', too: " in found.message
+    assert "what this one has as the agent helper is not used" in found.message
+    assert "another name" in found.remedy
+    bundle = (await Workspace.open(tmp_path).preview("mine")).bundle
+    assert bundle is not None
+    assert bundle.agents["helper"]["instruction"] == "team"
+
+
+@pytest.mark.parametrize("form", ["rules.md", "extras:rules.md", "'@extras:rules.md'"])
+async def test_context_files_of_bundles_of_one_name_are_all_read_in_their_order(
+    tmp_path: Path, bundles: Path, form: str
+) -> None:
+    parts = [same_name(bundles / each, agent=each) for each in ("house", "team", "third")]
+    for part in parts:
+        write(part, part.read_text().replace("[rules.md]", f"[{form}]"))
+    every = "includes: [./house/extras.md, ./team/extras.md, ./third/extras.md]\n"
+    write(bundles / "mine.yaml", f"bundle: {{name: mine}}\n{every}{COMPLETE}")
+    assert await findings(tmp_path, strict=True) == []
+    bundle = (await Workspace.open(tmp_path).preview("mine")).bundle
+    assert bundle is not None
+    house, team, third = (part.parent / "rules.md" for part in parts)
+    bundle.resolve_pending_context()
+    # The plain name is the last one's, as everywhere else.
+    assert list(bundle.context.items()) == [
+        (f"extras:{house}", house),
+        (f"extras:{team}", team),
+        ("extras:rules.md", third),
+    ]
+    assert [each.path for each in bundle.origins[f"context:extras:{house}"]] == [parts[0]]
+    assert [each.path for each in bundle.origins["context:extras:rules.md"]] == [parts[2]]
+    prompt = await SystemPromptFactory(bundle, mention_resolver(bundle, tmp_path))()
+    assert [prompt.count(f"Rules of {part.parent.name}.") for part in parts] == [1, 1, 1]
+
+
+async def test_of_two_versions_of_one_bundle_the_later_ones_context_is_read(
+    tmp_path: Path, bundles: Path
+) -> None:
+    own = same_name(tmp_path / "repo").read_text()
+    repo = GitRepo(tmp_path / "repo")
+    repo.git("init", "--quiet", "--initial-branch=main")
+    first = repo.commit({"extras.md": own})
+    repo.commit({"rules.md": "Rules of later.\n"})
+    uris = [repo.uri(ref, "extras.md") for ref in (first, "main")]
+    write(bundles / "mine.yaml", f"bundle: {{name: mine}}\nincludes: {uris}\n{COMPLETE}")
+    bundle = await Workspace.open(tmp_path).load("mine", trust=allow)
+    assert [path.read_text() for path in bundle.context.values()] == ["Rules of later.\n"]
+
+
+async def test_bundles_of_a_name_that_lose_nothing_to_each_other_are_no_finding(
+    tmp_path: Path, bundles: Path
+) -> None:
+    same_name(bundles / "house")
+    same_name(bundles / "team", agent="other", rules="more.md")
+    write(bundles / "nested.yaml", "includes: [./house/extras.md]\n")
+    both = "includes: [./house/extras.md, ./nested.yaml, ./team/extras.md]\n"
+    write(bundles / "mine.yaml", f"bundle: {{name: mine}}\n{both}{COMPLETE}")
+    assert await findings(tmp_path, strict=True) == []
+
+
+@pytest.mark.parametrize("name", ["mine", "extras"])
+async def test_what_a_bundle_replaces_of_what_it_includes_is_no_finding(
+    tmp_path: Path, bundles: Path, name: str
+) -> None:
+    same_name(bundles / "house")
+    same_name(bundles).unlink()
+    needs = "context: {include: [rules.md]}\nagents: {include: [helper]}\n"
+    top = f"bundle: {{name: {name}}}\nincludes: [./house/extras.md]\n{needs}{COMPLETE}"
+    write(bundles / f"{name}.yaml", top)
+    assert await findings(tmp_path, name, strict=True) == []
+    write(bundles / "around.yaml", f"bundle: {{name: around}}\nincludes: [./{name}.yaml]\n")
+    assert await findings(tmp_path, "around", strict=True) == []

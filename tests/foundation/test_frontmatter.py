@@ -3,7 +3,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.foundation.io import parse_frontmatter
+from amplifier_tui.foundation.io import frontmatter_fault, parse_frontmatter
 
 
 def test_yaml_between_the_fences_is_parsed_and_the_rest_is_the_body() -> None:
@@ -49,6 +49,44 @@ def test_a_longer_rule_is_no_fence() -> None:
 
 def test_fences_inside_the_body_stay_in_the_body() -> None:
     assert parse_frontmatter("---\na: 1\n---\none\n---\ntwo") == ({"a": 1}, "one\n---\ntwo")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("---\na: 1\n--\nbody", 1),
+        ("---\na: 1\n", 1),
+        ("---\na: 1\n ---\nbody", 1),
+        ("\n \n---\na: 1\n---\nbody", 3),
+        (" ---\na: 1\n---\nbody", 1),
+        ("\n\ufeff---\n# why\na: 1\n---\nbody", 2),
+        ("--- # agent\n'a': 1\n---\nbody", 1),
+        ("----\na: 1\n----\nbody", 1),
+        ("--\na: 1\n--\nbody", 1),
+        ("\u2014-\na: 1\n---\nbody", 1),
+        ("---\ra: 1\r---\rbody", 1),
+    ],
+)
+def test_what_was_meant_as_frontmatter_and_is_read_as_text_is_told(text: str, line: int) -> None:
+    assert parse_frontmatter(text) == ({}, text)
+    fault = frontmatter_fault(text)
+    assert fault is not None and fault.line == line
+    assert frontmatter_fault(f"---\nb: 1\n---\n{text}") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        "Read.\n\n---\na: 1\n",
+        "---\n---\nbody",
+        "---",
+        "\n---\n\n# Read\n\nAll of it: all.",
+    ],
+)
+def test_a_text_without_frontmatter_has_none_that_is_told(text: str) -> None:
+    assert frontmatter_fault(text) is None
 
 
 def test_broken_yaml_is_reported_as_yaml_error() -> None:

@@ -70,6 +70,41 @@ async def test_a_misspelled_name_has_its_line_and_the_nearest_one(
     assert any(at == line and words in text for at, text in found), found
 
 
+@pytest.mark.parametrize(
+    ("above", "where"),
+    [
+        ("tools:", "tools[0]"),
+        ("spawn:\n tools:", "tool-bash"),
+        ("agents:\n a:\n  instruction: x\n  tools:", "tool-bash"),
+    ],
+)
+async def test_a_setting_beside_the_module_is_told_to_belong_below_config(
+    tmp_path: Path, above: str, where: str
+) -> None:
+    entry = "    - module: tool-bash\n      config:\n      timeout: 5\n"
+    words = f"{where}: 'timeout' is no key of an entry; settings belong below `config`"
+    found = said(await findings(tmp_path, f"{TOP}{above}\n{entry}"))
+    assert found == [(6 + above.count("\n") + 1, words)]
+
+
+async def test_a_setting_much_like_a_key_that_the_entry_has_is_not_taken_for_it(
+    tmp_path: Path,
+) -> None:
+    text = TOP.replace("provider-mock", "provider-mock, model: swift, modules: x")
+    found = said(await findings(tmp_path, text))
+    assert [words.partition(" is ")[2] for _, words in found] == [
+        "no key of an entry; settings belong below `config`"
+    ] * 2
+
+
+async def test_what_names_a_module_and_says_what_it_is_for_is_no_setting_of_it(
+    tmp_path: Path,
+) -> None:
+    keys = "id: fast, config: {}, name: Quick, description: For small things"
+    text = TOP.replace("provider-mock", f"provider-mock, {keys}")
+    assert await findings(tmp_path, text) == []
+
+
 async def test_a_module_of_the_search_path_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +292,23 @@ def test_a_misspelled_key_of_the_settings_is_told_with_its_line(tmp_path: Path) 
         (7, "'conifg' is no setting; did you mean 'config'?"),
         (9, "'confg' is no setting; did you mean 'config'?"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("permissions: {allow: ['bash(make *)']}", "rules.yaml"),
+        ("hooks: {PreToolUse: []}", "modules.hooks"),
+        ("mcpServers: {docs: {command: docs}}", ".mcp.json"),
+    ],
+)
+def test_a_setting_of_other_terminals_for_agents_is_told_with_where_it_belongs(
+    tmp_path: Path, text: str, place: str
+) -> None:
+    write(tmp_path / ".amplifier" / "settings.yaml", f"modules: {{hooks: []}}\n{text}\n")
+    (told,) = load_settings(SettingsFiles(tmp_path / "home", tmp_path)).problems
+    assert (told.line, told.message.split(";")[0]) == (2, f"'{text.split(':')[0]}' is no setting")
+    assert place in told.message
 
 
 @pytest.mark.parametrize(

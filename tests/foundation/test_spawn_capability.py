@@ -7,6 +7,7 @@ import pytest
 
 from amplifier_tui import kernel
 from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.spawn.capability import (
     ChildInfo,
     ChildRecord,
@@ -105,6 +106,19 @@ async def test_an_unknown_agent_is_refused_with_those_that_are_known() -> None:
     async with ready.create_session() as session:
         with pytest.raises(ValueError, match=r"no agent 'nobody' \(known: chief, frugal, helper"):
             await SessionSpawner(ready).spawn("nobody", "x", session)
+
+
+async def test_an_agent_that_is_left_out_is_refused_with_the_reason() -> None:
+    ready = await prepared(bundle())
+    ready.notes.append(
+        ReportItem(what="gone", kind="failed", part="agent", why="no file", where="a.md:3")
+    )
+    async with ready.create_session() as session:
+        SessionSpawner(ready).register(session)
+        why = {"gone": "no file (a.md:3)"}
+        assert session.coordinator.get_capability("agents.left_out") == why
+        with pytest.raises(ValueError, match=r"no agent 'gone': no file \(a.md:3\) \(known: ch"):
+            await SessionSpawner(ready).spawn("gone", "x", session)
 
 
 async def test_children_can_delegate_as_far_as_their_agent_allows() -> None:

@@ -1,6 +1,6 @@
 """Composition: bundles in, one new bundle out (spec 003, "Merge Rules"; foundation a.4)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +14,7 @@ from amplifier_tui.foundation.bundle.model import (
     Origins,
 )
 from amplifier_tui.foundation.dicts import deep_merge, merge_module_lists, module_key
+from amplifier_tui.foundation.paths import construct_context_path, parse_uri
 
 B = TypeVar("B", bound=BundleData)
 
@@ -29,13 +30,13 @@ def compose(bundle: B, *others: BundleData) -> B:
         bundle,
         **{name: copy_plain(getattr(bundle, name)) for name in _COPIED},
         context=qualified_context(bundle),
-        source_base_paths=dict(bundle.source_base_paths),
         _pending_context=dict(bundle._pending_context),
         origins=origins_of(bundle),
         skipped=list(bundle.skipped),
     )
-    if bundle.name and bundle.base_path is not None:
-        result.source_base_paths.setdefault(bundle.name, bundle.base_path)
+    folders = _namespaces((bundle, *others))
+    result.source_base_paths = {name: first for name, (first, *_) in folders.items()}
+    result.covered_base_paths = {name: rest for name, (_, *rest) in folders.items() if rest}
     if not others:
         result._source_uri = bundle._source_uri
     for other in others:
@@ -53,6 +54,7 @@ def _layer(result: BundleData, other: BundleData) -> None:
         merged = merge_module_lists(getattr(result, section), getattr(other, section))
         setattr(result, section, merged)
     result.agents.update(copy_plain(other.agents or {}))
+    _keep_context(result, other)
     result.context.update(qualified_context(other))
     result._pending_context.update(other._pending_context)
     result.instruction = other.instruction or result.instruction
@@ -62,10 +64,63 @@ def _layer(result: BundleData, other: BundleData) -> None:
     result.granted = tuple(dict.fromkeys((*result.granted, *other.granted)))
     if other.base_path is not None:
         result.base_path, result.source_file = other.base_path, other.source_file
-    for namespace, path in other.source_base_paths.items():
-        result.source_base_paths.setdefault(namespace, path)
-    if other.name and other.base_path is not None:
-        result.source_base_paths.setdefault(other.name, other.base_path)
+
+
+def _keep_context(result: BundleData, other: BundleData) -> None:
+    """Give context files another name before a bundle that is only called the same takes theirs.
+
+    Each includer meant its own file to be read, and a name is no choice between the two. Two
+    versions of one bundle are none: of these the later file is the one.
+    """
+    later = origins_of(other)
+    for key in (*qualified_context(other), *other._pending_context):
+        origin = f"context:{key}"
+        ours, theirs = result.origins.get(origin), later.get(origin)
+        if not ours or not theirs or not ours[-1].is_other_of_name(theirs[-1]):
+            continue
+        namespace, _, _ = key.partition(":")
+        file = _context_file(result, key)
+        if namespace != ours[-1].bundle or file in (None, _context_file(other, key)):
+            continue
+        if _without_version(ours[-1]) == _without_version(theirs[-1]):
+            continue
+        name = f"{namespace}:{file}"
+        result.context = {name if each == key else each: at for each, at in result.context.items()}
+        result.context[name] = file
+        result._pending_context.pop(key, None)
+        result.origins[f"context:{name}"] = result.origins.pop(origin)
+
+
+def _context_file(bundle: BundleData, key: str) -> Path | None:
+    reference = bundle._pending_context.get(key)
+    if reference is None:
+        return qualified_context(bundle).get(key)
+    namespace, _, path = reference.partition(":")
+    base = bundle.folder_of(namespace, path, f"context:{key}")
+    file = None if base is None else construct_context_path(base, path)
+    return file if file is not None and base is not None and bundle.allows(file, base) else None
+
+
+def _without_version(origin: Origin) -> str:
+    """Return the include that has a bundle; of a repository's without the branch, tag or commit."""
+    include = origin.chain[-1] if origin.chain else str(origin.path)
+    parsed = parse_uri(include)
+    return f"{parsed.scheme}:{parsed.host}{parsed.path}#{parsed.subpath}" if parsed.ref else include
+
+
+def _namespaces(layers: Sequence[BundleData]) -> dict[str, list[Path]]:
+    """Return the folders of every namespace: those of lower layers first.
+
+    But for the last name, which is the result's: a bundle may be named as a part that it includes,
+    and means its own folder by it.
+    """
+    folders: dict[str, list[Path]] = {}
+    for layer in layers:
+        for name in (*layer.source_base_paths, layer.name):
+            folders.setdefault(name, []).extend(layer.folders_of(name))
+    last = next((layer for layer in reversed(layers) if layer.name), layers[-1])
+    folders[last.name] = [*last.folders_of(last.name), *folders.pop(last.name)]
+    return {name: list(dict.fromkeys(each)) for name, each in folders.items() if name and each}
 
 
 def origins_of(bundle: BundleData) -> Origins:

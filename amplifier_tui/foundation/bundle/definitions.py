@@ -10,7 +10,12 @@ import yaml
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.parsing import absolute_part
-from amplifier_tui.foundation.io import parse_frontmatter, split_frontmatter, yaml_problem
+from amplifier_tui.foundation.io import (
+    frontmatter_fault,
+    parse_frontmatter,
+    split_frontmatter,
+    yaml_problem,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -23,7 +28,7 @@ def read_agent_file(path: Path, name: str) -> dict[str, Any]:
     as absent. Raises `ValueError` for a definition of the wrong shape, `OSError` and
     `yaml.YAMLError`.
     """
-    data, body = parse_frontmatter(read_regular(path).decode("utf-8-sig"))
+    data, body = _parsed(path)
     if not isinstance(data, dict):
         raise ValueError(f"{path}: the frontmatter is no mapping, but {type(data).__name__}")
     meta = data.pop("meta", None)
@@ -38,6 +43,17 @@ def read_agent_file(path: Path, name: str) -> dict[str, Any]:
     if body.strip():
         agent["instruction"] = body.strip()
     return agent
+
+
+def _parsed(path: Path) -> tuple[Any, str]:
+    """Return frontmatter and body; raises `ValueError` for a frontmatter that is no such.
+
+    Nothing it says of tools would count, and whoever wrote it would not know.
+    """
+    text = read_regular(path).decode("utf-8-sig")
+    if fault := frontmatter_fault(text):
+        raise ValueError(f"line {fault.line}: {fault.message}. {fault.remedy}")
+    return parse_frontmatter(text)
 
 
 def fill_agents(
@@ -84,7 +100,7 @@ def read_mode_file(path: Path) -> dict[str, Any]:
     the other keys of `mode`, and `instruction` with the body. Raises `ValueError` for a definition
     of the wrong shape, `OSError` and `yaml.YAMLError`.
     """
-    data, body = parse_frontmatter(read_regular(path).decode("utf-8-sig"))
+    data, body = _parsed(path)
     mode = data.get("mode") if isinstance(data, dict) else data
     mode = {} if mode is None else mode
     if not isinstance(mode, dict):
@@ -134,11 +150,9 @@ def _unreadable(path: Path, error: Exception) -> str:
 
 def mode_files(bundle: BundleData) -> list[Path]:
     """Return the mode files of a bundle and of the namespaces it is composed of."""
-    folders = [bundle.base_path, *bundle.source_base_paths.values()]
     found: dict[Path, None] = {}
-    for folder in folders:
-        if folder is not None:
-            found.update(dict.fromkeys(sorted((folder / "modes").glob("*.md"))))
+    for folder in bundle.folders():
+        found.update(dict.fromkeys(sorted((folder / "modes").glob("*.md"))))
     return list(found)
 
 

@@ -17,7 +17,7 @@ from amplifier_tui.foundation.exceptions import (
 from amplifier_tui.foundation.io import (
     Keys,
     YamlDocument,
-    is_unclosed,
+    frontmatter_fault,
     split_frontmatter,
     yaml_problem,
 )
@@ -114,12 +114,9 @@ def read_bundle_file(path: Path) -> BundleFile:
     if file.suffix == ".md":
         parts = split_frontmatter(content)
         if parts.yaml is None:
-            if is_unclosed(content):
+            if fault := frontmatter_fault(content):
                 raise BundleLoadError(
-                    "The frontmatter that begins here does not end",
-                    path=file,
-                    line=1,
-                    remedy="Close it with a line of its own that is `---`.",
+                    fault.message, path=file, line=fault.line, remedy=fault.remedy
                 )
             return BundleFile(file, None, parts.body)
         text, body, first_line = parts.yaml, parts.body, parts.yaml_line

@@ -56,6 +56,15 @@ class Origin:
     owner: Owner = field(default=Owner.STRANGER, compare=False)
     chain: tuple[str, ...] = field(default=(), compare=False)
 
+    def is_other_of_name(self, later: "Origin") -> bool:
+        """Whether a later contributor is another bundle that only has the same name.
+
+        What includes this one means it, and replaces it.
+        """
+        means_it = self.chain[: len(later.chain)] == later.chain
+        both = self.path is not None and later.path is not None
+        return both and self.bundle == later.bundle and not means_it
+
 
 @dataclass(frozen=True, slots=True)
 class SkippedInclude:
@@ -114,6 +123,7 @@ class BundleData:
         instruction: The Markdown body.
         base_path: Folder of the bundle's file, `source_file`.
         source_base_paths: Folder of every known namespace.
+        covered_base_paths: Folders of other bundles of that name, for what is not in the first.
         skipped: Includes that are missing from this bundle.
         confined_roots: Folders that projects and strangers bring; a path that starts in one must
             not leave it.
@@ -143,6 +153,7 @@ class BundleData:
     source_file: Path | None = field(default=None, repr=False)
     granted: tuple[Path, ...] = field(default=(), repr=False)
     _lost_context: dict[str, str] = field(default_factory=dict, repr=False)
+    covered_base_paths: dict[str, list[Path]] = field(default_factory=dict, repr=False)
     owner: Owner = field(default=Owner.STRANGER, repr=False, compare=False)
     _source_uri: str | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -168,10 +179,32 @@ class BundleData:
         names = dict.fromkeys(each.bundle for each in self.origins.get(origin, []))
         return tuple(names) or (self.name,)
 
-    def folder_of(self, namespace: str) -> Path | None:
-        """Return the folder of a namespace, the bundle's own included; None if it is unknown."""
+    def folder_of(self, namespace: str, path: str = "", origin: str = "") -> Path | None:
+        """Return the folder of a namespace, the bundle's own included; None if it is unknown.
+
+        Of several it is the first that has the path, or the first.
+        """
+        folders = self.folders_of(namespace, origin)
+        has = (each for each in folders if is_there(construct_context_path(each, path)))
+        return next(has, None) or next(iter(folders), None)
+
+    def folders_of(self, namespace: str, origin: str = "") -> list[Path]:
+        """Return every folder of a namespace, in the order in which they are looked in.
+
+        With an entry (a key of `origins`) that of the bundle which has the entry is first.
+        """
         own = self.base_path if namespace == self.name else None
-        return self.source_base_paths.get(namespace, own)
+        first = self.source_base_paths.get(namespace, own)
+        found = [] if first is None else [first, *self.covered_base_paths.get(namespace, ())]
+        owner = next(reversed(self.origins.get(origin, [])), None)
+        home = owner.path.parent if owner is not None and owner.path is not None else None
+        return sorted(found, key=lambda folder: folder != home)
+
+    def folders(self) -> list[Path]:
+        """Return the folders of the bundle and of every bundle it is composed of."""
+        covered = [folder for each in self.covered_base_paths.values() for folder in each]
+        every = (self.base_path, *self.source_base_paths.values(), *covered)
+        return list(dict.fromkeys(folder for folder in every if folder is not None))
 
     def resolve_context_path(self, name: str) -> Path | None:
         """Find a context file or folder: a key of `context`, else a path below `base_path`.
@@ -187,19 +220,22 @@ class BundleData:
     def resolve_agent_path(self, name: str) -> Path | None:
         """Find an agent's file: `ns:x` in that namespace, a plain name here; None if not there.
 
-        A plain name that is not there is looked for at the bundle that contributed the agent.
+        A plain name that is not there is looked for at the bundle that contributed the agent. As
+        for context, a mention with the file's path is a name as well: `@ns:agents/x.md`.
         """
-        namespace, separator, short = name.partition(":")
+        namespace, separator, short = name.removeprefix("@").partition(":")
         if separator:
-            bases = [self.folder_of(namespace), self.base_path if namespace == self.name else None]
+            own = self.base_path if namespace == self.name else None
+            bases = [*self.folders_of(namespace, f"agent:{name}"), own]
         else:
             short = name
             owners = self.origins.get(f"agent:{name}", [])
             bases = [self.base_path]
-            bases += [self.source_base_paths.get(owner.bundle) for owner in reversed(owners)]
-        for base in bases:
-            if base is not None:
-                found = self._existing(construct_agent_path(base, short), base)
+            for owner in reversed(owners):
+                bases += self.folders_of(owner.bundle, f"agent:{name}")
+        for base in filter(None, bases):
+            for each in (short, short.removeprefix("agents/")):
+                found = self._existing(construct_agent_path(base, each), base)
                 if found is not None:
                     return found
         return None
@@ -215,7 +251,7 @@ class BundleData:
         """
         for name, reference in list(self._pending_context.items()):
             namespace, _, path = reference.partition(":")
-            base = self.folder_of(namespace)
+            base = self.folder_of(namespace, path, f"context:{name}")
             if base is None:
                 continue
             target = construct_context_path(base, path)

@@ -1,5 +1,6 @@
 """A bundle that is ready to run (spec 003, "Prepared Bundle")."""
 
+from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from amplifier_tui.foundation.bundle.session import (
     inject_additional_events,
     register_hook_metadata,
 )
+from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.modules.resolver import BundleModuleResolver
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.spawn.child import (
@@ -51,6 +53,8 @@ class PreparedBundle:
         allowed: Keys of the further items that may count.
         refused_items: Everything that was refused: code, settings, files and keys.
         unasked: Subjects of those of them that came too late to be asked about.
+        changed: By file and path of keys of each MCP server of others than the user: whether what
+            it runs is not what was allowed any more. Blocking.
         unused: Providers without a key that are not in the plan.
         appended: Text of the user's for the end of the sessions' system prompt.
     """
@@ -68,8 +72,22 @@ class PreparedBundle:
     allowed: frozenset[str] = frozenset()
     refused_items: tuple[TrustItem, ...] = ()
     unasked: frozenset[str] = frozenset()
+    changed: dict[tuple[Path, Keys], Callable[[], bool]] = field(default_factory=dict)
     unused: list[ReportItem] = field(default_factory=list)
     appended: str = ""
+
+    @property
+    def agents_left_out(self) -> dict[str, str]:
+        """Why an agent that the bundle names is not in the plan, by name."""
+        return {
+            each.what: f"{each.why} ({each.where})" if each.where else each.why
+            for each in self.notes
+            if each.part == "agent"
+        }
+
+    def is_changed(self, server: str) -> bool:
+        """Whether what an MCP server runs was changed since it was allowed. Blocking."""
+        return any(changed() for (_, keys), changed in self.changed.items() if keys[-1] == server)
 
     def create_session(
         self,

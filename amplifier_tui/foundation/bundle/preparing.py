@@ -108,8 +108,7 @@ def modules_with_source(bundle: BundleData) -> list[dict[str, Any]]:
 def package_folders(bundle: BundleData) -> list[Path]:
     """Return the folders of a bundle that may be packages of its own, each once."""
     # The bundles of a folder share it, and following links takes its time.
-    bases = dict.fromkeys((bundle.base_path, *bundle.source_base_paths.values()))
-    return list(dict.fromkeys(folder.resolve() for folder in bases if folder is not None))
+    return list(dict.fromkeys(folder.resolve() for folder in bundle.folders()))
 
 
 async def _activate_packages(

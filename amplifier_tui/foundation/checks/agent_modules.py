@@ -1,29 +1,61 @@
-"""What an agent's own lists of modules name, and is none."""
+"""Why an agent is left out or not called, and what its own lists of modules name and is none."""
 
 from collections.abc import Iterator, Set
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
 
 from amplifier_tui.base.nearest import nearest
+from amplifier_tui.foundation.bundle.definitions import read_agent_file
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData
-from amplifier_tui.foundation.checks.bundle_file import Problem, place_of
+from amplifier_tui.foundation.checks.bundle_file import Problem, place_of, problem_of
+from amplifier_tui.foundation.checks.module_settings import is_built_in
 from amplifier_tui.foundation.checks.preview_modules import installed_modules, not_installed
 from amplifier_tui.foundation.dicts import get_nested, module_key
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.report import ReportItem
 
+_DELEGATING: Final = frozenset({"tool-task", "tool-delegate"})
+
+
+def uncalled_agents(bundle: BundleData) -> Iterator[Problem]:
+    """Yield why agents are not called, though nothing is wrong with them.
+
+    Any module of others may call agents, so where a bundle has one, nothing is said of that.
+    """
+    for name, agent in bundle.agents.items():
+        described = isinstance(agent, dict) and agent.get("description")
+        if not described and not why_left_out(bundle, name):
+            path, line = place_in_agent(bundle, name, ("description",))
+            message = f"The agent '{name}' has no description, by which the model chooses agents"
+            remedy = "Say in `description` what it is for."
+            yield Problem(message, "warning", path, line, remedy)
+    modules = [each for each in entries_of(bundle) if not each.agent and each.section != "spawn"]
+    others = (each.data.get("source") or not is_built_in(each.module) for each in modules)
+    if not bundle.agents or any(others) or _DELEGATING & {each.module for each in modules}:
+        return
+    first, *more = bundle.agents
+    which = f"'{first}' and {len(more)} more" if more else f"'{first}'"
+    path, line = place_of(bundle, f"agent:{first}", "agents", first)
+    message = f"No tool of the bundle calls its agents: {which}"
+    remedy = "Add `tool-task` to its tools. As a part of another bundle it may need none."
+    yield Problem(message, "warning", path, line, remedy)
+
 
 def leave_out_unreadable(bundle: BundleData, plan: dict[str, Any]) -> list[ReportItem]:
-    """Take the agents whose tools can't be read out of a bundle's mount plan, and say so.
+    """Take the agents of which nobody knows what they may out of a bundle's mount plan, and say so.
 
     With all of the session's tools they would do what their authors did not mean. Blocking.
     """
     found = [
         (name, problem)
         for name in bundle.agents
-        if name in plan.get("agents", {}) and (problem := unreadable_tools(bundle, name))
+        if name in plan.get("agents", {}) and (problem := why_left_out(bundle, name))
     ]
     if found:
         lost = {name for name, _ in found}
@@ -42,7 +74,41 @@ def leave_out_unreadable(bundle: BundleData, plan: dict[str, Any]) -> list[Repor
     ]
 
 
-def unreadable_tools(bundle: BundleData, name: str) -> Problem | None:
+def why_left_out(bundle: BundleData, name: str) -> Problem | None:
+    """Return why an agent is left out: its file is not there, or it or its `tools` can't be read.
+
+    An agent that a bundle defines itself needs no file.
+    """
+    agent, file = bundle.agents[name], bundle.resolve_agent_path(name)
+    if file is not None and (problem := _unreadable_file(bundle, name, file)):
+        return problem
+    if isinstance(agent, dict) and not agent.keys() - {"name"}:
+        namespace, _, short = name.rpartition(":")
+        remedy = f"Write agents/{short}.md next to the bundle."
+        if namespace and bundle.folder_of(namespace) is None:
+            remedy = f"Include the bundle '{namespace}', or take the agent out."
+        place = place_of(bundle, f"agent:{name}", "agents", name)
+        message = f"The agent '{name}' has no file and is left out"
+        return Problem(message, "warning", *place, remedy)
+    return _unreadable_tools(bundle, name)
+
+
+def _unreadable_file(bundle: BundleData, name: str, path: Path) -> Problem | None:
+    try:
+        read_agent_file(path, name)
+        return None
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        said = str(error).removeprefix(f"{path}: ")
+    try:
+        read_bundle_file(path)
+    except BundleError as error:  # It knows the line.
+        problem = problem_of(error)
+    else:  # The one value that is checked is whom it may call.
+        problem = Problem(said, "error", *place_in_agent(bundle, name, ("agents",)))
+    return replace(problem, message=f"{problem.message}; the agent is left out")
+
+
+def _unreadable_tools(bundle: BundleData, name: str) -> Problem | None:
     """Return what is wrong with the `tools` of an agent, where nobody knows which are meant.
 
     Whoever writes `tool-...` means a module, be it there or not; names of tools say nothing here.

@@ -9,7 +9,7 @@ from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData, is_settings_origin
 from amplifier_tui.foundation.bundle.parsing import MalformedSection, correct_format
 from amplifier_tui.foundation.checks.known_keys import unknown_keys
-from amplifier_tui.foundation.checks.validator import content_findings, misspelled_keys
+from amplifier_tui.foundation.checks.validator import content_findings, unknown_entry_keys
 from amplifier_tui.foundation.dicts import get_nested, module_key
 from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import Keys
@@ -88,7 +88,7 @@ def ignored_keys(path: Path) -> list[Problem]:
         return []
     problems = [
         Problem(found.message, "warning", file.path, file.line_of(found.keys))
-        for found in misspelled_keys(bundle)
+        for found in unknown_entry_keys(bundle)
     ]
     return sorted([*problems, *_unknown_and_repeated(file)], key=_by_line)
 

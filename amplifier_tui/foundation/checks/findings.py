@@ -6,22 +6,20 @@ from pathlib import Path
 from typing import Literal
 
 from amplifier_tui.base.nearest import did_you_mean
+from amplifier_tui.foundation.bundle.composing import qualified_context
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.catalog import bundles_in
-from amplifier_tui.foundation.checks.agent_modules import place_in_agent, unreadable_tools
+from amplifier_tui.foundation.checks.agent_modules import place_in_agent, why_left_out
 from amplifier_tui.foundation.checks.bundle_file import (
     Problem,
     check_bundle_file,
     check_files_of,
+    line_in,
     place_of,
 )
-from amplifier_tui.foundation.checks.ignored import (
-    agent_problems,
-    unknown_in_spawn,
-    unknown_names,
-)
+from amplifier_tui.foundation.checks.ignored import ignored_in_agent, unknown_in_spawn
 from amplifier_tui.foundation.checks.module_settings import settings_problems
 from amplifier_tui.foundation.checks.opening_report import place_of_module
 from amplifier_tui.foundation.checks.preview import BundleDescription
@@ -33,7 +31,7 @@ from amplifier_tui.foundation.checks.preview_modules import (
 from amplifier_tui.foundation.checks.validator import completeness_findings
 from amplifier_tui.foundation.dicts import get_nested
 from amplifier_tui.foundation.exceptions import BundleError
-from amplifier_tui.foundation.paths import BUNDLE_FILES
+from amplifier_tui.foundation.paths import BUNDLE_FILES, is_there
 from amplifier_tui.foundation.registry.includes import parse_includes
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 
@@ -63,7 +61,7 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     found += _missing_modules(preview, bundle)
     found += _settings(bundle, strict=strict)
     found += [*_agents(bundle), *unknown_in_spawn(bundle), *preview.mentions, *preview.overrides]
-    found += _unresolved_context(bundle)
+    found += [*_unresolved_context(bundle), *_lost_to_same_names(bundle)]
     remedy = "As a part of another bundle it needs none."
     found += [
         Problem(each.message, "warning", bundle.source_file, remedy=remedy)
@@ -143,6 +141,47 @@ def _same_names(bundle: BundleData) -> Iterator[Problem]:
             yield Problem(message, "warning", file.path, file.line_of(("bundle", "name")), remedy)
 
 
+def _lost_to_same_names(bundle: BundleData) -> Iterator[Problem]:
+    """Yield the parts whose context or agents another part of the same name takes the place of."""
+    lost: dict[tuple[Path, Path, str], list[str]] = {}
+    parts: dict[Path, BundleData] = {}
+    for key, origins in bundle.origins.items():
+        for each in origins[:-1]:
+            last = origins[-1]
+            if each.path is None or last.path is None or not each.is_other_of_name(last):
+                continue
+            if each.path not in parts:
+                parts[each.path] = _read_alone(each.path)
+            own = _file_of(parts[each.path], key)
+            if own is not None and is_there(own) and own != _file_of(bundle, key):
+                kind, _, name = key.partition(":")
+                shown = f"the agent {name}" if kind == "agent" else f"@{name}"
+                lost.setdefault((each.path, last.path, last.bundle), []).append(shown)
+    for (path, other, name), entries in lost.items():
+        what = " and ".join(dict.fromkeys(entries))
+        message = f"The bundle in {other} calls itself '{name}', too: what this one has as {what}"
+        line = line_in(path, "bundle", "name")
+        remedy = "Give one of the bundles another name, or include only one of them."
+        yield Problem(f"{message} is not used", "warning", path, line, remedy)
+
+
+def _read_alone(path: Path) -> BundleData:
+    try:
+        part = read_bundle_file(path).bundle(mistakes=[])
+    except BundleError:
+        return BundleData("")
+    part.resolve_pending_context()
+    return part
+
+
+def _file_of(bundle: BundleData, key: str) -> Path | None:
+    """Return the file of a key of `origins`, if it is one of context or of an agent."""
+    kind, _, name = key.partition(":")
+    if kind == "agent":
+        return bundle.resolve_agent_path(name)
+    return qualified_context(bundle).get(name) if kind == "context" else None
+
+
 def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:
     providers = [each for each in preview.modules if each.kind == "provider"]
     needed = {"orchestrator", "context"}
@@ -173,14 +212,13 @@ def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator
 
 def _agents(bundle: BundleData) -> Iterator[Problem]:
     for name, agent in bundle.agents.items():
-        file = bundle.resolve_agent_path(name)
-        problems = [] if file is None else list(agent_problems(file, name))
-        if unreadable := unreadable_tools(bundle, name):
-            problems.append(unreadable)
-        yield from problems
-        yield from unknown_names(bundle, name)
-        if agent.get("instruction") or any(each.severity == "error" for each in problems):
+        yield from ignored_in_agent(bundle, name)
+        if left_out := why_left_out(bundle, name):
+            yield left_out
             continue
+        if agent.get("instruction"):
+            continue
+        file = bundle.resolve_agent_path(name)
         message = f"The agent '{name}' has no instruction"
         if file is not None:
             remedy = "Write it below the frontmatter."

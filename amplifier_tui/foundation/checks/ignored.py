@@ -4,13 +4,13 @@
 correct a stranger's.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.nearest import nearest
-from amplifier_tui.foundation.bundle.definitions import read_agent_file
-from amplifier_tui.foundation.bundle.loading import read_bundle_file
+from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData, Origin, is_settings_origin
 from amplifier_tui.foundation.checks.agent_modules import (
     meant_module,
@@ -22,7 +22,6 @@ from amplifier_tui.foundation.checks.bundle_file import (
     check_bundle_file,
     ignored_keys,
     place_of,
-    problem_of,
 )
 from amplifier_tui.foundation.checks.known_keys import POLICY, unknown_agent_keys
 from amplifier_tui.foundation.checks.module_settings import settings_problems
@@ -41,29 +40,50 @@ def ignored_of(bundle: BundleData) -> Iterator[Problem]:
     for path in _own_files(bundle):
         yield from ignored_keys(path)
     for name in bundle.agents:
-        file = bundle.resolve_agent_path(name)
         if _is_own(bundle.origins.get(f"agent:{name}", ())):
-            yield from () if file is None else agent_problems(file, name)
-            yield from unknown_names(bundle, name)
+            yield from ignored_in_agent(bundle, name)
     yield from unknown_in_spawn(bundle, own=True)
     yield from settings_problems(bundle)
 
 
-def agent_problems(path: Path, name: str) -> Iterator[Problem]:
-    """Yield what is wrong with an agent's file, or means nothing in it."""
-    try:
-        file = read_bundle_file(path)
-        read_agent_file(path, name)
-    except BundleError as error:
-        yield problem_of(error)
+def ignored_in_agent(bundle: BundleData, name: str) -> Iterator[Problem]:
+    """Yield what an agent says that does not count; of a file that can't be read, nothing."""
+    yield from _unused_name(bundle, name)
+    if (file := _agent_file(bundle, name)) is not None:
+        for keys, message, remedy in unknown_agent_keys(file.data):
+            yield Problem(message, "warning", file.path, file.line_of(keys), remedy)
+    yield from _unknown_names(bundle, name)
+
+
+def _unused_name(bundle: BundleData, name: str) -> Iterator[Problem]:
+    """Yield the name that an agent gives itself, where the bundle lists it by another.
+
+    In a list its namespace and the path of its file may stand before it.
+    """
+    file, agent = _agent_file(bundle, name), bundle.agents[name]
+    parts = [agent] if file is None else [file.data, file.data.get("meta")]
+    names = (part.get("name") for part in parts if isinstance(part, dict))
+    said = next((str(each) for each in names if each not in (None, "")), name)
+    listed = name.removeprefix("@").removesuffix(".md")
+    short = re.split("[:/]", listed)[-1]
+    if said in (name, listed, short):
         return
-    except (OSError, ValueError) as error:
-        yield Problem(str(error).removeprefix(f"{path}: "), "error", path)
-    for keys, message, remedy in unknown_agent_keys(file.data):
-        yield Problem(message, "warning", path, file.line_of(keys), remedy)
+    message = f"The name '{said}' does not count: the model knows the agent as '{name}'"
+    other = f"list it as {listed.removesuffix(short)}{said}"
+    other = other if file is None else f"call the file {said}.md and {other}"
+    remedy = f"Write name: {short}, or {other}."
+    yield Problem(message, "warning", *place_in_agent(bundle, name, ("name",)), remedy)
 
 
-def unknown_names(bundle: BundleData, name: str) -> Iterator[Problem]:
+def _agent_file(bundle: BundleData, name: str) -> BundleFile | None:
+    path = bundle.resolve_agent_path(name)
+    try:
+        return None if path is None else read_bundle_file(path)
+    except BundleError:
+        return None
+
+
+def _unknown_names(bundle: BundleData, name: str) -> Iterator[Problem]:
     """Yield what an agent would leave to another, inherit or mount, and is not there.
 
     A name that is like no known one may be meant for another bundle, and is left alone where it
@@ -72,6 +92,8 @@ def unknown_names(bundle: BundleData, name: str) -> Iterator[Problem]:
     agent = bundle.agents[name]
     for key, values in agent.items() if isinstance(agent, dict) else ():
         section = "agents" if key == "agents" else key.partition("_")[2]
+        if key in POLICY and isinstance(values, str) and len(values.replace(",", " ").split()) > 1:
+            continue  # It is told of as what it is: no list.
         values = texts_listed(values) if key in POLICY else values
         if key not in (*POLICY, "agents") or not isinstance(values, list):
             continue

@@ -35,6 +35,9 @@ _LISTS: Final[dict[str, tuple[Any, str]]] = {
     "provider_preferences": (dict, "{provider: <name>, model: <name>}"),
 }
 """Lists of an agent: what their items are, and how one is written."""
+_ENTRY: Final = ("module", "source", "config", "id", "instance_id")
+_REMARKS: Final = ("name", "description")
+"""What an entry may say of itself to who reads the file; it means nothing."""
 MODES: Final = ("plan", "ask", "edits")
 """In which modes a session may begin."""
 
@@ -42,7 +45,8 @@ MODES: Final = ("plan", "ask", "edits")
 def unknown_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str]]:
     """Yield, for a bundle's file, the path to a key, what is wrong with it, and the remedy.
 
-    A key that is like no known one may be meant for somebody else, and is left alone.
+    A key that is like no known one may be meant for somebody else, and is left alone; beside the
+    `module` of an entry it is most likely one of that module's settings.
     """
     for keys, known in _BUNDLE.items():
         what = "section of a bundle" if not keys else f"key of `{'.'.join(map(str, keys))}`"
@@ -92,6 +96,15 @@ def unknown_agent_keys(data: Mapping[str, Any]) -> Iterator[tuple[Keys, str, str
         yield from _misshapen(part, keys)
 
 
+def unknown_in_entry(entry: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a module's entry that are none, each with what is wrong."""
+    for key in map(str, entry):
+        if key not in (*_ENTRY, *_REMARKS):
+            meant = did_you_mean(key, (each for each in _ENTRY if each not in entry))
+            belongs = meant or "; settings belong below `config`"
+            yield key, f"'{key}' is no key of an entry{belongs}"
+
+
 def unknown_mode(session: Mapping[str, Any]) -> str:
     """Return what is wrong with the mode a session begins with; empty when it is one."""
     mode = session.get("mode")
@@ -127,6 +140,9 @@ def _misshapen(data: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
             continue
         value, here = data.get(key), (*keys, key)
         if key in POLICY:
+            if isinstance(value, str) and len(names := value.replace(",", " ").split()) > 1:
+                found = f"'{key}' is no list, but str: all of it counts as one name"
+                yield here, found, f"Write {key}: [{', '.join(names)}]."
             value = texts_listed(value)
         if not isinstance(value, list | None):
             found = f"'{key}' is no list, but {type(value).__name__}, and is ignored"
@@ -137,6 +153,8 @@ def _misshapen(data: Any, keys: Keys) -> Iterator[tuple[Keys, str, str]]:
                 yield (*here, index), found, f"Write {key}: [{form}]."
     for here, entry in _entries_in(data):
         yield from _odd_entry(entry, (*keys, *here))
+        for key, problem in unknown_in_entry(entry):
+            yield (*keys, *here, key), f"{entry.get('module')}: {problem}", ""
         if not isinstance(entry.get("config"), dict | None):
             got = type(entry["config"]).__name__
             found = f"'config' of {entry.get('module')} is no mapping, but {got}"
@@ -181,6 +199,11 @@ def _unlike(
     section = get_nested(dict(data), [str(key) for key in keys]) if keys else data
     for key in section if isinstance(section, Mapping) else ():
         near = nearest(str(key), known)
-        if near and key not in known:
+        if key == "model" and known is _AGENT:
+            wanted = section[key] if isinstance(section[key], str) else "<name>"
+            found = "'model' is not a key of an agent and is ignored"
+            form = f'[{{provider: <name>, model: "*{wanted}*"}}]'
+            yield (*keys, key), found, f"Write provider_preferences: {form}, or model_role."
+        elif near and key not in known:
             found = f"'{key}' is not a {what} and is ignored"
             yield (*keys, str(key)), found, f"Did you mean '{near}'?"

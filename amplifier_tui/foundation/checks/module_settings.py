@@ -29,26 +29,37 @@ def settings_problems(bundle: BundleData) -> Iterator[Problem]:
     variable stands for is known when the module is mounted, and is not judged here.
     """
     for entry in entries_of(bundle):
-        config = entry.data.get("config")
-        if not isinstance(config, dict) or entry.data.get("source"):
-            continue
-        settings = settings_of(entry.module)
-        for found in settings.problems(config) if settings is not None else ():
-            if not (found.known and variables(config.get(found.key))):
-                path, line = _place(bundle, entry, ("config", found.key))
-                yield Problem(found.message, "error" if found.known else "warning", path, line)
+        yield from problems_of_entry(bundle, entry)
+
+
+def problems_of_entry(bundle: BundleData, entry: ModuleEntry) -> Iterator[Problem]:
+    """Do the same for one module of a bundle."""
+    config = entry.data.get("config")
+    if not isinstance(config, dict) or entry.data.get("source"):
+        return
+    settings = settings_of(entry.module)
+    for found in settings.problems(config) if settings is not None else ():
+        if not (found.known and variables(config.get(found.key))):
+            path, line = _place(bundle, entry, ("config", found.key))
+            yield Problem(found.message, "error" if found.known else "warning", path, line)
 
 
 @cache
 def settings_of(module_id: str) -> type[ModuleSettings] | None:
     """Return the class of a built-in module's settings: its `module` is the id; mounts nothing."""
     entry_point = installed_modules().get(module_id)
-    if entry_point is None or not entry_point.value.startswith(_OWN):
+    if entry_point is None or not is_built_in(module_id):
         return None
     package = importlib.import_module(entry_point.module)
     for name in getattr(package, "__all__", ()):
         getattr(package, name)  # Some import them only when asked.
     return next((each for each in _known(ModuleSettings) if _is_of(each, module_id)), None)
+
+
+def is_built_in(module_id: str) -> bool:
+    """Whether an id is that of a module of the program's."""
+    entry_point = installed_modules().get(module_id)
+    return entry_point is not None and entry_point.value.startswith(_OWN)
 
 
 def _known(settings: type[ModuleSettings]) -> Iterator[type[ModuleSettings]]:

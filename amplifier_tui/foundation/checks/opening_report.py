@@ -16,6 +16,7 @@ from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.checks.above import report_above
 from amplifier_tui.foundation.checks.bundle_file import line_in, place_of
+from amplifier_tui.foundation.checks.module_settings import problems_of_entry
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, wrong_kind
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.mentions.loading import MAX_BYTES
@@ -28,6 +29,7 @@ from amplifier_tui.foundation.trust.owners import weakest
 from amplifier_tui.foundation.trust.review import ALLOW_IT, ASK_LATER, NOT_ASKED
 
 _CORRECT: Final = "Correct the include, or take it out."
+_CORRECT_SETTING: Final = "The session cannot run without it: correct the setting."
 _SKIPPED: Final[Mapping[SkipKind, tuple[ReportKind, str]]] = {
     "not_fetched": ("skipped", "Open the bundle while there is a network: it is fetched once."),
     "refused": ("refused", ALLOW_IT),
@@ -122,13 +124,18 @@ async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportIt
 
 
 def check_session_modules(bundle: BundleData) -> None:
-    """Raise `BundleError` where a session's loop or context is a module of another kind."""
+    """Raise `BundleError` where a session's loop or context is of another kind, or set wrongly."""
     for entry in entries_of(bundle):
         if entry.section == "session" and not entry.agent:
             problem, remedy = wrong_kind(entry)
             if problem:
                 path, line = place_of_module(bundle, entry.kind, entry.module)
                 raise BundleError(problem, path=path, line=line, remedy=remedy)
+            for found in problems_of_entry(bundle, entry):
+                if found.severity == "error":
+                    raise BundleError(
+                        found.message, path=found.path, line=found.line, remedy=_CORRECT_SETTING
+                    )
 
 
 def place_of_module(bundle: BundleData, kind: str, name: str) -> tuple[Path | None, int | None]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.python import causes
 from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.model import BundleData, SkippedInclude
@@ -64,6 +65,7 @@ class BundleDescription:
 
     Attributes:
         origin: See `catalog.BundleEntry`.
+        in_place_of: The origin of another bundle that would be shown without this one.
         state: `incomplete` when it would open without some of what it asks for; `needs_key` when no
             provider has what it needs; `not_fetched` when a part is not on this machine; `invalid`
             when it cannot be loaded, or lacks what no session runs without.
@@ -111,6 +113,7 @@ class BundleDescription:
     bundle: Bundle | None = None
     mentions: tuple[Problem, ...] = ()
     overrides: tuple[Problem, ...] = ()
+    in_place_of: str = ""
     known: frozenset[str] = frozenset()
 
     @property
@@ -142,9 +145,7 @@ def failed_preview(
 
 
 def _not_fetched(error: BaseException | None) -> SourceNotFetchedError | None:
-    while error is not None and not isinstance(error, SourceNotFetchedError):
-        error = error.__cause__
-    return error
+    return next((each for each in causes(error) if isinstance(each, SourceNotFetchedError)), None)
 
 
 async def preview_bundle(

@@ -5,9 +5,8 @@ from dataclasses import field
 from typing import Any, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.nearest import nearest
 from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData
-from amplifier_tui.foundation.checks.known_keys import unknown_mode
+from amplifier_tui.foundation.checks.known_keys import unknown_in_entry, unknown_mode
 from amplifier_tui.foundation.exceptions import BundleValidationError
 from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.paths import is_there
@@ -32,7 +31,7 @@ def content_findings(bundle: BundleData, *, named: bool = True) -> Iterator[Find
         for index, entry in enumerate(getattr(bundle, section)):
             yield from _module_findings(section, index, entry)
     yield from _session_findings(bundle.session, whole=named and not bundle.includes)
-    yield from misspelled_keys(bundle)
+    yield from unknown_entry_keys(bundle)
     agents: dict[str, Any] = bundle.agents
     for name, definition in agents.items():
         if not isinstance(definition, dict):
@@ -68,7 +67,11 @@ def lacks_for_a_session(bundle: BundleData) -> str:
     if not lacking:
         return ""
     why = f"{bundle.name or 'The bundle'} has no session.{' and no session.'.join(lacking)}"
-    left_out = [f"{each.source} is left out: {each.reason}" for each in bundle.skipped]
+    left_out = [
+        # What helps where it was refused is the same for all.
+        f"{each.source} is left out: {each.why if each.kind == 'refused' else each.reason}"
+        for each in bundle.skipped
+    ]
     return ". ".join([why, *left_out])
 
 
@@ -154,27 +157,21 @@ def _module_findings(section: str, index: int, entry: Any) -> Iterator[Finding]:
         yield Finding((*keys, "config"), message)
 
 
-_ENTRY_KEYS = ("module", "source", "config", "id", "instance_id")
-
-
-def misspelled_keys(bundle: BundleData) -> Iterator[Finding]:
-    """Yield the keys of a bundle's entries that are none, and much like one."""
+def unknown_entry_keys(bundle: BundleData) -> Iterator[Finding]:
+    """Yield the keys of a bundle's entries that are none."""
     for section in SECTIONS:
         for index, entry in enumerate(getattr(bundle, section)):
             if isinstance(entry, dict):
-                yield from _misspelled(f"{section}[{index}]", (section, index), entry)
+                yield from _unknown_in(f"{section}[{index}]", (section, index), entry)
     session: Any = bundle.session if isinstance(bundle.session, dict) else {}
     for part in ("orchestrator", "context"):
         if isinstance(value := session.get(part), dict):
-            yield from _misspelled(f"session.{part}", ("session", part), value)
+            yield from _unknown_in(f"session.{part}", ("session", part), value)
 
 
-def _misspelled(where: str, keys: Keys, entry: dict[Any, Any]) -> Iterator[Finding]:
-    for key in map(str, entry):
-        near = nearest(key, _ENTRY_KEYS)
-        if near and key not in _ENTRY_KEYS:
-            message = f"{where}: '{key}' is no key of an entry; did you mean '{near}'?"
-            yield Finding((*keys, key), message, warning=True)
+def _unknown_in(where: str, keys: Keys, entry: dict[Any, Any]) -> Iterator[Finding]:
+    for key, problem in unknown_in_entry(entry):
+        yield Finding((*keys, key), f"{where}: {problem}", warning=True)
 
 
 def _session_findings(session: Any, *, whole: bool) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """From a mention to a path, and which paths a stranger's text may name."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from amplifier_tui.base.protected import holds_secrets
@@ -97,6 +98,12 @@ class BaseMentionResolver:
         bundle = self.bundles.get(namespace)
         if bundle is None:
             return None
+        covered = bundle.covered_base_paths.get(namespace, ())
+        every = (bundle, *(replace(bundle, base_path=folder) for folder in covered))
+        found = (self._in_folder(each, path, confined) for each in every)
+        return next(filter(None, found), None)
+
+    def _in_folder(self, bundle: BundleData, path: str, confined: bool) -> Path | None:
         found = bundle.resolve_context_path(path)
         if found is None or not confined:
             return found

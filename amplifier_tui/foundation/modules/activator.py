@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.modules.project import Project, SourceCommit, read_project
-from amplifier_tui.foundation.paths import get_amplifier_home, parse_uri, redact_uri
+from amplifier_tui.foundation.paths import get_amplifier_home, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
@@ -258,7 +258,7 @@ class ModuleActivator:
             raise BundleError(
                 f"Cannot read its pyproject.toml: {project.problem}", path=path / "pyproject.toml"
             )
-        origin = SourceCommit(uri, self._commit(uri))
+        origin = SourceCommit(uri, await self._sources.commit_of(source))
         await self.fetch.require("execute", uri, commit=origin.commit, path=path)
         if not self._install_deps or project.is_native or project.is_provided:
             return _Ready(path)
@@ -296,16 +296,11 @@ class ModuleActivator:
                     )
                 with requested_by(wanted.name, (each.name,)):
                     source = await self._sources.resolve(wanted.uri)
-                    path, commit = source.active_path, self._commit(wanted.uri)
+                    path, commit = source.active_path, await self._sources.commit_of(source)
                     await self.fetch.require("execute", wanted.uri, commit=commit, path=path)
                 found[wanted.name] = UvPackage(wanted.name, path, wanted.uri, commit)
                 waiting.append(await asyncio.to_thread(read_project, path))
         return replace(project, fetched=tuple(found.values())) if found else project
-
-    def _commit(self, uri: str) -> str:
-        parsed = parse_uri(uri)
-        entry = self.fetch.resolved.get(parsed.source if parsed.is_git else uri)
-        return "" if entry is None else entry.commit or entry.sha256
 
     async def _installed(
         self, project: Project, origin: SourceCommit, build: bool, progress: ProgressCallback | None

@@ -73,7 +73,10 @@ def read_project(path: Path) -> Project:
 
 @dataclass(frozen=True, slots=True)
 class SourceCommit:
-    """A source as written, and its commit or the digest of what was downloaded."""
+    """A source as written, and its commit or the digest of what was downloaded.
+
+    A folder of a fetched bundle has the commit of the bundle.
+    """
 
     source: str
     commit: str = ""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.modules.apart import ApartFolder
 from amplifier_tui.foundation.modules.installer import InstallError
@@ -56,7 +57,7 @@ def require_one_version(folder: ApartFolder, others: Iterable[Path]) -> list[Rep
             raise InstallError(
                 f"{subject} has {own}, and {theirs} is {'loaded' if loaded else 'used'} already "
                 f"from {place}: one process holds one version of {package}",
-                remedy="Restart with `amplifier-tui --resume` to use this one."
+                remedy=f"Restart with `{as_typed('amplifier-tui --resume')}` to use this one."
                 if loaded
                 else "Two modules of the bundle need different versions: leave one of them out.",
             )

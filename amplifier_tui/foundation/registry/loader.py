@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.python import causes
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.composing import tag_container_provenance
 from amplifier_tui.foundation.bundle.loading import load_bundle_path, read_bundle_file
@@ -363,14 +364,15 @@ class BundleLoader:
         return failure
 
 
-def _kind(error: BaseException | None) -> SkipKind:
-    if isinstance(error, CircularIncludeError):
-        return "circular"
-    if isinstance(error, TrustRefusedError):
-        return "refused"
-    if isinstance(error, SourceNotFetchedError):
-        return "not_fetched"
-    return "failed" if error is None else _kind(error.__cause__)
+def _kind(error: BaseException) -> SkipKind:
+    for each in causes(error):
+        if isinstance(each, CircularIncludeError):
+            return "circular"
+        if isinstance(each, TrustRefusedError):
+            return "refused"
+        if isinstance(each, SourceNotFetchedError):
+            return "not_fetched"
+    return "failed"
 
 
 async def _line_of(bundle: Bundle, include: Include) -> int | None:

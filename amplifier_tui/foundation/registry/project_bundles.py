@@ -6,6 +6,7 @@ from collections.abc import MutableMapping
 from dataclasses import field, replace
 from pathlib import Path
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.composing import tag_container_provenance
@@ -222,7 +223,7 @@ class ProjectBundles:
                 if not renews:
                     error.remedy = (
                         "It was fetched so: once that is mended where it is from, "
-                        f"amplifier-tui bundle update {name} fetches it anew."
+                        f"{as_typed(f'amplifier-tui bundle update {name}')} fetches it anew."
                     )
                     raise
                 # It may be mended by now.

@@ -1,7 +1,7 @@
 """`${VAR}` and `${VAR:default}` in configuration."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}")
@@ -67,6 +67,15 @@ def _expand_entry(entry: Any, environ: Mapping[str, str]) -> Any:
         key: item if key in _NAMES else expand_variables(item, environ)
         for key, item in entry.items()
     }
+
+
+def without_variables(value: Any, names: Collection[str]) -> Any:
+    """Return a copy of plain data with some variables replaced as if they were not set."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda match: match[2] or "" if match[1] in names else match[0], value)
+    if isinstance(value, dict):
+        return {key: without_variables(item, names) for key, item in value.items()}
+    return [without_variables(item, names) for item in value] if isinstance(value, list) else value
 
 
 def variables(value: Any) -> list[str]:

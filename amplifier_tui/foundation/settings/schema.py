@@ -19,7 +19,13 @@ _SHAPE: dict[str, Any] = {
 
 Keys that others have in these files are left alone.
 """
-_OTHERS = ("session", "profile", "mode", "permissions", "skills")
+_OTHERS = ("session", "profile", "mode", "skills")
+_ELSEWHERE = {
+    "permissions": "rules are in rules.yaml: see /permissions, and `amplifier-tui rules`",
+    "hooks": "hooks are modules, listed under modules.hooks",
+    "mcpServers": "MCP servers are in .mcp.json of a project, or mcp.json of the Amplifier home",
+}
+"""What other terminals for agents have in their settings, and where it belongs here."""
 
 _WORDS: dict[Any, str] = {dict: "mapping", list: "list", str: "text"}
 
@@ -62,7 +68,7 @@ def _check(value: Any, shape: Any, keys: Keys, *, null: bool = True) -> Iterator
 
 
 def misspelled(data: Any, shape: Any = _SHAPE, keys: Keys = ()) -> Iterator[Wrong]:
-    """Yield the keys of a file that are no setting, but much like one."""
+    """Yield the keys of a file that are no setting, but much like one, or one of other programs."""
     if isinstance(shape, list) and isinstance(data, list):
         for index, item in enumerate(data):
             yield from misspelled(item, shape[0], (*keys, index))
@@ -72,6 +78,8 @@ def misspelled(data: Any, shape: Any = _SHAPE, keys: Keys = ()) -> Iterator[Wron
         known = (*shape, *_OTHERS) if not keys else shape
         if key in known or "*" in shape:
             yield from misspelled(item, shape.get(key, shape.get("*")), (*keys, key))
+        elif not keys and key in _ELSEWHERE:
+            yield Wrong((key,), f"'{key}' is no setting; {_ELSEWHERE[key]}")
         elif near := did_you_mean(str(key), known):
             yield Wrong((*keys, key), f"'{key}' is no setting{near}")
 

@@ -1,5 +1,6 @@
 """One entry for every kind of source URI."""
 
+import asyncio
 from pathlib import Path
 
 from amplifier_tui.base.nearest import did_you_mean
@@ -7,10 +8,14 @@ from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths import ResolvedSource, get_amplifier_home, parse_uri, redact_uri
 from amplifier_tui.foundation.protocols import SourceHandlerProtocol, SourceStatus
 from amplifier_tui.foundation.sources.context import FetchContext
-from amplifier_tui.foundation.sources.git import GitSourceHandler
+from amplifier_tui.foundation.sources.git import (
+    GitSourceHandler,
+    cached_commit,
+    is_valid_clone,
+)
 from amplifier_tui.foundation.sources.http import HttpSourceHandler
 from amplifier_tui.foundation.sources.local import FileSourceHandler, PackageSourceHandler
-from amplifier_tui.foundation.sources.zip import ZipSourceHandler
+from amplifier_tui.foundation.sources.zip import ZipSourceHandler, unpacked_hash
 
 _KEYS = ("subdirectory", "egg", "md5", "sha1", "sha224", "sha256", "sha384", "sha512")
 """What a fragment may say; all but the first are Python's, and mean nothing here."""
@@ -68,6 +73,19 @@ class SimpleSourceResolver:
         refresh = getattr(handler, "update", handler.resolve)
         resolved: ResolvedSource = await refresh(parsed, self.cache_dir)
         return resolved
+
+    async def commit_of(self, source: ResolvedSource) -> str:
+        """Return the commit that a resolved source is at, or the digest of its archive.
+
+        What a path names inside a clone, or inside an unpacked archive, is at the commit of that.
+        Empty where it is unknown, and for what was not fetched.
+        """
+        root = source.source_root
+        if root.parent != self.cache_dir:
+            return ""
+        if await asyncio.to_thread(is_valid_clone, root):
+            return await cached_commit(root)
+        return await asyncio.to_thread(unpacked_hash, root)
 
     def check(self, uri: str) -> None:
         """Raise a `BundleNotFoundError` for a source that no handler takes."""

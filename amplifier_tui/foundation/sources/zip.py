@@ -115,7 +115,7 @@ class ZipSourceHandler(FetchingHandler):
         context, uri = self._context, f"zip+{parsed.address}"
         folder = cache_path(cache_dir, parsed)
         async with context.folder_lock(folder):
-            digest = _unpacked_hash(folder)
+            digest = unpacked_hash(folder)
             if parsed.scheme == "zip+file":
                 archive = local_path(parsed.path)
                 found = await _hash_of(archive)
@@ -175,7 +175,8 @@ def _usable(folder: Path, digest: str, lock: LockFile | None, uri: str) -> bool:
     return bool(digest) or (folder.is_dir() and not locked)
 
 
-def _unpacked_hash(folder: Path) -> str:
+def unpacked_hash(folder: Path) -> str:
+    """Return the digest of the archive a folder was unpacked from; empty when unknown."""
     try:
         return (folder / _HASH_FILE).read_text(encoding="ascii").strip()
     except (OSError, ValueError):

@@ -121,7 +121,10 @@ class SessionSpawner:
     _at_work: set[str] = field(default_factory=set)
 
     def register(self, session: "AmplifierSession") -> None:
-        """Offer `session.spawn` and `session.resume` to a session's modules."""
+        """Offer `session.spawn` and `session.resume` to a session's modules.
+
+        And `agents.left_out`: why an agent is none of the session's, by name.
+        """
 
         async def resume(sub_session_id: str, instruction: str, **more: Any) -> dict[str, Any]:
             return await self.resume(sub_session_id, instruction, parent_session=session, **more)
@@ -132,6 +135,7 @@ class SessionSpawner:
 
         session.coordinator.register_capability("session.spawn", spawn)
         session.coordinator.register_capability("session.resume", resume)
+        session.coordinator.register_capability("agents.left_out", self.prepared.agents_left_out)
 
     async def spawn(
         self,
@@ -173,7 +177,7 @@ class SessionSpawner:
             ValueError: There is no such agent, or a child of that id is at work.
         """
         known = _known_agents(parent_session, agent_configs)
-        agent = _agent(agent_name, known)
+        agent = _agent(agent_name, known, self.prepared.agents_left_out)
         plan = child_plan(
             parent_session.config,
             agent,
@@ -240,7 +244,7 @@ class SessionSpawner:
     async def _planned(self, record: ChildRecord, parent: "AmplifierSession") -> ChildRecord:
         """Return a record of an earlier run of the program with a plan as it would be now."""
         known = _known_agents(parent, None)
-        agent = _agent(record.agent_name, known)
+        agent = _agent(record.agent_name, known, self.prepared.agents_left_out)
         plan = _with_metadata(child_plan(parent.config, agent, agents=known), record.metadata)
         wishes = await _own_preferences(agent, parent)
         plan = await with_preferences(plan, _preferences(wishes), parent)
@@ -332,13 +336,16 @@ def _known_agents(
     return copied
 
 
-def _agent(name: str, known: Mapping[str, Any]) -> dict[str, Any] | None:
+def _agent(
+    name: str, known: Mapping[str, Any], left_out: Mapping[str, str]
+) -> dict[str, Any] | None:
     if name == "self":
         return None
     agent = known.get(name)
     if not isinstance(agent, dict):
         listed = ", ".join(sorted(known)) or "none"
-        raise ValueError(f"There is no agent {name!r} (known: {listed})")
+        why = f": {left_out[name]}" if name in left_out else ""
+        raise ValueError(f"There is no agent {name!r}{why} (known: {listed})")
     return agent
 
 

@@ -22,7 +22,7 @@ from amplifier_tui.foundation.paths import (
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.settings.expand import expand_variables
 from amplifier_tui.foundation.trust.code import publisher
-from amplifier_tui.foundation.trust.items import TrustGroup, make_item
+from amplifier_tui.foundation.trust.items import TrustGroup, TrustItem, make_item
 from amplifier_tui.foundation.trust.owners import Owner
 from amplifier_tui.foundation.trust.review import TrustReview
 
@@ -85,7 +85,7 @@ class FileReview:
 
     def leads_out(self, text: str) -> bool:
         """Whether a text is a path that leads out of what the owner brings."""
-        expanded = str(expand_variables(text, self.review.environ))
+        expanded = self.expanded(text)
         if not self._may_be_path(expanded):
             return False
         if expanded.startswith("~") or (expanded.startswith("$") and "/" in expanded):
@@ -101,8 +101,7 @@ class FileReview:
 
     def leads_to_secrets(self, text: str) -> bool:
         """Whether a text is a path to the user's keys or the program's own state."""
-        expanded = home_expanded(str(expand_variables(text, self.review.environ)))
-        return any(map(holds_users_secrets, self._places(expanded)))
+        return any(map(holds_users_secrets, self._places(home_expanded(self.expanded(text)))))
 
     def programs(self, words: Sequence[str], folder: str) -> str:
         """Return the files of the owner's that a command line runs, each with its digest.
@@ -115,8 +114,10 @@ class FileReview:
         """
         found: dict[str, str] = {}
         for at, word in enumerate(words):
-            written = word.rpartition("=")[2] if word.startswith("-") else word
-            for place in self._places(os.path.join(folder, home_expanded(written))):
+            written, path = self._path_in(word)
+            # Some programs take a `~` for the home, and some for a folder of that name.
+            paths = dict.fromkeys((home_expanded(path), path))
+            for place in (place for each in paths for place in self._places(folder, each)):
                 runs = at == 0 or place.suffix in _SCRIPTS or os.access(place, os.X_OK)
                 if runs and self.is_own(place) and is_there(place) and not place.is_dir():
                     found[str(place)] = f" · {written} is {_digest(place)}"
@@ -130,8 +131,8 @@ class FileReview:
         """
         found: dict[str, None] = {}
         for text in texts:
-            written = text.rpartition("=")[2] if text.startswith("-") else text
-            path = home_expanded(str(expand_variables(written, self.review.environ)))
+            written, path = self._path_in(text)
+            path = home_expanded(path)
             if not self._may_be_path(path):
                 continue
             for place in self._places(folder):
@@ -140,6 +141,17 @@ class FileReview:
                     found[f" · {written} → {real}"] = None
         return "".join(found)
 
+    def expanded(self, text: str) -> str:
+        """Return a text of a configuration as modules get it."""
+        return str(expand_variables(text, self.review.environ))
+
+    def _path_in(self, word: str) -> tuple[str, str]:
+        """Return what of a word may be a path, the value of an option: as written, as expanded."""
+        given = self.expanded(word)
+        if not given.startswith("-"):
+            return word, given
+        return word.rpartition("=")[2], given.rpartition("=")[2]
+
     def _may_be_path(self, text: str) -> bool:
         if len(text) > _LONGEST_PATH or not _is_encodable(text):
             return False
@@ -147,8 +159,9 @@ class FileReview:
         other = "://" in text or text.startswith("//") or "\n" in text
         return not other or any(map(is_there, self._places(home_expanded(text))))
 
-    def _places(self, path: str) -> list[Path]:
+    def _places(self, *parts: str) -> list[Path]:
         """Where a path may lead, taken from this file and from the project."""
+        path = os.path.join(*parts)
         if not _is_encodable(path):
             return []
         return [base / path for base in (self.path.parent, self.review.places.project)]
@@ -194,16 +207,26 @@ class FileReview:
         if why:
             self.leave_out(group, shortened(title, _LONGEST_PATH), keys, why, place)
             return False
-        return self.review.allows(
-            make_item(
-                group,
-                title,
-                subject=(str(self.path), *_identity(keys), title if group == "power" else ""),
-                content=content,
-                owner=publisher(self.uri) if self.uri else str(self.root),
-                detail=replace_secrets(detail, lambda secret, kind: "…"),
-                where=place or self.where(keys),
-            )
+        return self.review.allows(self.item(group, title, keys, content, detail, place))
+
+    def item(
+        self,
+        group: TrustGroup,
+        title: str,
+        keys: Keys,
+        content: str,
+        detail: str,
+        place: str = "",
+    ) -> TrustItem:
+        """Return what is asked about something that the file says; see `allowed`."""
+        return make_item(
+            group,
+            title,
+            subject=(str(self.path), *_identity(keys), title if group == "power" else ""),
+            content=content,
+            owner=publisher(self.uri) if self.uri else str(self.root),
+            detail=replace_secrets(detail, lambda secret, kind: "…"),
+            where=place or self.where(keys),
         )
 
     def leave_out(

@@ -84,12 +84,15 @@ def answer_by_default(callback: TrustCallback, remedy: str = _REMEDY) -> None:
 
 
 class TrustGate:
-    """Asks the callback (default `shipped_only()`), one question at a time, none of them twice."""
+    """Asks the callback (default `shipped_only()`), one question at a time, none of them twice.
 
-    def __init__(self, callback: TrustCallback | None = None) -> None:
-        default, remedy = next(iter(_default), (shipped_only(), _REMEDY))
+    `remedy` says to those whom the callback refused what they can do.
+    """
+
+    def __init__(self, callback: TrustCallback | None = None, remedy: str = _REMEDY) -> None:
+        default, otherwise = next(iter(_default), (shipped_only(), _REMEDY))
         self._callback = callback or default
-        self._remedy = _REMEDY if callback else remedy
+        self._remedy = remedy if callback else otherwise
         self._answers: dict[tuple[TrustAction, str, str, Path | None, str], bool] = {}
         self._lock = asyncio.Lock()
 

@@ -27,7 +27,7 @@ from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.mentions.secrets import NO_MODEL
 from amplifier_tui.foundation.paths import home_expanded, is_there
 from amplifier_tui.foundation.registry.includes import is_path
-from amplifier_tui.foundation.settings.expand import expand_variables, variables
+from amplifier_tui.foundation.settings.expand import variables, without_variables
 from amplifier_tui.foundation.settings.settings import (
     Settings,
     SettingsFileError,
@@ -243,12 +243,36 @@ class Layer(FileReview):
                 del servers[name]
                 continue
             self._keys(servers, name, keys, SERVERS_MODULE)
-            given = _mapping(entry)
-            texts, folder = _texts([given.get("command"), given.get("args")]), given.get("cwd")
-            runs = self.programs(texts, str(folder or ""))
-            runs += self.ends(texts, str(folder)) if folder else ""
-            runs += _LOADS if texts else ""
+            given = servers[name]
+            runs = self._runs(given)
             self._power(servers, name, keys, mcp.TITLE, entry, runs)
+            # Where a callback answers (`--trust`) it would say yes to what has changed, too.
+            if name in servers and self.review.collects:
+                changed = partial(self._is_changed, name, entry, given, keys, runs)
+                self.review.changed[self.path, (*keys, str(name))] = changed
+
+    def _runs(self, server: Any) -> str:
+        """Return what is shown of the files that a server runs."""
+        given = _mapping(server)
+        texts = _texts([given.get("command"), given.get("args")])
+        folder = home_expanded(self.expanded(str(given.get("cwd") or "")))
+        runs = self.programs(texts, folder)
+        runs += self.ends(texts, folder) if folder else ""
+        runs += _LOADS if texts else ""
+        return runs + self.ends(_texts(server))
+
+    def _is_changed(self, name: Any, server: Any, given: Any, keys: Keys, allowed: str) -> bool:
+        """Whether a server runs other files than were allowed, which would be asked about.
+
+        Args:
+            given: The server without the keys that it does not get.
+        """
+        runs = self._runs(given)
+        if runs == allowed:
+            return False
+        shown = _written(server) + runs
+        title, detail = f"{mcp.TITLE} · {name}", f"{name}: {shown}"
+        return not self.review.was_allowed(self.item("power", title, (*keys, name), shown, detail))
 
     def _power(
         self,
@@ -266,8 +290,7 @@ class Layer(FileReview):
             self.leave_out("power", f"{of} · {key}", (*keys, key), _NOT_AUTO)
             del holder[key]
             return
-        shown = _written(value)
-        shown += runs + self.ends(_texts(value))
+        shown = _written(value) + (runs or self.ends(_texts(value)))
         if not self.allowed("power", f"{of} · {key}", (*keys, key), shown, f"{key}: {shown}"):
             del holder[key]
 
@@ -300,9 +323,7 @@ class Layer(FileReview):
             return
         title = f"{' and '.join(names)} into {module} · {key}"
         if not self.allowed("keys", title, (*keys, key), json.dumps(names), f"{key} of {module}"):
-            hidden = {name: value for name, value in environ.items() if name not in names}
-            kept = {name: f"${{{name}}}" for name in hidden}
-            config[key] = expand_variables(config[key], kept)
+            config[key] = without_variables(config[key], names)
 
     def _announce(self, module: str, source: Any, keys: Keys) -> CodeSource | None:
         if not isinstance(source, str) or not source:

@@ -1,13 +1,15 @@
 """Everything a project or a stranger brings to one opening, collected and asked about once."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 from uuid import uuid4
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.exceptions import TrustRefusedError
+from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.paths import is_there, is_within, parse_uri
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.sources.lockfile import LockEntry
@@ -21,9 +23,10 @@ from amplifier_tui.foundation.trust.gate import (
 from amplifier_tui.foundation.trust.items import TrustGroup, TrustItem, choice_of_bundle, make_item
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 
+WHEN_ASKED: Final = "Allow it when asked (on the screen /trust asks again)"
+"""Also said where nobody is asked, as by `amplifier-tui run`."""
 ALLOW_IT: Final = (
-    "Allow it when asked (/trust asks again), or with `amplifier-tui trust add`, or start with"
-    " --trust."
+    f"{WHEN_ASKED}, or with `{as_typed('amplifier-tui trust add')}`, or start with --trust."
 )
 MOST_QUESTIONS: Final = 2
 """Of one opening: about what it brings, and about what others bring that was fetched then."""
@@ -81,6 +84,8 @@ class TrustReview:
         pinned: Sources whose commit somebody else than the publisher or the user has chosen.
         kept_home: Modules whose addresses in the project's settings do not count: no key, or
             conversation, goes there.
+        changed: By file and path of keys of each MCP server that may be used: whether what it runs
+            is not what was allowed any more. Blocking.
         collects: Whether code and keys are collected here; else the callback is asked about them
             when they are needed.
     """
@@ -110,6 +115,7 @@ class TrustReview:
         self.pinned: frozenset[str] = frozenset()
         self.left_out: dict[tuple[str, str], ReportItem] = {}
         self.kept_home: set[str] = set()
+        self.changed: dict[tuple[Path, Keys], Callable[[], bool]] = {}
         self._sources: dict[str, CodeSource] = {}
         self._strange: set[str] = set()
         self._vouched: set[str] = set()
@@ -149,6 +155,10 @@ class TrustReview:
         if not answer:
             self._refused[item.key] = item
         return answer
+
+    def was_allowed(self, item: TrustItem) -> bool:
+        """Whether an item may count by earlier answers, of which nothing is noted here."""
+        return self._answers.known(item) is True
 
     def choose(self, source: str) -> None:
         """Open a bundle: on the user's word, if that is kept for this project, else as before."""
@@ -278,7 +288,7 @@ class TrustReview:
 
     def gate(self) -> TrustGate:
         """Return the gate for fetching, installing and running."""
-        return TrustGate(self._decide if self.collects else self._callback)
+        return TrustGate(self._decide, ALLOW_IT) if self.collects else TrustGate(self._callback)
 
     def _decide(self, request: TrustRequest) -> bool:
         path = request.path

@@ -68,7 +68,7 @@ class _Asking:
         """Return the folders that a setting stands for, as far as they may be used."""
         if text.startswith("@"):
             namespace, _, rest = text[1:].partition(":")
-            folder = self._bundle.folder_of(namespace)
+            folder = self._bundle.folder_of(namespace, rest)
             if folder is None:
                 return [text]
             place = folder / rest

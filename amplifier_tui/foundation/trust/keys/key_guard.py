@@ -42,6 +42,7 @@ from amplifier_tui.foundation.trust.keys.addresses import (
 )
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import RefusedModule, remove_entry
+from amplifier_tui.foundation.trust.review import WHEN_ASKED
 
 _OWN_SCOPES = (Scope.GLOBAL, Scope.SESSION)
 _HEARING: tuple[ModuleKind, ...] = ("provider", "context")
@@ -232,7 +233,7 @@ def _refusal(entry: ModuleEntry, bundle: BundleData, destination: KeyDestination
         "and you have not allowed"
     )
     remedy = (
-        "Allow it when asked (/trust asks again), or make the address your own: put it under "
+        f"{WHEN_ASKED}, or make the address your own: put it under "
         f"`overrides.{destination.module_id}.config` in your global settings.yaml."
     )
     return RefusedModule.of(entry, bundle, reason, remedy)

@@ -9,7 +9,9 @@ from typing import Any, Final
 
 import yaml
 
+from amplifier_tui.base.capabilities import mcp
 from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.io import Keys, YamlDocument
@@ -40,8 +42,12 @@ def review_servers(bundle: BundleData, review: TrustReview) -> None:
         return
     users = _servers_of(review.places.home / OF_USER, review)
     projects: dict[str, Any] = {}
-    for name in OF_PROJECT:
-        projects |= _servers_of(review.places.project / name, review)
+    file_of: dict[str, Path] = {}
+    for path in (files := [review.places.project / each for each in OF_PROJECT]):
+        found = _servers_of(path, review)
+        projects |= found
+        file_of |= dict.fromkeys(found, path)
+    used: set[tuple[Path, str | int]] = set()
     for entry in entries:
         config = entry.data.get("config") or {}
         if (users or projects) and isinstance(config, dict):
@@ -53,7 +59,12 @@ def review_servers(bundle: BundleData, review: TrustReview) -> None:
                     review.leave_out(_taken(name, bundle.name))
             # The user's first: of two whose tools can't be told apart, the first one is used.
             servers = {**users, **{k: v for k, v in projects.items() if k not in users}, **own}
+            used |= {(file, name) for name, file in file_of.items() if name not in own}
             entry.data["config"] = {**kept, SERVER_KEYS[0]: servers}
+    # Where another one of its name is used everywhere, it is never started.
+    for path, keys in [*review.changed]:
+        if path in files and (path, keys[-1]) not in used:
+            del review.changed[path, keys]
 
 
 def _taken(name: str, bundle: str) -> ReportItem:
@@ -97,7 +108,8 @@ def _servers_of(path: Path, review: TrustReview) -> dict[str, Any]:
         return {}
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or f"it is no JSON: {error}"
-        layer.leave_out("power", f"MCP servers of {path.name}", (), str(why))
+        place = f"{path}:{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        layer.leave_out("power", f"{mcp.OF_FILE} {path.name}", (), str(why), place)
         return {}
     for key in reversed(SERVER_KEYS):
         servers = data.get(key) if isinstance(data, Mapping) else None
@@ -106,7 +118,29 @@ def _servers_of(path: Path, review: TrustReview) -> dict[str, Any]:
             if not owner.is_trusted:
                 layer.servers(servers, (key,))
             return servers
+    if wrong := _without_servers(data):
+        keys, why = wrong
+        layer.leave_out("power", f"{mcp.OF_FILE} {path.name}", keys, why)
     return {}
+
+
+def _without_servers(data: Any) -> tuple[Keys, str] | None:
+    """Return where a file that names no servers seems to mean some, and what is wrong there."""
+    if not isinstance(data, Mapping):
+        return (), f"it must be an object with `mcpServers`, not {_kind(data)}"
+    for key in SERVER_KEYS:
+        if (given := data.get(key)) is not None:
+            wanted = "an object with each server by its name"
+            return (key,), f"`{key}` must be {wanted}, not {_kind(given)}"
+    for key in map(str, data):
+        if near := did_you_mean(key, SERVER_KEYS, "`"):
+            return (key,), f"`{key}` means nothing there{near}"
+    return None
+
+
+def _kind(value: Any) -> str:
+    # Not the value: it may hold a password.
+    return {list: "a list", str: "a text", type(None): "null"}.get(type(value), "a bare value")
 
 
 def _in_our_form(value: Any) -> Any:
