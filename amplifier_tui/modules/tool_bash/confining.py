@@ -6,36 +6,54 @@ approved one by one is confined; without such a host nothing is.
 
 import asyncio
 import contextlib
+import logging
+import os
 import re
-import shutil
+import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.commands.git_alone import advice_for_git, is_of_git_alone
+from amplifier_tui.base.commands.process import CommandProcess
 from amplifier_tui.base.commands.sandbox import Sandbox, named_sockets, sandbox_problem
-from amplifier_tui.base.files.nearby import secrets_nearby
+from amplifier_tui.base.files.nearby import FolderListing, secrets_nearby
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.git import READING_ENVIRONMENT
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.sub_sessions import CONFINED, NO_NETWORK
 from amplifier_tui.base.protected import secret_homes
 from amplifier_tui.base.repositories import kept_outside
+from amplifier_tui.base.text import one_line
+from amplifier_tui.kernel import events
 from amplifier_tui.kernel.session.grant import (
     SANDBOX_CAPABILITY,
     Grant,
     SandboxTerms,
     current_grant,
 )
-from amplifier_tui.modules.tool_bash.configuring import (
-    Identity,
-    changed_places,
-    configuring_places,
+from amplifier_tui.modules.tool_bash.sandbox.configuring import Look, target_of
+from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
+    is_link_of_git,
     is_repository,
+    places_of_git,
 )
+from amplifier_tui.modules.tool_bash.sandbox.made import Aside, Made
+from amplifier_tui.modules.tool_bash.sandbox.tracked import repository_around, tracked
 
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY: Final = 2.0
+GITS_OWN_LINE: Final = {
+    "type": "string",
+    "description": (
+        "The command line. Give git that writes (add, commit, rebase ...) a line of its own, "
+        "without tests or scripts in it: beside those it may not write."
+    ),
+}
 OUTSIDE_SANDBOX: Final = {
     "type": "boolean",
     "description": (
@@ -45,8 +63,14 @@ OUTSIDE_SANDBOX: Final = {
 }
 
 
+TOLD_BY: Final = "sandbox"
+"""The source of what the user is told of a command's files: it stays in the conversation."""
+_LONGEST: Final = 4_000
+_MOST_READ_ONLY: Final = 200
+"""Bubblewrap takes a second for a few hundred; the rest is looked at afterwards."""
+_LAST_MOMENT: Final = 5.0
+"""Seconds that what was killed gets to be gone: some do not go while a disk does not answer."""
 _GIT: Final = re.compile(r"(?:^|[\s;|&(])git\s")
-_USES_GIT: Final = re.compile(r"(?:^|[\s;|&(/])(?:git|gh|glab|hub|jj|pre-commit)\s")
 
 
 class SandboxMissingError(Exception):
@@ -63,6 +87,8 @@ class Confined:
         terms: What the sandbox keeps it from, for the model; empty without one.
         scratch: Where the folder of its ``TMPDIR`` really is; None without a sandbox.
         was_there: Names of what is in that folder before.
+        made: What it makes that would take effect outside of the sandbox; None where it can make
+            nothing, or may.
     """
 
     command: Sequence[str]
@@ -70,26 +96,36 @@ class Confined:
     terms: str = ""
     scratch: Path | None = None
     was_there: frozenset[str] = frozenset()
-    _workspace: Path | None = field(default=None)
-    _aside: Path | None = field(default=None)
-    _before: dict[Path, Identity] = field(default_factory=dict)
+    made: Made | None = None
 
     def finish(self) -> list[str]:
-        """Move aside what the command made that would configure programs, and say so. Blocking."""
-        if self._workspace is None or self._aside is None:
+        """Move aside what the command made that would take effect elsewhere, as it ends. Blocking.
+
+        Returns:
+            What to tell the model of it.
+        """
+        return self._looked(last=True)
+
+    def look(self) -> list[str]:
+        """Do so while it runs. Blocking.
+
+        Returns:
+            What to tell the model of it.
+        """
+        return self._looked(last=False)
+
+    def _looked(self, *, last: bool) -> list[str]:
+        if self.made is None:
             return []
-        notes = []
-        for place in changed_places(self._workspace, self._before):
-            kept = Path(tempfile.mkdtemp(dir=self._aside)) / place.name
-            try:
-                shutil.move(place, kept)
-            except FileNotFoundError:
-                continue  # The command, which may still run, has removed it.
-            notes.append(
-                f"{place.relative_to(self._workspace)} would take effect on other programs, so it "
-                f"was moved to {kept}. To make it, ask with `outside_sandbox`"
-            )
-        return notes
+        try:
+            if last:
+                return self.made.finish()
+            self.made.look()
+            return self.made.take_notes()
+        except Exception as error:
+            # What the command printed is not to be lost with it.
+            logger.exception("What a command made could not be looked at")
+            return [f"What it made could not be looked at ({type(error).__name__}: {error})"]
 
     def goes_with_the_session(self, *said: str) -> list[str]:
         """Say what the command left in a ``/tmp`` that is the sandbox's own. Blocking.
@@ -120,6 +156,8 @@ class Confining:
         self._coordinator = coordinator
         self._scratch: ScratchFolder | None = None
         self._making = threading.Lock()
+        self._aside: Aside | None = None
+        self._loop: asyncio.AbstractEventLoop
 
     @property
     def offered(self) -> bool:
@@ -154,6 +192,7 @@ class Confining:
             SandboxMissingError: It may only run in a sandbox, and there is none.
             OSError: The scratch folder can't be made.
         """
+        self._loop = asyncio.get_running_loop()
         grant, terms = current_grant(), self._terms()
         if grant is not None and grant.reading:
             environment = {**environment, **READING_ENVIRONMENT}
@@ -188,13 +227,30 @@ class Confining:
                 made = ScratchFolder()
                 try:
                     (made.path / "tmp").mkdir()
-                    (made.path / "aside").mkdir()
                     (made.path / "empty").touch()
                 except OSError:
                     made.remove()
                     raise
                 self._scratch = made
             return self._scratch.path
+
+    def _aside_of(self, terms: SandboxTerms) -> Aside:
+        with self._making:
+            if self._aside is None:
+                # It is made with the first that goes there.
+                name = f"amplifier-tui-set-aside-{os.urandom(8).hex()}"
+                folder = terms.aside or Path(tempfile.gettempdir(), name)
+                self._aside = Aside(folder, self._tell)
+            return self._aside
+
+    def _tell(self, text: str) -> None:
+        """Tell the user something, from any thread."""
+        notice = {"message": one_line(text, _LONGEST), "level": "warning", "source": TOLD_BY}
+        with contextlib.suppress(RuntimeError):  # The session has ended.
+            asyncio.run_coroutine_threadsafe(self._emit(notice), self._loop)
+
+    async def _emit(self, notice: dict[str, Any]) -> None:
+        await self._coordinator.hooks.emit(events.USER_NOTIFICATION, notice)
 
     def _confined(
         self,
@@ -208,16 +264,28 @@ class Confining:
         scratch = self._scratch_path()
         workspace = workspace.resolve()
         writing = not grant.reading
-        before = configuring_places(workspace) if writing else {}
+        aside = self._aside_of(terms)
+        made = Made(workspace, aside) if writing else None
+        before = Look(workspace, aside.known) if writing else None
+        if before is not None:
+            aside.forget_made(before)
+        places = {} if before is None else before.places
         # Git itself has to write in its folder; what else would, can't be gone back on.
-        uses_git = _USES_GIT.search(command[-1])
-        repositories = {place for place in before if uses_git and is_repository(place)}
+        of_git = is_of_git_alone(command[-1])
+        repositories = {place for place in places if of_git and is_repository(place)}
+        guarded = [place for place in places if place not in repositories]
+        if of_git:
+            guarded = _without_tracked(guarded, workspace)
         hidden = [*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment)]
         if grant.reading and not _GIT.search(command[-1]):
             # What it names of these was asked about; what it comes across was not. To git they
             # would be changed.
             hidden += secrets_nearby(workspace)
         repository = kept_outside(workspace)
+        read_only = _read_only(guarded, workspace)
+        # Where it is a worktree's or a submodule's, git writes in it, too.
+        shared = repository if of_git and writing else None
+        kept = () if shared is None else _obeyed(shared)
         sandbox = Sandbox(
             workspace,
             scratch / "tmp",
@@ -226,19 +294,112 @@ class Confining:
             hidden=tuple(place.resolve() for place in hidden),
             empty=scratch / "empty",
             pinned=tuple(sorted(repositories)),
-            read_only=tuple(sorted(before.keys() - repositories)),
+            read_only=tuple(sorted({*chain.from_iterable(read_only.values()), *kept})),
             shown=() if repository is None else (repository,),
+            writable=() if shared is None else (shared,),
         )
+        line = sandbox.command(command, folder.resolve())
+        if before is not None:
+            # What is gone since the look is not mounted.
+            mounted = {*line} if sys.platform != "darwin" else {*map(str, sandbox.read_only)}
+            before.hold(
+                place for place, over in read_only.items() if mounted.issuperset(map(str, over))
+            )
+        if made is not None and before is not None:
+            made.begin(before, repositories, of_git=of_git)
+        # What leads to these is made for them.
+        leading = {
+            name
+            for place in (workspace, *sandbox.shown)
+            if place.is_relative_to(sandbox.temporary)
+            for name in place.relative_to(sandbox.temporary).parts[:1]
+        }
         limits = "could write nowhere" if grant.reading else f"could write only in {workspace}"
         network = "" if grant.network else NO_NETWORK
+        git = "" if of_git or grant.reading else advice_for_git(command[-1])
         return Confined(
-            sandbox.command(command, folder.resolve()),
+            line,
             {**environment, "TMPDIR": str(sandbox.temporary)},
-            f"{CONFINED}it {limits} (and in /tmp, which is its own){network}. "
+            f"{CONFINED}it {limits} (and in /tmp, which is its own){network}{git}. "
             "If it needs more, ask with `outside_sandbox`",
             scratch / "tmp",
-            frozenset(each.name for each in (scratch / "tmp").iterdir()),
-            workspace if writing else None,
-            scratch / "aside",
-            before,
+            frozenset({*leading, *(each.name for each in (scratch / "tmp").iterdir())}),
+            made,
         )
+
+
+def _obeyed(repository: Path) -> tuple[Path, ...]:
+    """Return what git obeys in a repository's folder outside of the workspace."""
+    places = places_of_git(repository, FolderListing())
+    found = (place for place in places if place != repository and not place.is_symlink())
+    return tuple(islice(filter(Path.exists, found), _MOST_READ_ONLY))
+
+
+def _without_tracked(places: list[Path], workspace: Path) -> list[Path]:
+    """Leave out what git itself has to be able to change, so that no checkout is left half done."""
+    checkout = repository_around(workspace / ".git")
+    if checkout is None:
+        return places
+    known = tracked(
+        checkout,
+        (
+            place
+            for place in places
+            if ".git" not in place.parts and repository_around(place) == checkout
+        ),
+    )
+    holding = {each for file in known for each in (file, *file.parents)}
+    return [place for place in places if place not in holding]
+
+
+def _read_only(guarded: Iterable[Path], workspace: Path) -> dict[Path, tuple[Path, ...]]:
+    """Return which of what configures programs is to be read-only, the nearest first.
+
+    Returns:
+        By its place, what is mounted for it: for a link it is that where it leads, and nothing
+        where that is outside of the workspace. There nothing can be changed.
+    """
+    places = dict.fromkeys(place for place in guarded if not is_link_of_git(place))
+    outermost = [place for place in places if places.keys().isdisjoint(place.parents)]
+    of_git = [place for place in outermost if ".git" in place.parts]
+    others = [place for place in outermost if ".git" not in place.parts]
+    found = {}
+    for place in of_git[:_MOST_READ_ONLY] + others[:_MOST_READ_ONLY]:
+        target = target_of(place)
+        over = [place] if target is None or sys.platform == "darwin" else []
+        if target is not None and workspace in target.parents:
+            over.append(target)
+        found[place] = tuple(over)
+    return found
+
+
+async def look_on(process: CommandProcess, confined: Confined, notes: list[str]) -> None:
+    """Look every two seconds at what a command makes, until nothing of it is left.
+
+    Args:
+        notes: Where to put what to tell the model of it.
+    """
+    try:
+        while process.group_alive:
+            await asyncio.sleep(LOOK_EVERY)
+            notes += await asyncio.to_thread(confined.look)
+    finally:
+        notes += await last_look(process, confined)
+
+
+async def last_look(process: CommandProcess, confined: Confined) -> list[str]:
+    """Move aside what a command made once the last of its processes is gone.
+
+    One that was killed may write a moment longer.
+
+    Returns:
+        What to tell the model of it.
+    """
+    try:
+        if confined.made is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LAST_MOMENT):
+                    await process.gone(0.01)
+    finally:
+        notes = await asyncio.to_thread(confined.finish)
+    return notes

@@ -1,19 +1,28 @@
 """Background commands of a stored conversation whose end it does not tell."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.messages.tool_calls import answers_of, calls_of, first_text
 
-_STARTED: Final = lazy_pattern(r"\[job-(\d{1,6}) runs in the background; bash_job reads on\]")
+_ALONE: Final = (
+    "[It runs in the sandbox, with a network of its own: nothing else reaches a port that it opens,"
+    " neither the user's browser nor other commands. To serve one, ask with `outside_sandbox`]"
+)
+_STARTED: Final = lazy_pattern(
+    r"\[job-(\d{1,6}) runs in the background; bash_job reads on\]"
+    rf"(?:\n{re.escape(_ALONE)})?"
+)
 _STANDS: Final = lazy_pattern(r"(?m)^\[?(job-\d{1,6}): (?!running\b)")
 _REMINDER: Final = '<system-reminder source="tool-bash">'
 
 
-def started(job_id: str) -> str:
-    """Return the result of a call that began a job."""
-    return f"[{job_id} runs in the background; bash_job reads on]"
+def started(job_id: str, *, alone: bool = False) -> str:
+    """Return the result of a call that began a job; `alone` says that it has no network."""
+    result = f"[{job_id} runs in the background; bash_job reads on]"
+    return f"{result}\n{_ALONE}" if alone else result
 
 
 def earlier_jobs(messages: Iterable[Mapping[str, Any]]) -> tuple[int, dict[str, str]]:

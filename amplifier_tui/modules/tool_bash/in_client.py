@@ -8,6 +8,7 @@ from typing import Final
 
 from amplifier_tui.base.capabilities.client_terminals import ClientTerminals, TerminalCommand
 from amplifier_tui.base.commands.run import Output
+from amplifier_tui.base.messages.sub_sessions import exit_words
 from amplifier_tui.base.secrets import LONGEST_PRIVATE_KEY
 from amplifier_tui.base.text import one_line
 from amplifier_tui.kernel.correlation import current_tool_call_id
@@ -56,7 +57,7 @@ async def run_in_client(
     if end.timed_out:
         kind, state = "timeout", f"timed out after {timeout:g} s and was ended"
     elif end.exit_code is not None:
-        kind, state = ("exit_code" if end.exit_code else ""), f"exit code {end.exit_code}"
+        kind, state = ("exit_code" if end.exit_code else ""), exit_words(end.exit_code)
     else:
         kind, state = "exit_code", f"ended by signal {one_line(end.signal, 40) or 'unknown'}"
     notes = ["The beginning of the output was left out by the client"] if end.truncated else []

@@ -5,17 +5,21 @@ import contextvars
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import field
 from typing import Any, Final
 
+from amplifier_tui.base.commands.beside import beside_confined, named_in
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.sub_sessions import exit_words
 from amplifier_tui.base.text import printed
 from amplifier_tui.kernel.models import HookResult
-from amplifier_tui.modules.tool_bash.confining import Confined
+from amplifier_tui.modules.tool_bash import confining
+from amplifier_tui.modules.tool_bash.confining import Confined, last_look, look_on
 from amplifier_tui.modules.tool_bash.earlier_jobs import earlier_jobs
+from amplifier_tui.modules.tool_bash.results import said_of_sandbox
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +33,7 @@ EARLIER: Final = "ended with its session or before"
 
 _MOST_ENDED: Final = 50
 """Jobs that have ended and are kept with what they printed."""
-_LOOK_EVERY: Final = 2.0
-"""Seconds between two looks at what one in a sandbox has made."""
+_LOST: Final = "could not be followed"
 _SAY_EVERY: Final = 1.0
 """Seconds between two pieces of progress."""
 
@@ -42,7 +45,8 @@ class Job:
     Attributes:
         unread: What it printed since it was read last: the end of it, `skipped` characters less.
         tail: The last it printed, read or not.
-        ended: Whether it has; `exit_code` counts then, negative for a signal.
+        ended: Whether it has; `exit_code` counts then: negative for a signal, None where it is not
+            known as the job could not be followed.
         earlier: It ran before the session was opened again.
         told: The model knows that it has ended.
     """
@@ -55,7 +59,7 @@ class Job:
     unread: str = ""
     skipped: int = 0
     tail: str = ""
-    exit_code: int = 0
+    exit_code: int | None = 0
     ended: bool = False
     earlier: bool = False
     stopped: bool = False
@@ -72,8 +76,7 @@ class Job:
             return EARLIER
         if self.stopped:
             return "stopped"
-        code = self.exit_code
-        return f"ended by signal {-code}" if code < 0 else f"exit code {code}"
+        return _LOST if self.exit_code is None else exit_words(self.exit_code)
 
     def facts(self) -> dict[str, Any]:
         """Return it as event data."""
@@ -200,8 +203,9 @@ class Jobs:
                 "</system-reminder>"
             ),
             context_injection_role="user",
-            # What the conversation says of them else, that they run, stays in it.
-            ephemeral=not any(job.earlier for job in ended),
+            # What the conversation says of them else, that they run, stays in it, too. And a resume
+            # would tell of the end again, knowing less.
+            ephemeral=False,
         )
 
     def _forget(self) -> None:
@@ -216,29 +220,29 @@ class Jobs:
         return [job for job in self._jobs.values() if not job.ended]
 
     async def _follow(self, job: Job, process: CommandProcess, confined: Confined) -> None:
-        last = 0.0
+        shown = 0.0
 
         async def show(piece: str) -> None:
-            nonlocal last
+            nonlocal shown
             text = job.unread + piece
             start = job.output.begin(text, self._kept)
             job.skipped += start
             job.unread = text[start:]
             job.tail = _last_line(piece, job.output) or job.tail
-            if time.monotonic() - last >= _SAY_EVERY:
-                last = time.monotonic()
+            if time.monotonic() - shown >= _SAY_EVERY:
+                shown = time.monotonic()
                 await self._say(PROGRESS, job, tail=job.tail)
 
         run = CommandRun(process, job.output, None, show)
         # It may go on for days; what it makes must not take effect until then.
         looking = asyncio.create_task(_look(job, confined))
         try:
-            await run.finish()
+            # What the user let run may make what it names.
+            free = confined.made is None
+            async with beside_confined(named_in(job.command)) if free else nullcontext():
+                await run.finish()
             job.exit_code = run.exit_code
-            if run.left_running:
-                self._leftovers.hold(process)
-            if run.exit_code and confined.terms:
-                job.notes.append(confined.terms)
+            job.notes += said_of_sandbox(confined.terms, run.exit_code, job.output)
         except asyncio.CancelledError:
             job.stopped = True
             raise
@@ -246,13 +250,18 @@ class Jobs:
             # Nobody awaits it: it is part of what the job printed.
             logger.exception("The command of %s could not be followed", job.job_id)
             job.notes.append(f"It could not be followed: {error}")
-            job.exit_code = -1
+            job.exit_code = None
         finally:
             looking.cancel()
-            await asyncio.wait([looking])
             job.ended, job.seconds = True, time.time() - job.started
-            job.notes += await asyncio.to_thread(confined.finish)
-            await self._say(ENDED, job, tail=job.tail)
+            try:
+                if run.left_running:
+                    self._leftovers.hold(process, look_on(process, confined, job.notes))
+                    job.notes += await asyncio.to_thread(confined.look)
+                else:
+                    job.notes += await last_look(process, confined)
+            finally:
+                await self._say(ENDED, job, tail=job.tail)
 
     async def _say(self, event: str, job: Job, **more: Any) -> None:
         await self._coordinator.hooks.emit(event, {**job.facts(), **more})
@@ -266,8 +275,8 @@ def _ending(job: Job) -> str:
 
 async def _look(job: Job, confined: Confined) -> None:
     while True:
-        await asyncio.sleep(_LOOK_EVERY)
-        job.notes += await asyncio.to_thread(confined.finish)
+        await asyncio.sleep(confining.LOOK_EVERY)
+        job.notes += await asyncio.to_thread(confined.look)
 
 
 def _last_line(text: str, output: Output) -> str:

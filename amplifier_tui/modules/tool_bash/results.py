@@ -1,10 +1,32 @@
 """The result of a command, for the model."""
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from amplifier_tui.base.commands.run import CommandRun, Output
-from amplifier_tui.base.messages.sub_sessions import ending_note
+from amplifier_tui.base.messages.sub_sessions import ending_note, exit_words
 from amplifier_tui.kernel.models import ToolResult
+
+_NOT_SET: Final = re.compile(
+    r"could not (?:write|lock) config file|update of config-file failed", re.IGNORECASE
+)
+"""What git says where its configuration is read-only; it goes on, and ends with 0."""
+_NOT_SET_NOTE: Final = (
+    "git could not write its configuration, which is read-only in the sandbox: what it should have "
+    "set there, such as the upstream of a branch, is not set, whatever its exit code"
+)
+
+
+def said_of_sandbox(terms: str, exit_code: int | None, output: Output) -> list[str]:
+    """Return what to tell the model of the sandbox that a command ran in.
+
+    Args:
+        terms: What the sandbox keeps it from; empty without one.
+    """
+    not_set = bool(terms) and _NOT_SET.search(output.text()) is not None
+    told = bool(terms) and (bool(exit_code) or not_set)
+    return [*([_NOT_SET_NOTE] if not_set else []), *([terms] if told else [])]
 
 
 def result_of_run(
@@ -14,10 +36,8 @@ def result_of_run(
     code = run.exit_code
     if run.timed_out:
         kind, state = "timeout", f"timed out after {run.timeout or 0:g} s and was ended"
-    elif code < 0:
-        kind, state = "exit_code", f"ended by signal {-code}"
     else:
-        kind, state = ("exit_code" if code else ""), f"exit code {code}"
+        kind, state = ("exit_code" if code else ""), exit_words(code)
     left = (
         f"Processes of this command still run in the background (process group {run.process.pid}). "
         "What they print is not kept."

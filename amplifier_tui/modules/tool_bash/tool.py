@@ -12,22 +12,26 @@ from amplifier_tui.base.capabilities.client_terminals import CAPABILITY as CLIEN
 from amplifier_tui.base.capabilities.client_terminals import ClientTerminals
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
+from amplifier_tui.base.messages.sub_sessions import NO_NETWORK
 from amplifier_tui.base.messages.tool_calls import BACKGROUND_KEYS, in_background
 from amplifier_tui.base.secrets import secret_values
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult, interrupted_with
 from amplifier_tui.modules._shared.tool import DescribedTool, ToolProblem, failed
 from amplifier_tui.modules.tool_bash.confining import (
+    GITS_OWN_LINE,
     OUTSIDE_SANDBOX,
     Confined,
     Confining,
     SandboxMissingError,
+    last_look,
+    look_on,
 )
 from amplifier_tui.modules.tool_bash.earlier_jobs import started as started_job
 from amplifier_tui.modules.tool_bash.in_client import run_in_client
 from amplifier_tui.modules.tool_bash.jobs import Jobs
 from amplifier_tui.modules.tool_bash.keeping import PERSIST, Keeping
-from amplifier_tui.modules.tool_bash.results import result_of_run, so_far
+from amplifier_tui.modules.tool_bash.results import result_of_run, said_of_sandbox, so_far
 from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment, refusal
 
 PROGRESS: Final = "tool:progress"
@@ -120,7 +124,14 @@ class BashTool(DescribedTool):
             properties["run_in_background"] = _BACKGROUND
         if self._confining.offered:
             properties["outside_sandbox"] = OUTSIDE_SANDBOX
+            properties["command"] = GITS_OWN_LINE
         return {"type": "object", "properties": properties, "required": ["command"]}
+
+    def refused_place(self, arguments: Mapping[str, Any]) -> str:
+        """Return why a call without a command is refused, whatever a user would answer."""
+        command = arguments.get("command")
+        given = isinstance(command, str) and command.strip()
+        return "" if given else "`command` is missing: give a command line."
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Run a command.
@@ -129,9 +140,9 @@ class BashTool(DescribedTool):
             asyncio.CancelledError: The call was cancelled; the command and its children are gone.
                 With what it had printed, if anything, see `kernel.models.interrupted_with`.
         """
-        command = input.get("command")
-        if not isinstance(command, str) or not command.strip():
-            return failed("`command` is missing: give a command line.", "invalid_arguments")
+        if missing := self.refused_place(input):
+            return failed(missing, "invalid_arguments")
+        command: str = input["command"]
         timeout = self._timeout(input.get("timeout"))
         if timeout is None:
             return failed(
@@ -174,7 +185,8 @@ class BashTool(DescribedTool):
         output = self._output()
         if background:
             job = await self.jobs.start(command, process, confined, output)
-            return ToolResult(output=started_job(job.job_id))
+            alone = NO_NETWORK in confined.terms
+            return ToolResult(output=started_job(job.job_id, alone=alone))
         run = CommandRun(process, output, timeout, self._show)
         began = time.monotonic()
         try:
@@ -184,14 +196,17 @@ class BashTool(DescribedTool):
                 raise
             raise interrupted_with(so_far(output)) from stopped
         finally:
-            notes = await asyncio.to_thread(confined.finish)
-        if run.left_running:
-            self._leftovers.hold(process)
+            notes: list[str] = []
+            if run.left_running:
+                # First: whoever stops the call in the look leaves it in the session's hands.
+                self._leftovers.hold(process, look_on(process, confined, notes))
+                notes += await asyncio.to_thread(confined.look)
+            else:
+                notes += await last_look(process, confined)
         if confined.scratch is not None:
             said = (command, output.text())
             notes += await asyncio.to_thread(confined.goes_with_the_session, *said)
-        if run.exit_code and confined.terms:
-            notes.append(confined.terms)
+        notes += said_of_sandbox(confined.terms, run.exit_code, output)
         if left is not None:
             notes += await asyncio.to_thread(self.keeping.take, left, confined.environment)
         return result_of_run(run, output, time.monotonic() - began, notes)
@@ -213,7 +228,14 @@ class BashTool(DescribedTool):
             inside = confined.scratch is not None
             seen = Path(confined.environment["TMPDIR"], left.name) if inside else left
             line[-1] = self.keeping.telling(command, seen)
-        process = await CommandProcess.start(line, folder, confined.environment, terminal=terminal)
+        try:
+            process = await CommandProcess.start(
+                line, folder, confined.environment, terminal=terminal
+            )
+        except BaseException:
+            # Stopped while it started, it may have made something.
+            await asyncio.to_thread(confined.finish)
+            raise
         return process, confined, left
 
     async def _confined(self, command: str, folder: Path, *, terminal: bool) -> Confined:

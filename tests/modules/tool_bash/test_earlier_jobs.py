@@ -56,3 +56,8 @@ def test_one_that_ran_on_is_kept_with_its_command(later: Rows) -> None:
 def test_a_result_in_blocks_is_read() -> None:
     blocks = [{"type": "text", "text": started("job-1")}]
     assert earlier_jobs(called("1", "bash", blocks, command="x")) == (1, {"job-1": "x"})
+
+
+def test_one_without_network_is_read_as_well() -> None:
+    begun = called("1", "bash", started("job-2", alone=True), command="serve")
+    assert earlier_jobs(begun) == (2, {"job-2": "serve"})

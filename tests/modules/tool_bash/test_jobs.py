@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.commands.run import CommandRun
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules.tool_bash import jobs
+from amplifier_tui.modules.tool_bash.earlier_jobs import earlier_jobs, started
 from amplifier_tui.modules.tool_bash.jobs import JOBS, Jobs
 from tests.modules.tool_bash.support import Shell, alive, gone, kind
 
@@ -106,7 +108,10 @@ async def test_the_model_is_told_once_of_a_job_that_ended_by_itself(background: 
     await background.ended("job-1")
     told = await hooks.emit("provider:request", {"provider": "x"})
     assert told.action == "inject_context"
-    assert told.ephemeral
+    # Else a resume tells it again, and knows less of it.
+    assert not told.ephemeral
+    stored = [*_begun("job-1"), {"role": "user", "content": told.context_injection}]
+    assert earlier_jobs(stored) == (1, {})
     assert "job-1: exit code 0" in str(told.context_injection)
     assert (await hooks.emit("provider:request", {"provider": "x"})).action == "continue"
     await background.start("true")
@@ -232,3 +237,26 @@ async def test_no_more_run_at_once_than_may_also_when_they_begin_together(tmp_pa
     refused = await background.start("sleep 100")
     assert "2 background commands run already" in str(refused.output)
     await shell.close()
+
+
+async def test_of_a_job_that_is_lost_sight_of_that_is_said_and_no_signal(
+    background: Background, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(run: CommandRun) -> None:
+        raise OSError("its output can't be read")
+
+    monkeypatch.setattr(CommandRun, "finish", fail)
+    await background.start("sleep 60")
+    ended = await background.ended("job-1")
+    assert (ended["state"], ended["exit_code"]) == ("could not be followed", None)
+    output = str((await background.job("read", "job-1")).output)
+    assert output.startswith("[job-1: could not be followed") and "signal" not in output
+    assert "its output can't be read" in output
+
+
+def _begun(job_id: str) -> list[dict[str, Any]]:
+    call = {"id": "1", "tool": "bash", "arguments": {"command": "x"}}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": started(job_id)},
+    ]

@@ -1,4 +1,7 @@
-"""No process of a command is left when the program is killed (`tests/bench/killing.py`: 200)."""
+"""No process of a command is left when the program is killed.
+
+How soon, and 200 kills: `tests/bench/killing.py`.
+"""
 
 import random
 from pathlib import Path
@@ -7,7 +10,10 @@ import pytest
 
 from amplifier_tui.base.commands.sandbox import sandbox_problem
 from amplifier_tui.base.watcher.process import has_proc
-from tests.bench.killing import LIMIT, LINES, kill_one
+from tests.bench.killing import LINES, kill_one
+
+PATIENCE = 20.0
+"""Seconds: what is left is left for good, on the slowest machine."""
 
 
 @pytest.mark.skipif(not has_proc(), reason="processes can't be looked at here")
@@ -18,4 +24,4 @@ def test_nothing_is_left_of_a_command_when_the_program_is_killed(
 ) -> None:
     if sandboxed and sandbox_problem():
         pytest.skip(sandbox_problem())
-    assert kill_one(number, random.Random(number), tmp_path, sandboxed) < LIMIT
+    assert kill_one(number, random.Random(number), tmp_path, sandboxed, PATIENCE) < PATIENCE

@@ -74,7 +74,7 @@ async def test_a_command_without_output_says_only_how_it_ended(shell: Shell):
 
 
 async def test_a_signal_is_named(shell: Shell):
-    assert "ended by signal 9" in (await shell.run("kill -9 $$")).output
+    assert "[ended by signal 9 (SIGKILL) · " in (await shell.run("kill -9 $$")).output
 
 
 @pytest.mark.parametrize("command", [None, "", "  ", 3, ["ls"]])

@@ -5,53 +5,24 @@ import os
 import shutil
 import socket
 import threading
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from amplifier_tui.base.commands.sandbox import sandbox_problem
 from amplifier_tui.base.files.scratch import ScratchFolder
-from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms, granted
-from amplifier_tui.modules.tool_bash import confining, jobs
+from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms
+from amplifier_tui.modules.tool_bash import confining
+from amplifier_tui.modules.tool_bash.sandbox import made
+from tests.modules.tool_bash.confined import BY_RULE, READING, result, run, shell
 from tests.modules.tool_bash.support import Shell, alive, gone
 from tests.sandbox import needs_sandbox
 
+__all__ = ["shell"]
+
 pytestmark = needs_sandbox
-
-BY_RULE = Grant("rule")
-READING = Grant("mode", reading=True)
-MODULE = ".git/modules/a/b/config"
-MODULE_HOOK = ".git/modules/a/b/hooks/x"
-
-
-@pytest.fixture
-async def shell(tmp_path: Path) -> AsyncIterator[Shell]:
-    """A shell whose host keeps its state in a folder of its own."""
-    workspace = tmp_path / "work"
-    workspace.mkdir()
-    state = tmp_path / "state"
-    state.mkdir()
-    (state / "keys.env").write_text("KEY=hush-hush\n")
-    made = Shell(workspace)
-    made.coordinator.register_capability(SANDBOX_CAPABILITY, SandboxTerms(hidden=(state,)))
-    yield await made.mount()
-    await made.close()
-
-
-async def run(shell: Shell, command: str, grant: Grant | None = BY_RULE, **more: object) -> str:
-    return str((await result(shell, command, grant, **more)).output)
-
-
-async def result(
-    shell: Shell, command: str, grant: Grant | None = BY_RULE, **more: object
-) -> ToolResult:
-    if grant is None:
-        return await shell.run(command, **more)
-    with granted(grant):
-        return await shell.run(command, **more)
 
 
 async def test_the_workspace_can_be_written_and_nothing_beside_it(shell: Shell) -> None:
@@ -84,7 +55,9 @@ async def test_a_command_that_only_reads_comes_across_no_keys(shell: Shell) -> N
     )
     assert "exit code 0" in await run(shell, setup, None)
     found = await run(shell, "grep -r needle . --exclude-dir=.git", READING)
-    assert "./plain:needle" in found and ".env" not in found and "sub/" not in found
+    assert "./plain:needle" in found and ".env:" not in found and "sub/" not in found
+    # A template of keys holds none.
+    assert "./.env.example:needle" in found
     # To git nothing has changed, and tests may need what is there.
     assert (await run(shell, "git status --short", READING)).startswith("[exit code 0")
     assert "needle" in await run(shell, "cat .env", BY_RULE)
@@ -99,17 +72,6 @@ async def test_the_scratch_folder_lasts_from_call_to_call_and_not_longer(shell: 
     assert scratch is not None and scratch.path.exists()
     await shell.close()
     assert not scratch.path.exists()
-
-
-async def test_what_is_no_git_leaves_the_repository_as_it_is(shell: Shell) -> None:
-    await run(
-        shell,
-        "git init -q . && git -c user.email=a -c user.name=a commit -qm x --allow-empty",
-        None,
-    )
-    await run(shell, "find .git -type f -delete; rm -rf .git; echo x > .git/HEAD")
-    assert "On branch" in await run(shell, "git status", READING)
-    assert "exit code 0" in await run(shell, "git tag made && git tag")
 
 
 @pytest.mark.parametrize(
@@ -128,6 +90,10 @@ async def test_what_is_named_and_stays_in_the_sandbox_is_said(
     output = await run(shell, command)
     assert said in output and ("sandbox" in output) is bool(said)
     assert "sandbox" not in await run(shell, "ls /tmp/note || true")
+
+
+async def test_the_way_to_the_workspace_is_not_said_to_be_the_sandboxs(shell: Shell) -> None:
+    assert "sandbox" not in await run(shell, "pwd")
 
 
 async def test_the_first_two_commands_at_once_share_one_scratch_folder(
@@ -217,71 +183,6 @@ async def test_what_configures_programs_is_read_only(shell: Shell, name: str) ->
     assert place.read_text() == "mine"
 
 
-async def test_hooks_and_configuration_of_git_are_read_only_and_commits_work(shell: Shell) -> None:
-    setup = (
-        "git init -q . && git config user.email a@b && git config user.name a && git commit -q "
-        "--allow-empty -m first"
-    )
-    assert "exit code 0" in await run(shell, setup, None)
-    output = await run(
-        shell,
-        "echo 1 > file; git add file && git commit -qm second; git log --format=%s; "
-        "git config core.fsmonitor evil; echo evil > .git/hooks/pre-commit",
-    )
-    assert "second\nfirst" in output
-    assert "evil" not in (shell.root / ".git/config").read_text()
-    assert not (shell.root / ".git/hooks/pre-commit").exists()
-
-
-async def test_git_in_a_worktree_reads_its_repository_and_does_not_change_it(shell: Shell) -> None:
-    main = shell.root.parent / "main"
-    author = "-c user.email=a@b -c user.name=a"
-    setup = (
-        f"git init -q {main} && cd {main} && git {author} commit -q --allow-empty -m first && "
-        f"git worktree add -q -b side {shell.root}"
-    )
-    assert "exit code 0" in await run(shell, setup, None)
-    assert "first" in await run(shell, "git log --format=%s", READING)
-    output = await run(shell, f"git status; git {author} commit --allow-empty -m second; ls {main}")
-    assert "On branch side" in output
-    assert "Read-only file system" in output
-    assert "second" not in await run(shell, "git log --format=%s", None)
-    # Hidden stays hidden.
-    terms = SandboxTerms(hidden=(main / ".git/objects", shell.root.parent / "state"))
-    shell.coordinator.register_capability(SANDBOX_CAPABILITY, terms)
-    assert "first" not in await run(shell, "git log --format=%s; git show")
-
-
-@pytest.mark.parametrize(
-    ("command", "made"),
-    [
-        ("mv .git old; mkdir .git; echo evil > .git/config", ".git/config"),
-        ("rm -rf .git/hooks; mkdir .git/hooks; echo evil > .git/hooks/x", ".git/hooks/x"),
-        ("echo evil > .git/config.worktree", ".git/config.worktree"),
-        ("echo ../x > .git/commondir", ".git/commondir"),
-        ("echo evil > .git/modules/a/b/config", ".git/modules/a/b/config"),
-        ("mkdir .git/modules/a/b/hooks; echo evil > .git/modules/a/b/hooks/x", MODULE_HOOK),
-        ("mv .git/modules m; cp -r m .git/modules; echo evil > .git/modules/a/b/config", MODULE),
-        ("mv sub old; mkdir -p sub/.git; echo evil > sub/.git/config", "sub/.git/config"),
-        ("mv sub old; mkdir sub; echo evil > sub/.envrc", "sub/.envrc"),
-        ("rm CLAUDE.md; echo evil > CLAUDE.md", "CLAUDE.md"),
-    ],
-)
-async def test_nothing_is_put_in_the_place_of_what_configures_programs(
-    shell: Shell, command: str, made: str
-) -> None:
-    setup = (
-        "git init -q --template= . && git init -q --template= sub && touch sub/.envrc x.md && "
-        "ln -s x.md CLAUDE.md && mkdir -p .git/modules/a && git init -q --bare .git/modules/a/b"
-    )
-    assert "exit code 0" in await run(shell, setup, None)
-    await run(shell, command)
-    place = shell.root / made
-    assert not place.exists() or (
-        "evil" not in place.read_text() and "../x" not in place.read_text()
-    )
-
-
 async def test_in_the_home_what_programs_look_for_there_is_read_only(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,10 +201,30 @@ async def test_what_would_configure_programs_is_moved_aside_and_said(shell: Shel
     assert "a/.vscode would take effect" in output
 
 
+async def test_what_can_not_be_moved_aside_is_said_and_the_rest_is_moved(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move = made.move_aside
+
+    def rename(workspace: Path, place: Path, *more: Any) -> Path:
+        raise PermissionError(place)
+
+    def moving(workspace: Path, place: Path, *more: Any) -> Path:
+        if place.name == ".envrc":
+            raise PermissionError(f"`{place}` is somebody else's")
+        return move(workspace, place, *more)
+
+    monkeypatch.setattr(made, "move_aside", moving)
+    monkeypatch.setattr(made, "rename_here", rename)
+    output = await run(shell, "touch .envrc; mkdir -p a/.vscode; echo x > a/.vscode/tasks")
+    assert ".envrc would take effect on other programs, and could not be moved away" in output
+    assert not (shell.root / "a/.vscode").exists()
+
+
 async def test_what_a_job_makes_is_moved_aside_while_it_runs(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_LOOK_EVERY", 0.01)
+    monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
     command = "mkdir .vscode; touch made; sleep 60"
     await run(shell, command, run_in_background=True)
     async with asyncio.timeout(10):
@@ -348,13 +269,23 @@ async def test_required_runs_nothing_where_there_is_no_sandbox(
 
 async def test_output_exit_codes_and_time_limits_are_as_without(shell: Shell) -> None:
     assert "exit code 7" in await run(shell, "exit 7")
-    assert "exit code 137" in await run(shell, "kill -9 $$")
+    assert "[exit code 137, as after SIGKILL · " in await run(shell, "kill -9 $$")
     # On a busy machine a sandbox takes longer to begin.
     for limit in (0.5, 4, 16):
         output = await run(shell, "echo one; echo two >&2; sleep 60", timeout=limit)
         if "two" in output:
             break
     assert f"one\ntwo\n[timed out after {limit} s and was ended" in output
+
+
+@pytest.mark.parametrize(
+    ("grant", "alone"), [(BY_RULE, True), (Grant("rule", network=True), False), (None, False)]
+)
+async def test_it_is_said_of_a_server_that_nobody_reaches_it(
+    shell: Shell, grant: Grant | None, alone: bool
+) -> None:
+    output = await run(shell, "sleep 60", grant, run_in_background=True)
+    assert ("nothing else reaches a port that it opens" in output) is alone
 
 
 async def test_a_job_in_the_background_goes_on_and_ends_with_the_session(shell: Shell) -> None:
@@ -408,8 +339,3 @@ def test_a_missing_program_is_said_with_what_to_install(monkeypatch: pytest.Monk
         assert "install the package `bubblewrap`" in sandbox_problem()
     finally:
         sandbox_problem.cache_clear()
-
-
-async def test_git_keeps_to_looking_under_a_grant_to_read(shell: Shell) -> None:
-    assert "0\n" in await run(shell, "printenv GIT_OPTIONAL_LOCKS", READING)
-    assert "0\n" not in await run(shell, "printenv GIT_OPTIONAL_LOCKS", Grant("person"))

@@ -1,0 +1,179 @@
+"""Moving away what a command made, also where it took the right to from the owner.
+
+A command that still runs may put a link in the place of a folder at any moment. So folders are
+opened one by one without following links, and what is in one is named by its open folder.
+"""
+
+import contextlib
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.protected import is_obeyed
+from amplifier_tui.modules.tool_bash.sandbox.opened import (
+    HERE,
+    PLACE,
+    Identity,
+    change_mode,
+    identity_in,
+    opened,
+)
+
+_SET_ASIDE: Final = ".set-aside-"
+_LONGEST_NAME: Final = 200
+
+
+def move_aside(workspace: Path, place: Path, identity: Identity, into: Path) -> Path:
+    """Move a file or a folder, and return where it is now. Blocking.
+
+    Args:
+        workspace: Folder that the place is in, without links.
+        place: What to move; a link is moved itself.
+        identity: What tells it from what may be put in its place.
+        into: A folder in which a new one is made for it; it is made as well.
+
+    Raises:
+        FileNotFoundError: It is gone, or is another by now.
+        OSError: It can't be moved.
+    """
+    with opened(workspace, place.parent) as folder, _writable(folder):
+        if identity_in(folder, place.name) != identity:
+            raise FileNotFoundError(errno.ENOENT, "It is another by now", str(place))
+        into.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = Path(tempfile.mkdtemp(dir=into)) / place.name
+        _allow(place.name, folder)
+        try:
+            try:
+                os.rename(place.name, kept, src_dir_fd=folder)
+                return kept
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+            _copy_away(place, folder, kept)
+        except BaseException:
+            # Half a copy is of no use; the whole is where it was.
+            with contextlib.suppress(RecursionError):
+                shutil.rmtree(kept.parent, ignore_errors=True)
+            raise
+        return kept
+
+
+def _copy_away(place: Path, folder: int, kept: Path) -> None:
+    """Move to another file system: under a name of its own nobody writes into it meanwhile.
+
+    Raises:
+        OSError: It can't be copied, and is where it was.
+    """
+    name = _inert_name(place)
+    os.rename(place.name, name, src_dir_fd=folder, dst_dir_fd=folder)
+    try:
+        _copy(name, folder, kept)
+    except BaseException:
+        os.rename(name, place.name, src_dir_fd=folder, dst_dir_fd=folder)
+        raise
+    _remove(name, folder)
+
+
+def _inert_name(place: Path) -> str:
+    """Return a name that means nothing to any program."""
+    mark = f"{_SET_ASIDE}{os.urandom(8).hex()}"
+    name = os.fsdecode(os.fsencode(place.name.lstrip("."))[:_LONGEST_NAME]) + mark
+    return mark.lstrip(".") if is_obeyed(name) else name
+
+
+def rename_here(workspace: Path, place: Path, identity: Identity) -> Path:
+    """Give a file or folder that can't be moved away a name that means nothing. Blocking.
+
+    Returns:
+        Where it is now: in the same folder.
+
+    Raises:
+        FileNotFoundError: It is gone, or is another by now.
+        OSError: It can't be renamed, or it would mean the same by any name.
+    """
+    # Among what git writes itself a link leads out by any name; the second time no name has helped.
+    if (".git" in place.parts and place.is_symlink()) or _SET_ASIDE in place.name:
+        raise OSError(errno.EINVAL, "No other name is of use", str(place))
+    name = _inert_name(place)
+    with opened(workspace, place.parent) as folder, _writable(folder):
+        if identity_in(folder, place.name) != identity:
+            raise FileNotFoundError(errno.ENOENT, "It is another by now", str(place))
+        os.rename(place.name, name, src_dir_fd=folder, dst_dir_fd=folder)
+    return place.with_name(name)
+
+
+def write_into(workspace: Path, place: Path, data: bytes) -> None:
+    """Write a file anew in a folder of the workspace. Blocking.
+
+    Raises:
+        OSError: It can't be written.
+    """
+    with opened(workspace, place.parent) as folder, _writable(folder):
+        handle = os.open(
+            place.name,
+            os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
+            0o644,
+            dir_fd=folder,
+        )
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+
+
+@contextmanager
+def _writable(folder: int) -> Iterator[None]:
+    """Let the owner write in an open folder for the time being."""
+    mode = stat.S_IMODE(os.fstat(folder).st_mode)
+    lacks = mode & stat.S_IRWXU != stat.S_IRWXU
+    if lacks:
+        change_mode(folder, mode | stat.S_IRWXU)
+    try:
+        yield
+    finally:
+        if lacks:
+            with contextlib.suppress(OSError):
+                change_mode(folder, mode)
+
+
+def _allow(name: str, folder: int) -> None:
+    """Let the owner list and write a folder by its name; anything else stays as it is."""
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+        handle = os.open(name, PLACE | HERE, dir_fd=folder)
+        try:
+            change_mode(handle, stat.S_IMODE(mode) | stat.S_IRWXU)
+        finally:
+            os.close(handle)
+
+
+def _copy(name: str, folder: int, target: Path) -> None:
+    """Copy a file, a link or a folder to another file system; pipes and sockets hold nothing."""
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    if stat.S_ISDIR(mode):
+        _allow(name, folder)
+        target.mkdir(mode=0o700)
+        handle = os.open(name, os.O_RDONLY | HERE, dir_fd=folder)
+        try:
+            for each in os.listdir(handle):
+                _copy(each, handle, target / each)
+        finally:
+            os.close(handle)
+    elif stat.S_ISLNK(mode):
+        target.symlink_to(os.readlink(name, dir_fd=folder))
+    elif stat.S_ISREG(mode):
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        with os.fdopen(os.open(name, flags, dir_fd=folder), "rb") as file, target.open("xb") as to:
+            shutil.copyfileobj(file, to)
+        target.chmod(stat.S_IMODE(mode) | stat.S_IRUSR)
+
+
+def _remove(name: str, folder: int) -> None:
+    if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        shutil.rmtree(name, dir_fd=folder)
+    else:
+        os.unlink(name, dir_fd=folder)

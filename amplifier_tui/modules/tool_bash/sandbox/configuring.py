@@ -1,0 +1,363 @@
+"""What configures programs in a workspace, and what of it a command made."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.files.nearby import (
+    Entries,
+    FolderListing,
+    files_below,
+    goes_on,
+    leads_past,
+    nearby,
+)
+from amplifier_tui.base.protected import configuring, starts_from_home
+from amplifier_tui.base.repositories import places_of_hooks
+from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
+    folders_of_git,
+    is_git_folder,
+    is_head,
+    is_repository,
+    places_of_git,
+)
+from amplifier_tui.modules.tool_bash.sandbox.opened import (
+    Identity,
+    change_mode,
+    identity_of,
+    opened,
+)
+from amplifier_tui.modules.tool_bash.sandbox.tracked import repository_around, tips_of
+
+_MOST_FOLDERS: Final = 40_000
+"""Of a hundred thousand files and more."""
+_MOST_BYTES: Final = 100_000
+
+
+_Entry = tuple[str, Identity, Identity | None]
+"""The name of something, what tells it from others, and the same of the folder it is in."""
+
+
+def _entry(place: Path, identity: Identity) -> _Entry:
+    return place.name, identity, identity_of(place.parent)
+
+
+class Known:
+    """What the looks of a session have found so far.
+
+    Attributes:
+        listed: Folders that were looked into.
+        identities: What configured programs before a command, and the folder it was in.
+        contents: What small files held before a command, each with its place.
+        suspects: Folders that commands made, and that were not looked into.
+        entries: What of folders counts.
+        tips: By repository, the commits it had before the first command.
+    """
+
+    def __init__(self) -> None:
+        self.listed: set[Path] = set()
+        self.identities: set[_Entry] = set()
+        self.contents: set[tuple[Path, bytes]] = set()
+        self.suspects: set[Path] = set()
+        self.entries: Entries = {}
+        self.tips: dict[Path, tuple[str, ...]] = {}
+
+
+class Look:
+    """A look at what configures programs, the nearest first, and not into very many folders.
+
+    Of a repository that is its folder, and in it what git obeys; of one that is not called `.git`
+    without the folder. Blocking, a few hundredths of a second once the folders are known.
+
+    Args:
+        workspace: Where to look.
+        known: What earlier looks found, and this one adds to.
+        before: The look before the command. What it took the right to list from the owner, the
+            owner gets back.
+
+    Attributes:
+        places: What was found, each with what tells it from another of its name.
+        opened: Folders whose owner was given back the right to list them.
+        missed: Whether the command made folders that were not looked into.
+    """
+
+    def __init__(self, workspace: Path, known: Known, before: "Look | None" = None) -> None:
+        self.places: dict[Path, Identity] = {}
+        self.opened: list[Path] = []
+        self.missed = False
+        self._workspace = workspace
+        self._known = known
+        self._held: dict[Path, list[Identity | None]] = {}
+        self._targets: dict[Path, tuple[Path, Identity | None]] = {}
+        self._appearing: dict[Path, str] = {}
+        """What counts where it was not there before, and where it leads."""
+        self._of_another: set[Path] = set()
+        self._loose: set[Path] = set()
+        self._home = Path.home().resolve()
+        if before is None:
+            self._listing = FolderListing(self._counts, known.entries, _MOST_FOLDERS)
+            self._walk(workspace)
+        else:
+            opening = _Opening(before._listing, workspace, self._counts, known.entries)
+            self._listing = opening
+            self._look_after(before)
+            self.opened = sorted(opening.opened)
+        checkout = repository_around(workspace / ".git")
+        if checkout is not None:
+            if checkout not in known.tips:
+                known.tips[checkout] = tips_of(checkout)
+            hooks = places_of_hooks(checkout)
+            self._add(each for each in hooks if workspace in each.parents)
+
+    def _look_after(self, before: "Look") -> None:
+        listing, old = self._listing, before._listing
+        self._walk(self._workspace)
+        # Among very many entries these may not have been come across again.
+        fresh = {folder for folder in listing.unknown if old.knew(folder)}
+        come_across = old.listed | old.unknown
+        for folder in sorted(old.listed - listing.listed):
+            if ".git" not in folder.relative_to(self._workspace).parts:
+                for entry in listing.entries(folder):
+                    self._take(entry, folder)
+                    if goes_on(entry) and Path(entry) not in come_across:
+                        fresh.add(Path(entry))
+        for folder in before._loose.copy():
+            self._add(files_below(folder))
+        # A copy: what is taken meanwhile is added from other threads.
+        self._add(set(before.places) - self.places.keys())
+        for folder in sorted(fresh - listing.listed):
+            if len(listing.listed) < _MOST_FOLDERS:
+                listing.unknown.discard(folder)
+                self._walk(folder)
+        suspects = {folder for folder in listing.unknown | fresh if old.knew(folder)}
+        suspects -= listing.listed
+        self.missed = not suspects <= self._known.suspects
+        self._known.suspects |= suspects
+
+    def hold(self, read_only: Iterable[Path]) -> None:
+        """Keep in mind what a command can't change, unless it replaces a folder above it."""
+        # What is mounted over a link is mounted over where it leads.
+        for place in read_only:
+            target = target_of(place)
+            self._held[place if target is None else target] = self._above(target or place)
+            if target is not None:
+                self._targets[place] = (target, identity_of(target))
+        self._look_inside([place for place in self.places if not self._is_below_held(place)])
+        contents = ((place, _content(place)) for place in self.places)
+        self._known.contents |= {(place, found) for place, found in contents if found}
+        self._known.listed |= self._listing.listed
+        self._known.identities |= {_entry(place, each) for place, each in self.places.items()}
+
+    def made_since(self, now: "Look") -> list[Path]:
+        """Return what a command made or changed, as a later look has it.
+
+        What is in one of these is left out, and what was moved along with a folder, what could not
+        be looked at before, and what it could not change (`changed_since`).
+        """
+        appeared = {
+            place for place, leads in now._appearing.items() if self._appearing.get(place) != leads
+        }
+        now._add(appeared)
+        found = {place for place, identity in now.places.items() if self._is_made(place, identity)}
+        # Without it the rest of such a repository takes no effect.
+        inert = {place.parent for place in found & appeared if is_head(place.name)}
+        made = {
+            self._led_by(place) or place
+            for place in found
+            if place in appeared or inert.isdisjoint(place.parents)
+        }
+        now._add(made - found)
+        self._known.listed |= now._listing.listed
+        return sorted(place for place in made if made.isdisjoint(place.parents))
+
+    def changed_since(self, now: "Look") -> list[Path]:
+        """Return what was changed though the command was kept from it, unless others replaced it.
+
+        What is mounted over a file goes when that is replaced from outside.
+        """
+        return [
+            place
+            for place, identity in now.places.items()
+            if self.places.get(place, identity) != identity and self._is_held(place)
+        ]
+
+    def take(self, place: Path, now: "Look") -> None:
+        """Take a place, and what is in it, as a later look has it for one that was there."""
+        taken = {each: now.places[each] for each in now.places if place in (each, *each.parents)}
+        self.places |= taken
+        self._appearing |= {each: now._appearing[each] for each in taken.keys() & now._appearing}
+        self._look_inside(taken)
+        self._known.identities |= {_entry(each, identity) for each, identity in taken.items()}
+
+    def is_new(self, folder: Path) -> bool:
+        """Whether a folder was not there."""
+        listing = self._listing
+        known = folder in listing.listed or folder in listing.unknown
+        return self._workspace in folder.parents and not known and listing.knew(folder)
+
+    def take_now(self, place: Path) -> set[Path]:
+        """Take what configures programs of a place, and of the folders it is in, as it is now.
+
+        Returns:
+            What that is.
+        """
+        taken = set()
+        for each in (place, *place.parents):
+            identity = identity_of(each)
+            counts = ".git" in each.parts or configuring(each.name) or is_head(each.name)
+            if counts and self._workspace in each.parents and identity is not None:
+                self.places[each] = identity
+                self._known.identities.add(_entry(each, identity))
+                taken.add(each)
+        self._appearing |= {each: "" for each in taken if is_head(each.name)}
+        self._look_inside(taken)
+        return taken
+
+    def forget(self, place: Path) -> None:
+        """Take a place for one that was not there."""
+        self.places.pop(place, None)
+        self._appearing.pop(place, None)
+
+    def _look_inside(self, places: Iterable[Path]) -> None:
+        """Take what is in folders that commands may write in: the folders stay the same."""
+        loose = {place for place in places if os.path.isdir(place) and not is_repository(place)}
+        self._loose |= {folder for folder in loose if not os.path.islink(folder)}
+        for folder in self._loose & loose:
+            self._add(files_below(folder))
+
+    def _is_below_held(self, place: Path) -> bool:
+        return any(self._is_held(each) for each in (place, *place.parents))
+
+    def _counts(self, name: str, folder: Path) -> bool:
+        """Whether a file is one to look at."""
+        return configuring(name) or is_head(name) or folder == self._home
+
+    def _led_by(self, place: Path) -> Path | None:
+        """Return the link that was put in the way to a place: no look follows one."""
+        folders = (each for each in reversed(place.parents) if self._workspace in each.parents)
+        return next(filter(os.path.islink, folders), None)
+
+    def _is_made(self, place: Path, identity: Identity) -> bool:
+        was, known = self.places.get(place), self._known
+        if was == identity:
+            return self._leads_elsewhere(place)
+        if _entry(place, identity) in known.identities or any(
+            self._is_held(folder) and self.places.get(folder) == identity_of(folder)
+            for folder in place.parents
+        ):
+            return False
+        # What could not be mounted may be touched, and what was there may come back.
+        if (place, _content(place)) in known.contents or self._is_held(place):
+            return False
+        return was is not None or (
+            self._listing.knew(place)
+            or place.parent in known.listed
+            or not known.suspects.isdisjoint(place.parents)
+        )
+
+    def _leads_elsewhere(self, link: Path) -> bool:
+        """Whether something else was put where a link leads."""
+        if link not in self._targets:
+            return False
+        target, was = self._targets[link]
+        return not self._is_held(target) and (target_of(link), identity_of(target)) != (target, was)
+
+    def keeps(self, place: Path) -> bool:
+        """Whether a command can't have changed or replaced a place, and nobody else did."""
+        if self._workspace not in place.parents:
+            return True
+        return self._is_held(place) and self.places.get(place) == identity_of(place)
+
+    def _is_held(self, place: Path) -> bool:
+        return (
+            place in self._held
+            and place not in self._targets
+            and self._held[place] == self._above(place)
+        )
+
+    def _above(self, place: Path) -> list[Identity | None]:
+        return [identity_of(each) for each in place.parents if self._workspace in each.parents]
+
+    def _walk(self, folder: Path) -> None:
+        for entry, at in nearby(folder, self._listing):
+            self._take(entry, at)
+
+    def _take(self, entry: "os.DirEntry[str]", folder: Path) -> None:
+        if entry.name == ".git" and entry.is_dir(follow_symlinks=False):
+            self._add(places_of_git(Path(entry), self._listing))
+        elif is_head(entry.name):
+            # By this file a folder becomes a repository. Of one that was, git writes it itself.
+            if is_git_folder(folder) and folder not in self._of_another:
+                self._appearing[Path(entry)] = ""
+                self._of_another |= dict(folders_of_git(folder, self._listing)).keys() - {folder}
+                self._add(set(places_of_git(folder, self._listing)) - {folder})
+        elif configuring(entry.name) or (
+            folder == self._home and starts_from_home(Path(entry.name))
+        ):
+            self._add([Path(entry)])
+        elif entry.is_symlink() and leads_past(Path(entry)):
+            with contextlib.suppress(OSError):
+                self._appearing[Path(entry)] = os.readlink(entry)
+
+    def _add(self, places: Iterable[Path]) -> None:
+        for place in places:
+            identity = identity_of(place)
+            if identity is not None:
+                self.places[place] = identity
+
+
+def _content(place: Path) -> bytes:
+    """Return what tells a small file's content from others; empty for anything else."""
+    try:
+        if not stat.S_ISREG(place.lstat().st_mode):
+            return b""
+        return sha256(read_regular(place, _MOST_BYTES)).digest()
+    except OSError:
+        return b""
+
+
+def target_of(place: Path) -> Path | None:
+    """Return where a link leads in the end; None for what is none."""
+    with contextlib.suppress(OSError, RuntimeError):
+        return place.resolve() if place.is_symlink() else None
+    return None
+
+
+class _Opening(FolderListing):
+    """Gives the owner back the right to list a folder, where it could be listed before.
+
+    Also of one that was not there before: programs still write to what they can't list.
+    """
+
+    def __init__(
+        self,
+        before: FolderListing,
+        workspace: Path,
+        counts: Callable[[str, Path], bool],
+        earlier: Entries,
+    ) -> None:
+        super().__init__(counts, earlier, before.most)
+        self._workspace = workspace
+        self._before = before
+        self.opened: set[Path] = set()
+
+    def entries(self, folder: Path) -> list["os.DirEntry[str]"]:
+        entries = super().entries(folder)
+        if folder not in self.unknown or not self._before.knew(folder):
+            return entries
+        try:
+            with opened(self._workspace, folder) as handle:
+                mode = stat.S_IMODE(os.fstat(handle).st_mode)
+                if mode & stat.S_IRWXU == stat.S_IRWXU:
+                    return entries
+                change_mode(handle, mode | stat.S_IRWXU)
+        except OSError:
+            return entries  # It is gone, or somebody else's.
+        self.unknown.discard(folder)
+        self.opened.add(folder)
+        return super().entries(folder)

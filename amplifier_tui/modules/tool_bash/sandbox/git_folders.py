@@ -1,0 +1,230 @@
+"""What git obeys in the folder of a repository, or runs, and what leads its writing elsewhere."""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.files import (
+    FileTooLargeError,
+    NotRegularFileError,
+    read_regular,
+)
+from amplifier_tui.base.files.nearby import FolderListing
+
+_OBEYED: Final = (
+    *("hooks", "config", "info", "config.worktree", "commondir"),
+    # Remotes as they were kept before there was a configuration for them.
+    *("remotes", "branches"),
+)
+"""What git obeys in its folder; the rest it has to write itself."""
+_OF_WORKTREE: Final = ("gitdir", *(name for name in _OBEYED if name != "info"))
+"""Without its `commondir` git takes a worktree's folder for a whole repository."""
+_LARGE: Final = frozenset({"objects", "lfs", "annex"})
+"""Folders in it with very many files, few of which are written a second time."""
+_REWRITTEN: Final = ("objects", "objects/info", "objects/info/commit-graphs", "objects/pack")
+"""Where these are."""
+
+
+def is_head(name: str) -> bool:
+    """Whether this is the name of the file by which git knows a folder for a repository."""
+    return name.casefold() == "head"
+
+
+def is_of_git(place: Path) -> bool:
+    """Whether a place belongs to a repository's folder, by its name."""
+    return ".git" in place.parts or is_head(place.name)
+
+
+def is_repository(place: Path) -> bool:
+    """Whether a place is the folder of a repository, in which git has to write."""
+    return place.name == ".git" and os.path.isdir(place) and not os.path.islink(place)
+
+
+def is_link_of_git(place: Path) -> bool:
+    """Whether a place is a link among what git writes itself, and so has to be able to write."""
+    return (
+        ".git" in place.parts
+        and os.path.islink(place)
+        and not (place.name in _OBEYED and is_git_folder(place.parent))
+    )
+
+
+def places_of_git(git: Path, listing: FolderListing) -> Iterator[Path]:
+    """Yield a repository's folder, what git obeys in it, and the links that lead out of it.
+
+    Also of its worktrees and submodules. However many entries there are, all are looked at: a
+    command could make as many as it takes to hide one. Blocking.
+
+    Args:
+        listing: Lists the folders.
+    """
+    yield git
+    folders = dict(folders_of_git(git, listing))
+    for folder, obeyed in folders.items():
+        yield from (folder / name for name in obeyed)
+        yield from _links(folder, {folder / name for name in obeyed} | folders.keys(), listing)
+
+
+def leads_back(place: Path) -> bool:
+    """Whether a file is one by which a worktree and its repository name each other. Blocking."""
+    if place.parent.parent.name != "worktrees" or place.is_symlink():
+        return False
+    try:
+        text = read_regular(place, _MOST_BYTES).decode().strip()
+        if place.name == "commondir":
+            return text == "../.."
+        mark = Path(text)
+        back = read_regular(mark, _MOST_BYTES).decode().strip()
+    except (OSError, ValueError):
+        return False
+    return place.name == "gitdir" and mark.name == ".git" and back == f"gitdir: {place.parent}"
+
+
+def folders_of_git(git: Path, listing: FolderListing) -> Iterator[tuple[Path, Sequence[str]]]:
+    """Yield a repository's folder, those of its worktrees and submodules, and of theirs.
+
+    With each what git obeys in it.
+    """
+    left: list[tuple[Path, Sequence[str]]] = [(git, _OBEYED)]
+    while left:
+        folder, obeyed = left.pop()
+        yield folder, obeyed
+        left += [(each, _OF_WORKTREE) for each in _folders(folder / "worktrees", listing)]
+        left += [(each, _OBEYED) for each in _modules(folder, listing)]
+
+
+def _modules(git: Path, listing: FolderListing) -> Iterator[Path]:
+    left = [git / "modules"]
+    while left:
+        for folder in _folders(left.pop(), listing):
+            if is_git_folder(folder):
+                yield folder
+            else:
+                # A part of a submodule's name, which may be any.
+                left.append(folder)
+
+
+def _links(git: Path, elsewhere: Set[Path], listing: FolderListing) -> Iterator[Path]:
+    """Yield the links in a folder of git's, but what is looked at by itself."""
+    # Through a link to a start-up file of a shell, the name of a branch or the words of a commit
+    # would be run.
+    left = [git]
+    while left:
+        folder = left.pop()
+        for entry in listing.entries(folder):
+            place = Path(entry)
+            if place in elsewhere:
+                continue
+            if entry.is_symlink():
+                if not _is_reference(git, place):
+                    yield place
+            elif entry.is_dir(follow_symlinks=False) and not (
+                folder == git and entry.name in _LARGE
+            ):
+                left.append(place)
+    for name in _REWRITTEN:
+        yield from (Path(each) for each in listing.entries(git / name) if each.is_symlink())
+
+
+def _is_reference(git: Path, link: Path) -> bool:
+    """Whether a link is a reference of git's own (`core.preferSymlinkRefs`): it stays inside."""
+    if link.name != "HEAD" and git / "refs" not in link.parents:
+        return False
+    try:
+        parts = Path(os.readlink(link)).parts
+    except OSError:
+        return False
+    return parts[:1] == ("refs",) and ".." not in parts
+
+
+def is_git_folder(folder: Path) -> bool:
+    """Whether git takes a folder for a repository's: a link in the place of `HEAD` may dangle."""
+    return folder.name == ".git" or (
+        os.path.lexists(folder / "HEAD")
+        and (os.path.lexists(folder / "objects") or os.path.lexists(folder / "commondir"))
+    )
+
+
+def _folders(folder: Path, listing: FolderListing) -> list[Path]:
+    return [Path(each) for each in listing.entries(folder) if each.is_dir(follow_symlinks=False)]
+
+
+# --- what git runs later -------------------------------------------------------------------------
+
+_MOST_BYTES: Final = 4_000_000
+_RUNS: Final = re.compile(rb"[ \t]*(?:exec|x)[ \t]+(.*)", re.DOTALL)
+_STRATEGY: Final = re.compile(rb"\bstrategy\s*=(.*)", re.IGNORECASE)
+_OWN: Final = frozenset({b"", b"ort", b"recursive", b"resolve", b"octopus", b"ours", b"subtree"})
+_UNREADABLE: Final = frozenset({b"anything"})
+
+Runs = dict[Path, frozenset[bytes]]
+"""By file, what git would run for it."""
+
+
+def _commands(text: bytes) -> Iterable[bytes]:
+    return filter(None, map(_command, text.split(b"\n")))
+
+
+def _command(line: bytes) -> bytes:
+    found = _RUNS.match(line)
+    return found[1].strip() if found else b""
+
+
+def _strategy(text: bytes) -> Iterable[bytes]:
+    return {text.strip()} - _OWN
+
+
+def _picking_strategy(text: bytes) -> Iterable[bytes]:
+    return {each.strip() for each in _STRATEGY.findall(text)} - _OWN
+
+
+_LIST: Final = "rebase-merge/git-rebase-todo"
+_READ: Final[dict[str, Callable[[bytes], Iterable[bytes]]]] = {
+    _LIST: _commands,
+    "rebase-merge/strategy": _strategy,
+    "sequencer/opts": _picking_strategy,
+}
+
+
+def run_by_continuing(repositories: Iterable[Path]) -> Runs:
+    """Return what git would run when a rebase or a cherry-pick that stopped is continued.
+
+    That are the commands in the list of a rebase, and a strategy that is none of git's own: with a
+    slash in its name it is a file below the current folder. Lists of cherry-picks and of mails run
+    nothing. Blocking.
+
+    Args:
+        repositories: Their folders; worktrees and submodules count too.
+    """
+    found: Runs = {}
+    for git in repositories:
+        for folder, _ in folders_of_git(git, FolderListing()):
+            for name, read in _READ.items():
+                try:
+                    found[folder / name] = frozenset(read(read_regular(folder / name, _MOST_BYTES)))
+                except (FileNotFoundError, NotADirectoryError):
+                    continue
+                except OSError:
+                    found[folder / name] = _UNREADABLE
+    return {place: runs for place, runs in found.items() if runs}
+
+
+def rest_of_list(kept: Path, place: Path, commands: frozenset[bytes]) -> bytes | None:
+    """Return the list of a rebase with no commands but some: with it the rebase can go on.
+
+    None for what is no list: without a strategy git takes its own. Blocking.
+
+    Args:
+        kept: Where the list is now.
+        place: Where it was.
+        commands: Those that stay.
+    """
+    if not place.match(_LIST) or kept.is_symlink():
+        return None
+    try:
+        lines = read_regular(kept, _MOST_BYTES).split(b"\n")
+    except (NotRegularFileError, FileTooLargeError, IsADirectoryError):
+        return None
+    return b"\n".join(line for line in lines if _command(line) in (b"", *commands))

@@ -1,0 +1,399 @@
+"""What a command in the sandbox made and may not take effect: it is moved aside, and said."""
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Set
+from dataclasses import field
+from pathlib import Path
+from typing import Final
+from weakref import WeakSet
+
+from amplifier_tui.base.commands.beside import is_others, unwatch, watch
+from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import one_line, printable
+from amplifier_tui.modules.tool_bash.sandbox.aside import (
+    move_aside,
+    rename_here,
+    write_into,
+)
+from amplifier_tui.modules.tool_bash.sandbox.configuring import Known, Look
+from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
+    Runs,
+    is_of_git,
+    leads_back,
+    rest_of_list,
+    run_by_continuing,
+)
+from amplifier_tui.modules.tool_bash.sandbox.git_outside import (
+    given_outside,
+    makes_repository_outside,
+)
+from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
+from amplifier_tui.modules.tool_bash.sandbox.taken_back import Mark, mark_of, renew
+from amplifier_tui.modules.tool_bash.sandbox.tracked import is_as_tracked, repository_around
+
+_MOST_NOTES: Final = 20
+_MOST_LOOKS: Final = 5
+_LONGEST_NAME: Final = 200
+_WAITING: Final = 0.1
+_MOST_WAITING: Final = 2.0
+"""Seconds in which something may become what the user moves back."""
+_LONGEST_LINE: Final = 10_000
+_TAKES_EFFECT: Final = "would take effect on other programs"
+_RUNS_LATER: Final = "would run commands when a rebase or a cherry-pick is continued"
+
+
+@dataclass(slots=True)
+class Aside:
+    """Where a session keeps what may not take effect.
+
+    Attributes:
+        folder: The folder; it stays when the session ends.
+        tell: Tells the user.
+        moved: What tells that which was moved there from others, by where it was.
+        left: What could not be moved, and what it was then: it was not there before the next.
+        known: What the looks have found so far.
+        running: What the commands make that run.
+        told: Changes by others that the user was told of.
+        taking: Held by whoever asks what the user has moved back, and says it to the others.
+    """
+
+    folder: Path
+    tell: Callable[[str], object]
+    moved: dict[Path, set[Mark]] = field(default_factory=dict)
+    left: dict[Path, Identity | None] = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
+    running: "WeakSet[Made]" = field(default_factory=WeakSet)
+
+    told: set[tuple[Path, Identity]] = field(default_factory=set)
+    taking: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def forget_made(self, look: Look) -> None:
+        """Take out of a look what was not there before: others that run made it, or it was left."""
+        with self._lock:
+            running = tuple(self.running)
+        made = [place for each in running for place in each.made_in(look)]
+        left = [place for place, was in self.left.items() if look.places.get(place, ()) == was]
+        for place in (*made, *left):
+            look.forget(place)
+
+    def moved_to(self, kept: Path, place: Path) -> None:
+        """Something was moved there. Blocking."""
+        mark = renew(kept)
+        if mark is not None:
+            self.moved.setdefault(place, set()).add(mark)
+
+    def is_taken_back(self, place: Path) -> bool:
+        """Whether the user has moved something back, where it is now; asked once. Blocking."""
+        marks = self.moved.get(place)
+        if not marks:
+            return False
+        mark, was = mark_of(place), None
+        until = time.monotonic() + _MOST_WAITING
+        while mark not in marks and mark != was and time.monotonic() < until:
+            # On the way from another file system it gets its time last.
+            time.sleep(_WAITING)
+            mark, was = mark_of(place), mark
+        if mark is None or mark not in marks:
+            return False
+        # From now on commands may know it.
+        marks.discard(mark)
+        return True
+
+    def leave(self, places: Set[Path], runs: Runs | None = None) -> None:
+        """Leave to the user what was made while commands run, as long as these do.
+
+        Args:
+            runs: What git may run for others.
+        """
+        with self._lock:
+            running = tuple(self.running)
+        for each in running:
+            each.leave(places, runs or {})
+
+    def begun(self, made: "Made") -> None:
+        """A command runs."""
+        with self._lock:
+            self.running.add(made)
+
+    def ended(self, made: "Made") -> None:
+        """It has ended, and was looked at."""
+        with self._lock:
+            self.running.discard(made)
+
+
+class Made:
+    """What one command makes. Make it before the first look.
+
+    Args:
+        workspace: Where it may write.
+        aside: Keeps what it made.
+    """
+
+    def __init__(self, workspace: Path, aside: Aside) -> None:
+        self._workspace = workspace
+        self._aside = aside
+        self._before: Look | None = None
+        self._repositories: Set[Path] = frozenset()
+        self._of_git = False
+        self._runs: Runs = {}
+        self._told_of: Runs = {}
+        self._notes: list[str] = []
+        self._told = 0
+        self._renamed = False
+        self._looking = threading.Lock()
+        # What the user, or this program for the user, made while it runs, and it may change. To
+        # later commands that is read-only.
+        self._users: set[Path] = set()
+        self._early: list[Path] = []
+        self._excused: list[Callable[[Path], bool]] = []
+        watch(self)
+
+    def begin(self, before: Look, repositories: Set[Path], *, of_git: bool) -> None:
+        """Take what was there before the command. Blocking.
+
+        Args:
+            before: The look.
+            repositories: The folders of git in the workspace in which it may write.
+            of_git: Whether it is git, and may change what git knows.
+        """
+        self._repositories, self._of_git = repositories, of_git
+        self._runs = {
+            place: runs
+            for place, runs in run_by_continuing(repositories).items()
+            if self._aside.left.get(place, ()) != identity_of(place)
+        }
+        self._before = before
+        for place in self._early:
+            self._users |= before.take_now(place)
+        self._aside.begun(self)
+
+    def made_in(self, look: Look) -> list[Path]:
+        """Return what of a look the command made."""
+        return [] if self._before is None else self._before.made_since(look)
+
+    def take(self, place: Path) -> None:
+        """Take a file as it is now, and the folders it is in, for what was there before."""
+        if place.is_relative_to(self._workspace):
+            self._early.append(place)
+            if self._before is not None:
+                self._users |= self._before.take_now(place)
+
+    def leave(self, places: Set[Path], runs: Runs) -> None:
+        """Only tell of these when they are changed, and let git run these."""
+        self._users |= places
+        for place, commands in runs.items():
+            self._runs[place] = self._runs.get(place, frozenset()) | commands
+
+    def excuse(self, makes: Callable[[Path], bool]) -> None:
+        """Know what others may have made before the first look, of which there is none yet."""
+        if self._before is None:
+            self._excused.append(makes)
+
+    def look(self) -> None:
+        """Move aside what was made so far. Blocking."""
+        with self._looking:
+            for _ in range(_MOST_LOOKS):
+                self._renamed = False
+                if self._before is not None:
+                    self._look(self._before)
+                if not self._renamed:
+                    break
+                # What is in a folder with another name may take effect by itself.
+
+    def _look(self, before: Look) -> None:
+        self._told = 0
+        now = Look(self._workspace, self._aside.known, before)
+        self._notes += [
+            f"{self._name(folder)} could not be listed any more; its owner may again"
+            for folder in now.opened
+        ]
+        # What comes where one of these is gone is another's. A copy: more may be added meanwhile.
+        self._users -= {place for place in tuple(self._users) if not os.path.lexists(place)}
+        for place in before.made_since(now):
+            if self._is_others(before, place):
+                before.take(place, now)
+                self._aside.leave({place})
+            elif _is_one_line(place) and leads_back(place):
+                before.take(place, now)
+            elif self._came_with_git(before, place):
+                before.take(place, now)
+                self._aside.leave({place})
+            elif place in self._users or (
+                is_of_git(place) and makes_repository_outside(self._workspace)
+            ):
+                self._tell_changed(before, place, now)
+            elif not self._is_left(place):
+                self._move(place, now.places[place], _TAKES_EFFECT)
+        for place in before.changed_since(now):
+            self._tell_changed(before, place, now)
+        self._excused.clear()
+        if now.missed:
+            said = "made more than can be looked at; what of it takes effect is looked for later"
+            self._note(f"This command {said}", f"A command in the sandbox {said}")
+        for place, runs in run_by_continuing(self._repositories).items():
+            staying = self._runs.get(place, frozenset())
+            if runs <= staying or self._is_others(before, place):
+                continue
+            given = given_outside(place.parent.parent)
+            if given is None:
+                if not self._is_left(place, runs):
+                    self._move(place, identity_of(place), _RUNS_LATER, staying)
+            else:
+                # Without its list it would end as if it had done all.
+                self._runs[place] = staying | (runs & given)
+                self._tell_running(place, runs - staying - given)
+        if self._told > _MOST_NOTES:
+            more = self._told - _MOST_NOTES
+            self._aside.tell(f"{more} more likewise; what was moved is in {self._aside.folder}")
+
+    def _came_with_git(self, before: Look, place: Path) -> bool:
+        """Whether git brought a place, and not what the command had it take up."""
+        checkout = repository_around(place)
+        if checkout is None:
+            return False
+        if not self._of_git:
+            # The command could not write what git knows.
+            return before.keeps(checkout / ".git") and is_as_tracked(place, checkout)
+        tips = self._aside.known.tips.get(checkout, ())
+        return tips != () and is_as_tracked(place, checkout, tips)
+
+    def _is_others(self, before: Look, place: Path) -> bool:
+        """Whether something that the user let run may have made it, or a new folder it is in."""
+        new = (each for each in place.parents if before.is_new(each))
+        return any(
+            is_others(each) or any(makes(each) for makes in self._excused) for each in (place, *new)
+        )
+
+    def _tell_running(self, place: Path, runs: frozenset[bytes]) -> None:
+        """Tell once what a rebase runs that goes on outside, and that it was not called with."""
+        new = runs - self._told_of.get(place, frozenset())
+        if new:
+            self._told_of[place] = runs | self._told_of.get(place, frozenset())
+            said = one_line(min(new).decode("utf-8", "replace"), _LONGEST_NAME)
+            self._aside.tell(
+                f"{self._name(place)} is another program's that goes on while a command in the "
+                f"sandbox runs, and runs: {said}. If you did not write that, stop it"
+            )
+
+    def _tell_changed(self, before: Look, place: Path, now: Look) -> None:
+        before.take(place, now)
+        told = (place, now.places[place])
+        if not self._is_others(before, place) and told not in self._aside.told:
+            # Once, however many commands run.
+            self._aside.told.add(told)
+            self._aside.tell(
+                f"{self._name(place)} was changed while a command in the sandbox ran, and stays. "
+                "If it was not you, look at it"
+            )
+
+    def finish(self) -> list[str]:
+        """Move aside what was made, once it has ended, and return what to tell the model of it.
+
+        Blocking.
+        """
+        self.look()
+        self._aside.ended(self)
+        unwatch(self)
+        return self.take_notes()
+
+    def take_notes(self) -> list[str]:
+        """Return what to tell the model since the last time."""
+        notes, self._notes = self._notes, []
+        more = len(notes) - _MOST_NOTES
+        return notes if more <= 0 else [*notes[:_MOST_NOTES], f"{more} more likewise"]
+
+    def _move(
+        self,
+        place: Path,
+        identity: Identity | None,
+        does: str,
+        staying: frozenset[bytes] | None = None,
+    ) -> None:
+        if identity is None:
+            return
+        effect = f"{self._name(place)} {does}"
+        try:
+            kept = move_aside(self._workspace, place, identity, self._aside.folder)
+            self._aside.moved_to(kept, place)
+            if staying is not None and (rest := rest_of_list(kept, place, staying)) is not None:
+                write_into(self._workspace, place, rest)
+        except FileNotFoundError:
+            return  # The command, which may still run, has removed it.
+        except (OSError, shutil.Error, RecursionError) as error:
+            self._keep_here(place, identity, effect, _reason(error))
+            return
+        there = " (what else was in it is still there)" if os.path.lexists(place) else ""
+        self._note(
+            f"{effect}, so it was moved to {printable(str(kept))}{there}. To make it, ask with "
+            "`outside_sandbox`",
+            f"{effect}, and was made while a command in the sandbox ran: it is in "
+            f"{kept.parent} now{there}. If you made it, move it back; it will stay",
+        )
+
+    def _is_left(self, place: Path, runs: frozenset[bytes] = frozenset()) -> bool:
+        """Whether the user has moved something back: then all commands that run leave it.
+
+        Args:
+            runs: What git would run for it.
+        """
+        with self._aside.taking:
+            if not self._aside.is_taken_back(place):
+                # Another command's look may have come first.
+                return runs <= self._runs.get(place, frozenset()) if runs else place in self._users
+            if self._before is not None:
+                taken = frozenset() if runs else self._before.take_now(place)
+                self._aside.leave(taken, {place: runs} if runs else {})
+        return True
+
+    def _keep_here(self, place: Path, identity: Identity, effect: str, reason: str) -> None:
+        try:
+            here = rename_here(self._workspace, place, identity)
+        except FileNotFoundError:
+            return
+        except OSError:
+            # Another may still be moved, and this one after the next command.
+            self._aside.left[place] = identity
+            self._note(f"{effect}, and could not be moved away ({reason}): remove it")
+            return
+        self._renamed = True
+        self._note(
+            f"{effect}, and could not be moved away ({reason}), so it was renamed to "
+            f"{self._name(here)}. To make it, ask with `outside_sandbox`",
+            f"{effect}, and was made while a command in the sandbox ran. It could not be moved "
+            f"away ({reason}): it is {self._name(here)} now",
+        )
+
+    def _note(self, text: str, to_user: str = "") -> None:
+        self._notes.append(text)
+        self._told += 1
+        if self._told <= _MOST_NOTES:
+            self._aside.tell(to_user or text)
+
+    def _name(self, place: Path) -> str:
+        return _cut(printable(str(place.relative_to(self._workspace))))
+
+
+def _is_one_line(place: Path) -> bool:
+    """Whether a file is what git writes where one name is all that is in it."""
+    try:
+        text = read_regular(place, _LONGEST_LINE)
+    except OSError:
+        return False
+    return text == text.strip() + b"\n" and text.count(b"\n") == 1
+
+
+def _cut(text: str) -> str:
+    """Leave out the middle of a long path: what is to be done about it stands behind."""
+    half = _LONGEST_NAME // 2
+    return text if len(text) <= _LONGEST_NAME else f"{text[:half]}…{text[-half:]}"
+
+
+def _reason(error: Exception) -> str:
+    """Return why something could not be moved, in few words: a path may be very long."""
+    said = error.strerror if isinstance(error, OSError) else ""
+    return said or _cut(one_line(str(error))) or type(error).__name__

@@ -1,0 +1,179 @@
+"""What the user moves back stays; what a command makes like it does not."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.base.commands.beside import beside_confined
+from amplifier_tui.base.files import write_atomic
+from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, SandboxTerms
+from amplifier_tui.modules.tool_bash import confining
+from amplifier_tui.modules.tool_bash.sandbox.made import Aside
+from tests.modules.tool_bash.confined import named_git, run, shell, told
+from tests.modules.tool_bash.support import Shell
+from tests.sandbox import needs_sandbox
+from tests.waiting import within
+
+__all__ = ["named_git", "shell", "told"]
+
+pytestmark = [needs_sandbox, pytest.mark.usefixtures("named_git")]
+
+WAITING = "touch begun; while [ ! -e go ]; do sleep 0.02; done; "
+MADE = {
+    ".env": "echo A=1 > .env",
+    ".husky": "mkdir scripts; ln -s scripts .husky",
+    ".vscode": "mkdir -p .vscode/a; echo x > .vscode/a/b; ln -s a .vscode/c; chmod 555 .vscode",
+}
+
+
+@pytest.fixture(params=["here", "elsewhere"])
+def aside(shell: Shell, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """The folder of what is moved aside, also on another file system."""
+    with tempfile.TemporaryDirectory() as here:
+        elsewhere = Path("/dev/shm")
+        if request.param == "elsewhere":
+            if not elsewhere.is_dir() or elsewhere.stat().st_dev == shell.root.stat().st_dev:
+                pytest.skip("there is no second file system")
+            here = tempfile.mkdtemp(dir=elsewhere)
+        folder = Path(here) / "aside"
+        shell.coordinator.register_capability(SANDBOX_CAPABILITY, SandboxTerms(aside=folder))
+        yield folder
+        shutil.rmtree(here, ignore_errors=True)
+
+
+async def looked_at() -> None:
+    """Have every command that runs looked at."""
+    async with beside_confined(lambda place: False):
+        pass
+
+
+async def holds(seen: Callable[[], object], what: str) -> None:
+    async with within(20, what):
+        while not seen():
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("name", MADE)
+async def test_what_the_user_moves_back_stays(
+    shell: Shell,
+    told: list[str],
+    aside: Path,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
+    await run(shell, f"{WAITING} sleep 60", run_in_background=True)
+    await holds((shell.root / "begun").exists, "the job to begin")
+    await run(shell, MADE[name], None)
+    await holds(lambda: told, "the user to be told")
+    assert not os.path.lexists(shell.root / name)
+    await run(shell, f"mv {aside}/*/{name} {name}", None)
+    await run(shell, "true")
+    await run(shell, "true")
+    assert os.path.lexists(shell.root / name)
+    assert len(told) == 1
+
+
+def test_what_is_still_on_its_way_back_is_waited_for(tmp_path: Path) -> None:
+    aside, place = Aside(tmp_path / "aside", print), tmp_path / ".env"
+    kept = tmp_path / "kept" / ".env"
+    kept.parent.mkdir()
+    kept.write_text("A=1\n")
+    aside.moved_to(kept, place)
+    place.write_text("A=1\n")
+    threading.Timer(0.02, shutil.copystat, (kept, place)).start()
+    assert aside.is_taken_back(place)
+    assert not aside.is_taken_back(place)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "ln keep .envrc",
+        "mv keep .envrc",
+        "echo evil > .envrc; touch -d @1000.123456789 .envrc",
+    ],
+)
+async def test_what_a_command_makes_like_it_is_not_taken_for_the_users(
+    shell: Shell, aside: Path, again: str
+) -> None:
+    await run(shell, "echo evil > keep; touch -d @1000.123456789 keep; ln keep .envrc")
+    assert not (shell.root / ".envrc").exists()
+    shutil.rmtree(aside)
+    assert ".envrc would take effect" in await run(shell, again)
+    assert not (shell.root / ".envrc").exists()
+
+
+async def test_what_the_user_made_beside_a_job_is_no_later_commands(
+    shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
+    (shell.root / "pkg").mkdir()
+    await run(shell, f"{WAITING} sleep 60", run_in_background=True)
+    await holds((shell.root / "begun").exists, "the job to begin")
+    write_atomic(shell.root / "pkg/.envrc", "mine\n")
+    # The job had it before it was there, and may be another program of the user's.
+    (shell.root / "pkg/.envrc").write_text("changed\n")
+    await holds(lambda: told, "the user to be told")
+    assert "and stays" in told[0]
+    await shell.tool.jobs.close()
+    swap = "mv pkg old; mkdir pkg; echo evil > pkg/.envrc"
+    assert "pkg/.envrc would take effect" in await run(shell, swap)
+    assert not (shell.root / "pkg/.envrc").exists()
+
+
+async def test_what_comes_where_the_users_is_gone_is_moved_aside(
+    shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
+    job = "while [ -e .envrc ]; do sleep 0.02; done; while [ ! -e go2 ]; do sleep 0.02; done"
+    await run(shell, f"{WAITING} {job}; echo evil > .envrc; sleep 60", run_in_background=True)
+    await holds((shell.root / "begun").exists, "the job to begin")
+    write_atomic(shell.root / ".envrc", "mine\n")
+    await run(shell, "touch go; rm .envrc", None)
+    await looked_at()
+    (shell.root / "go2").touch()
+    await holds(lambda: told, "the user to be told")
+    assert told[0].startswith(".envrc would take effect")
+    assert not (shell.root / ".envrc").exists()
+
+
+async def test_beside_several_jobs_what_the_user_took_back_can_be_edited(
+    shell: Shell, told: list[str], aside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
+    for _ in range(3):
+        (shell.root / "begun").unlink(missing_ok=True)
+        await run(shell, f"{WAITING} sleep 60", run_in_background=True)
+        await holds((shell.root / "begun").exists, "the job to begin")
+    place = shell.root / ".env"
+    place.write_text("A=1\n")
+    await holds(lambda: told, "the user to be told")
+    await run(shell, f"mv {aside}/*/.env .env", None)
+    await looked_at()
+    place.with_name("new").write_text("A=2\n")
+    place.with_name("new").rename(place)
+    await holds(lambda: len(told) > 1, "the user to be told again")
+    await looked_at()
+    assert [text for text in told[1:] if "and stays" not in text] == []
+    assert place.read_text() == "A=2\n"
+
+
+async def test_no_command_gets_the_file_of_a_worktree_taken_for_gits(shell: Shell) -> None:
+    commit = "git -c user.email=a@b -c user.name=a commit -q --allow-empty -m 1"
+    await run(shell, f"git init -q main; cd main; {commit}; git worktree add -q ../wt", None)
+    swap = (
+        "cd main/.git/worktrees; mv wt {0}; cp -r {0} wt; printf '{1}' > wt/commondir; git version"
+    )
+    place = shell.root / "main/.git/worktrees/wt/commondir"
+    assert "commondir would" not in await run(shell, swap.format("o1", "../..\\n"))
+    assert "wt/commondir would" in await run(shell, swap.format("o2", "../../../../evil\\n"))
+    await run(shell, "echo ../.. > main/.git/worktrees/wt/commondir", None)
+    assert "wt/commondir would" in await run(shell, swap.format("o3", "../..\\n\\n"))
+    assert not place.exists()
