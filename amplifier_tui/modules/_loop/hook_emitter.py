@@ -78,16 +78,24 @@ class HookEmitter:
                 await self._carry_out(result, event, about)
                 return Verdict(data, result.reason or _NO_REASON)
             case "ask_user":
+                # What it has to add is for here to place. It stays the question it is known as.
+                if added := getattr(result, "context_injections", []):
+                    result.context_injections = []
                 decided = await self._put_question(result, event, about)
-                allowed = decided.action != "deny"
-                denied = None if allowed else decided.reason or _NO_REASON
-                return Verdict(_data_of(result, data), denied)
+                if decided.action == "deny":
+                    return Verdict(_data_of(result, data), decided.reason or _NO_REASON)
+                if added:
+                    adding = HookResult(action="inject_context", context_injections=added)
+                    await self._add(adding, event, about, defer)
             case "inject_context":
-                if defer:
-                    self._deferred.append((result, event, about))
-                else:
-                    await self._carry_out(result, event, about)
+                await self._add(result, event, about, defer)
         return Verdict(_data_of(result, data))
+
+    async def _add(self, result: HookResult, event: str, about: str, defer: bool) -> None:
+        if defer:
+            self._deferred.append((result, event, about))
+        else:
+            await self._carry_out(result, event, about)
 
     async def inject(self, event: str, text: str) -> None:
         """Put a hook's words on an event into the conversation, as the user's."""

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
+from amplifier_tui.base.text import with_remedy
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import tool_call
 from amplifier_tui.kernel.message_models import ToolCall
@@ -113,7 +114,7 @@ class ToolBatch:
                 # Before the verdict: a question that the stop has withdrawn was not denied.
                 return await self._fail(call, NOT_RUN, "stopped"), "interrupted"
             if verdict.denied is not None:
-                message = f"{verdict.denied}\nThe tool was not run."
+                message = with_remedy(verdict.denied, "The tool was not run.", "\n")
                 return await self._fail(call, message, "denied", denied=True), "denied"
             renamed = verdict.data.get("tool_name")
             if renamed != call.name:

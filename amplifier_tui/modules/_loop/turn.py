@@ -9,6 +9,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.llm_errors import AbortError
 from amplifier_tui.kernel.message_models import ChatRequest, ToolCall
+from amplifier_tui.kernel.mounting.callbacks import missing_keywords
 from amplifier_tui.kernel.mounting.contents import checked_messages
 from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
 from amplifier_tui.modules._loop.hook_emitter import HookEmitter, Verdict, plain
@@ -61,6 +62,7 @@ class Turn:
         provider_name: Who answers the current step, which the user may have chosen.
         provider: Whom it asks, as it is mounted.
         offered: The tools of the current step.
+        said: Whether the context was given a prompt.
     """
 
     choose: Callable[[], tuple[str, Any]]
@@ -81,6 +83,7 @@ class Turn:
     provider_name: str = ""
     provider: Any = None
     offered: Mapping[str, Any] = field(default_factory=dict)
+    said: bool = False
 
     async def run(self, prompt: str) -> str:
         """Run the turn and return the last words of the model.
@@ -103,6 +106,7 @@ class Turn:
             prompt = str(verdict.data.get("prompt", prompt))
         if prompt.strip():
             await self.context.add_message({"role": "user", "content": prompt})
+            self.said = True
         spoken = ""
         while True:
             if await self.stop.seen(self.steps):
@@ -178,7 +182,10 @@ class Turn:
 
     async def _rows(self) -> list[Row]:
         ask = self.messages or self.context.get_messages_for_request
-        rows: list[Row] = checked_messages(ask, await ask(provider=self.provider))
+        # The specs call it without arguments, too: a context may know of none.
+        known = not missing_keywords(ask, ("provider",))
+        given = {"provider": self.provider} if known else {}
+        rows: list[Row] = checked_messages(ask, await ask(**given), some=self.said)
         return rows
 
     async def _answer(self, request: ChatRequest) -> tuple[list[Row], list[ToolCall], Any]:

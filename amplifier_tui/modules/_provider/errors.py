@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
+from amplifier_tui.base.text import span
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.utils.retry import one_line, retry_after
 from amplifier_tui.modules._provider.settings import ProviderSettings
@@ -17,6 +18,12 @@ _BY_STATUS: Final[Mapping[int, type[llm_errors.LLMError]]] = {
     413: llm_errors.ContextLengthError,
     504: llm_errors.LLMTimeoutError,
 }
+
+_TLS: Final = "[SSL"
+"""How the words of a failure of TLS begin: of `ssl.SSLError`, which the HTTP client repeats."""
+_OF_TLS: Final = (
+    "A server answers: check whether `base_url` is of http or https, and its certificate."
+)
 
 
 class ErrorTranslator:
@@ -86,11 +93,10 @@ class ErrorTranslator:
             cause = error.__cause__ or error
             if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError):
                 return self._broken(cause)
-            return self.advised(
-                llm_errors.NetworkError,
-                f"Can't reach {self.settings.url}: {_reason(cause)}.",
-                self.settings.advice,
-            )
+            reason = _reason(cause)
+            advice = _OF_TLS if _TLS in reason else self.settings.advice
+            said = f"Can't reach {self.settings.url}: {reason}."
+            return self.advised(llm_errors.NetworkError, said, advice)
         if isinstance(error, sdk.APIStatusError):
             return self.status_error(error)
         if isinstance(error, sdk.APIResponseValidationError):
@@ -125,7 +131,7 @@ class ErrorTranslator:
         self.who["status_code"] = status
         if status in _BY_STATUS:
             return self.error(_BY_STATUS[status], said)
-        when = f"in {wait:g} s" if wait is not None else "in a moment"
+        when = f"in {span(wait)}" if wait is not None else "in a moment"
         hopeless = wait is not None and wait > self.settings.max_retry_delay
         if status == 429:
             return self.advised(

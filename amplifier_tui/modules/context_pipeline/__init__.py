@@ -37,12 +37,13 @@ Events: ``context:pre_compact``, ``context:post_compact`` and ``context:compacti
 new is compacted; ``context:budget`` when the budget is another one; ``user:notification``.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, ClassVar, Final
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from amplifier_tui.base.config import Seconds
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.context.adr.groups import CharacterEstimatorTokenizer
 from amplifier_tui.context.adr.history import FileHistoryProvider, InMemoryHistoryProvider
 from amplifier_tui.context.adr.provider import ContextProvider
@@ -73,57 +74,50 @@ DEFAULT: Final = ("memory",)
 _WORKING_DIR: Final = "session.working_dir"
 
 
-def make_providers(configured: Any, coordinator: ModuleCoordinator) -> list[ContextProvider]:
-    """Make the configured providers; None stands for the default ones.
+def make_providers(configured: Any, project: Any = None) -> list[ContextProvider]:
+    """Make the configured providers; None stands for the default ones. None of them opens anything.
 
     Raises:
-        ValueError: One is unknown, has settings it does not take, or the name of another one.
+        ValueError: One is unknown, has settings it does not take, or the name of another one. Its
+            text goes on after the name of the setting and the module.
     """
     entries = DEFAULT if configured is None else configured
     if not isinstance(entries, list | tuple):
-        raise ValueError(f"`providers` of context-pipeline must be a list, not {entries!r}")
+        raise ValueError(f"must be a list, not {entries!r}")
     providers: list[ContextProvider] = []
     for entry in entries:
-        name, settings = identified(entry, "provider")
-        if name == "memory":
-            provider = made("provider", name, _memory(coordinator), settings)
-        elif name in _MAKERS:
-            provider = made("provider", name, _MAKERS[name], settings)
-        else:
-            known = ", ".join(("memory", *_MAKERS))
+        name, settings = identified(entry)
+        makers = {"memory": _memory(project), **_MAKERS}
+        if name not in makers:
             raise ValueError(
-                f"context-pipeline knows no provider '{name}'. It knows: {known}. Others come "
-                "from modules, which add them to the capability `context.pipeline`."
+                f"{unknown('provider', name, makers)}. Others come from modules, which add them to "
+                "the capability `context.pipeline`"
             )
+        provider = made(name, makers[name], settings)
         if provider.source_id == STATE_KEY:
             raise ValueError(
-                f"A provider of context-pipeline can't be called '{STATE_KEY}': the context's own "
-                "state is kept under that name"
+                f"has one called '{STATE_KEY}': the context's own state is kept under that name"
             )
         if any(other.source_id == provider.source_id for other in providers):
-            raise ValueError(
-                f"Two providers of context-pipeline are called '{provider.source_id}': give one "
-                "another `source_id`"
-            )
+            raise ValueError(f"has two called '{provider.source_id}': give one another `source_id`")
         providers.append(provider)
     return providers
 
 
-_MAKERS: Final[dict[str, Callable[..., ContextProvider]]] = {
+_MAKERS: Final[Mapping[str, Callable[..., ContextProvider]]] = {
     "redis": RedisHistoryProvider,
     "file": FileHistoryProvider,
     "in-memory": InMemoryHistoryProvider,
 }
 
 
-def _memory(coordinator: ModuleCoordinator) -> Callable[..., SqliteMemoryProvider]:
+def _memory(project: Any) -> Callable[..., SqliteMemoryProvider]:
     def make(
         *,
         path: str | None = None,
         search_scopes: list[str] | None = None,
         **settings: Any,
     ) -> SqliteMemoryProvider:
-        project = coordinator.get_capability(_WORKING_DIR)
         scopes = ("", str(project)) if project else ("",)
         return SqliteMemoryProvider(
             MemoryStore(memory_path(path)),
@@ -153,20 +147,24 @@ def make_planner(configured: Any) -> StrategyPlanner | None:
     """Make the configured strategy a planner; None stands for the built-in plan.
 
     Raises:
-        ValueError: It is unknown, or has settings it does not take.
+        ValueError: It is unknown, or has settings it does not take; see `make_providers`.
     """
     if configured is None:
         return None
-    name, settings = identified(configured, "strategy")
+    name, settings = identified(configured)
     if name not in _STRATEGIES:
-        raise ValueError(
-            f"context-pipeline knows no strategy '{name}'. It knows: {', '.join(_STRATEGIES)}."
-        )
-    strategy: CompactionStrategy = made("strategy", name, _STRATEGIES[name], settings)
+        raise ValueError(unknown("strategy", name, _STRATEGIES))
+    strategy: CompactionStrategy = made(name, _STRATEGIES[name], settings)
     return StrategyPlanner(strategy)
 
 
-def identified(entry: Any, what: str) -> tuple[str, dict[str, Any]]:
+def unknown(what: str, name: str, known: Collection[str]) -> str:
+    """Say that nothing has a name, what may be meant, and what there is."""
+    hint = did_you_mean(name, known) or "."
+    return f"knows no {what} '{name}'{hint} It knows: {', '.join(known)}"
+
+
+def identified(entry: Any) -> tuple[str, dict[str, Any]]:
     """Return id and settings of an entry: an id, or a mapping with ``id``; else a `ValueError`."""
     if isinstance(entry, str) and entry:
         return entry, {}
@@ -175,17 +173,15 @@ def identified(entry: Any, what: str) -> tuple[str, dict[str, Any]]:
         settings = dict(inner) if isinstance(inner, Mapping) else {}
         settings.update({k: v for k, v in entry.items() if k not in ("id", "config")})
         return entry["id"], settings
-    raise ValueError(
-        f"A {what} of context-pipeline must be an id or a mapping with `id`, not {entry!r}"
-    )
+    raise ValueError(f"takes an id or a mapping with `id`, not {entry!r}")
 
 
-def made(what: str, name: str, make: Any, settings: Mapping[str, Any]) -> Any:
+def made(name: str, make: Any, settings: Mapping[str, Any]) -> Any:
     """Make a provider or strategy of its settings; a `ValueError` where it does not take them."""
     try:
         return make(**settings)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"The {what} '{name}' of context-pipeline: {error}") from error
+        raise ValueError(f"has a wrong '{name}': {error}") from error
 
 
 NAME: Final = "context-pipeline"
@@ -199,6 +195,18 @@ class PipelineSettings(BudgetSettings):
     providers: Any = None
     provider_timeout: Seconds = Field(DEFAULT_TIMEOUT, gt=0)
     strategy: Any = None
+
+    @field_validator("providers")
+    @classmethod
+    def _providers_can_be_made(cls, value: Any) -> Any:
+        make_providers(value)
+        return value
+
+    @field_validator("strategy")
+    @classmethod
+    def _strategy_can_be_made(cls, value: Any) -> Any:
+        make_planner(value)
+        return value
 
 
 async def mount(
@@ -215,7 +223,7 @@ async def mount(
     manager = SessionContextManager(
         settings.policy, hooks, tools, make_planner(settings.strategy), NAME
     )
-    providers = make_providers(settings.providers, coordinator)
+    providers = make_providers(settings.providers, coordinator.get_capability(_WORKING_DIR))
     pipeline = ContextPipeline(
         manager,
         providers,

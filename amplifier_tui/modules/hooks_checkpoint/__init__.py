@@ -11,12 +11,15 @@ Capabilities:
     ``checkpoint.list``: async function without arguments; returns a list of dicts, oldest first,
         one for each turn in which files changed or a command ran: ``id``, ``turn`` (counted from
         1), ``prompt`` (its beginning), ``at`` (ISO time), ``unseen`` (why further files may have
-        changed, a list), ``taken_back`` (paths of those that were put back) and ``files``, the
-        others: dicts with ``path`` (relative to the workspace), ``action`` (``changed`` or
-        ``created``), ``size`` (bytes of the copy), ``skipped`` (why there is no copy; empty when
-        there is one) and ``command`` (during which it changed, or empty).
+        changed, a list), ``git`` (whether it is known where the repository stood then),
+        ``taken_back`` (paths of those that were put back) and ``files``, the others: dicts with
+        ``path`` (relative to the workspace), ``action`` (``changed`` or ``created``), ``size``
+        (bytes of the copy), ``skipped`` (why there is no copy; empty when there is one) and
+        ``command`` (during which it changed, or empty).
     ``checkpoint.preview``: async function ``(id)``; returns a dict: ``damaged`` (the record is not
-        whole, and files may be missing), ``unseen``, and ``files``: dicts with ``path``, ``action``
+        whole, and files may be missing), ``unseen``, ``git`` (where the repository stood ``then``
+        and stands ``now``, a dict with ``branch`` and ``commit`` each; None where it is the same,
+        or not known: git is never taken back), and ``files``: dicts with ``path``, ``action``
         (``restored``, ``removed`` or ``unchanged``), ``conflict`` (why it is not done unless
         forced), ``problem`` (why it can't be done), ``command`` and ``note`` (what it becomes again
         beside its content: ``mode 755``, ``link to a.py``).

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
+from amplifier_tui.base.git import git_place_now
 from amplifier_tui.base.messages.tool_calls import in_background
 from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.models import HookResult
@@ -154,7 +155,10 @@ class Checkpoints:
 
     async def _began(self, store: CopyStore) -> ChangedTurn:
         if self._turn is None:
-            self._turn = await asyncio.to_thread(store.begin, self._number, self._prompt)
+            stood = await asyncio.to_thread(git_place_now, self._workspace())
+            self._turn = await asyncio.to_thread(
+                store.begin, self._number, self._prompt, stood=stood
+            )
         return self._turn
 
     async def _copy(self, call: str, files: list[Path]) -> None:
@@ -325,10 +329,16 @@ class Checkpoints:
             files = await asyncio.to_thread(returns, store, root, id, unsaved)
             place = next(place for place, turn in enumerate(store.turns) if turn.id == id)
             unseen = [why for turn in store.turns[place:] for why in turn.unseen]
+        then, moved = store.turns[place].stood, None
+        if then is not None:
+            now = await asyncio.to_thread(git_place_now, root)
+            if now is not None and now != then:
+                moved = {"then": then._asdict(), "now": now._asdict()}
         return {
             "damaged": place < store.damaged,
             "unseen": list(dict.fromkeys(unseen)),
             "files": [described(file, root) for file in files],
+            "git": moved,
         }
 
     async def content(self, id: str, path: str) -> bytes | None:
@@ -394,6 +404,7 @@ def _described(
         "prompt": turn.prompt,
         "at": turn.at,
         "unseen": turn.unseen,
+        "git": turn.stood is not None,
         "files": [
             {
                 "path": shown_path(entry.path, root),

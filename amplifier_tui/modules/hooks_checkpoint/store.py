@@ -1,11 +1,12 @@
 """Copies of files, and the index of what they are copies of.
 
 ``index.jsonl`` has one line for each turn in which a file changed or a command ran and each time
-files were put back (``turn``), for each file before its first change in that turn (``file``), for
-what a tool made of it (``after``), for what somebody else made of it in between (``hand``), for
-what could not be seen (``unseen``), and for a command before it runs (``began``) and once it is
-noted what it changed (``ended``): without its end, nobody knows what it changed. The contents are
-in ``objects/``, each once, named by their SHA-256. All of it is readable by its owner only.
+files were put back (``turn``, with where git stood), for each file before its first change in that
+turn (``file``), for what a tool made of it (``after``), for what somebody else made of it in
+between (``hand``), for what could not be seen (``unseen``), and for a command before it runs
+(``began``) and once it is noted what it changed (``ended``): without its end, nobody knows what it
+changed. The contents are in ``objects/``, each once, named by their SHA-256. All of it is readable
+by its owner only.
 """
 
 import hashlib
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import MOST_BYTES, open_regular, write_atomic
+from amplifier_tui.base.git import GitPlace
 from amplifier_tui.base.jsonl import Row, StoredRows, append_rows, decode_row, mend
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.modules.hooks_checkpoint.states import (
@@ -110,6 +112,7 @@ class ChangedTurn:
         files: By their absolute path.
         noted: Why further files may have changed.
         open: The commands whose end is not noted, by their call.
+        stood: Where the repository stood when it began; None where there is none, or nobody knows.
     """
 
     id: str
@@ -120,6 +123,7 @@ class ChangedTurn:
     files: dict[str, FileEntry] = field(default_factory=dict)
     noted: list[str] = field(default_factory=list)
     open: dict[str, str] = field(default_factory=dict)
+    stood: GitPlace | None = None
 
     @property
     def unseen(self) -> list[str]:
@@ -146,14 +150,17 @@ class CopyStore:
         self.damaged = 0
         self._read()
 
-    def begin(self, number: int, prompt: str, back_to: str = "") -> ChangedTurn:
+    def begin(
+        self, number: int, prompt: str, back_to: str = "", stood: GitPlace | None = None
+    ) -> ChangedTurn:
         """Note a turn; see `ChangedTurn` for the arguments."""
         # Not their number: where one can't be read, its id stays its own.
         last = max((int(each.id) for each in self.turns), default=0)
         name, at = f"{last + 1:04d}", datetime.now(UTC).isoformat()
-        turn = ChangedTurn(name, number, prompt, at, back_to)
+        turn = ChangedTurn(name, number, prompt, at, back_to, stood=stood)
         row = {"kind": "turn", "id": name, "turn": number, "prompt": prompt, "at": at}
-        self._write(row | ({"back_to": back_to} if back_to else {}))
+        row |= {"back_to": back_to} if back_to else {}
+        self._write(row | ({"git": stood._asdict()} if stood is not None else {}))
         self.turns.append(turn)
         return turn
 
@@ -315,6 +322,7 @@ class CopyStore:
                     str(line["prompt"]),
                     at.isoformat(),
                     str(line.get("back_to") or ""),
+                    stood=_place(line.get("git")),
                 )
             case "file":
                 copy = line["copy"]
@@ -340,6 +348,13 @@ class CopyStore:
                 turns[line["id"]].open[str(line["call"])] = str(line["command"])
             case "ended":
                 turns[line["id"]].open.pop(str(line["call"]), None)
+
+
+def _place(given: Any) -> GitPlace | None:
+    """Return where git stood, as a row of a turn has it; those of older records have nothing."""
+    if not isinstance(given, Mapping):
+        return None
+    return GitPlace(str(given.get("branch") or ""), str(given.get("commit") or ""))
 
 
 def _content(path: Path) -> bytes:

@@ -47,7 +47,8 @@ class CallResult:
     def reason(self) -> str:
         """Why it was denied, as the answer says it."""
         first = self.text.strip().partition("\n")[0]
-        reason = _PREFIX.sub("", first).strip()
+        # The loop ends it as a sentence; it is quoted within one here.
+        reason = _PREFIX.sub("", first).strip().removesuffix(".")
         return "no reason given" if not reason or _QUESTION.match(reason) else reason
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.utils.retry import one_line
@@ -69,13 +70,16 @@ class OpenAIErrors(ErrorTranslator):
         """Return an error of a kind; what is not found may be the model or the address."""
         if kind is not llm_errors.NotFoundError:
             return super().error(kind, said)
-        model = self.model
-        if self.where != self.settings.url or model.lower() in said.lower():
+        model, url = self.model, self.settings.url
+        if self.where != url or (model and model.lower() in said.lower()):
             advice = "Choose another model, or correct `default_model`."
-        else:
+        elif urlsplit(url).path.strip("/"):
             advice = "Check that `base_url` ends as the server wants it, most often with /v1."
-        what = f"{self.where} does not know the model {model!r} or the address ({said})."
-        return self.advised(kind, what, advice)
+        else:
+            set_it = f"set {self.settings.url_variable}, or `base_url`, to {url.rstrip('/')}/v1"
+            advice = f"Most servers answer below /v1 only: {set_it}."
+        asked = f"the model {model!r} or the address" if model else "the address"
+        return self.advised(kind, f"{self.where} does not know {asked} ({said}).", advice)
 
 
 def _status_of(code: str) -> int:

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal, Self
 
+from amplifier_tui.base.prices import is_near
 from amplifier_tui.kernel.models import ConfigField
 from amplifier_tui.modules._provider.settings import (
     ProviderSettings,
@@ -68,6 +69,10 @@ class OpenAISettings(ProviderSettings):
         """What to check when the API can't be reached."""
         if self.is_openai:
             return "Check the connection."
+        if is_near(self.url):
+            look = f"See whether one does with `curl {self.url.rstrip('/')}/models`."
+            address = "`base_url`, or LOCAL_LLM_BASE_URL with the bundle local"
+            return f"No server answers there: start it, or correct {address}. {look}"
         return "Is the server running? Check `base_url`."
 
     def completed(self) -> Self:

@@ -25,7 +25,8 @@ Config:
         default 30), ``tool_timeout`` (seconds without a sign of life, default 300).
     max_schema_tokens: Most tokens the model is told of tools in each request. Default 10000.
     max_result_chars: Most characters of a result. Default 40000.
-    first_wait: Seconds the first turn waits for servers of which nothing is known yet. Default 5.
+    first_wait: Seconds the first turn waits for servers of which nothing is known yet, at most 60.
+        Default 5; for a prompt without a screen (``run``) as long as each may take to start.
 """
 
 from collections.abc import Awaitable, Callable

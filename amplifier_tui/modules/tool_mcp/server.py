@@ -46,6 +46,7 @@ class McpServer:
         folder: Where it works.
         emit_log: Takes its log messages: their level and text.
         ask: Finds who asks the user.
+        refusal: Says why it may not be started now; empty if it may.
 
     Attributes:
         listing: What it offers, as it was last known; None before anything is.
@@ -58,6 +59,7 @@ class McpServer:
         folder: Path,
         emit_log: Callable[[str, str], Awaitable[None]],
         ask: Callable[[], AskUser | None],
+        refusal: Callable[[str], Awaitable[str]],
         problem: str = "",
     ) -> None:
         self.name = name
@@ -67,6 +69,7 @@ class McpServer:
         self._folder = folder
         self._emit_log = emit_log
         self._ask = ask
+        self._refusal = refusal
         self._state: ServerState = "failed" if settings is None else "idle"
         if settings is not None and not settings.is_on:
             self._state = "off"
@@ -107,7 +110,7 @@ class McpServer:
             tools=tuple(tool_name(self.name, tool.name) for tool in listing.tools),
             resources=tuple(each.uri for each in listing.resources),
             prompts=tuple(each.name for each in listing.prompts),
-            problems=(*self._problems, *listing.problems[:20]),
+            problems=(*listing.problems[:20], *self._problems),
             log=tuple(self._log),
         )
 
@@ -153,10 +156,10 @@ class McpServer:
             raise ToolProblem(f"The MCP server {self.name} was ended.", "unavailable")
         problem = self._ready.exception()
         if problem is not None:
-            raise ToolProblem(
-                f"The MCP server {self.name} can't be used: {self._last_problem}. Its log: /mcp.",
-                "unavailable",
-            ) from problem
+            words = f"The MCP server {self.name} can't be used: {self._last_problem}."
+            if self._log:
+                words += " Its log: /mcp."
+            raise ToolProblem(words, "unavailable") from problem
         return self._ready.result()
 
     def worked(self) -> None:
@@ -230,6 +233,9 @@ class McpServer:
             self._failed(f"the package `mcp` can't be used: {error}", ready)
             return
         try:
+            if refused := await self._refusal(self.name):
+                self._failed(refused, ready)
+                return
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(settings.startup_timeout) as patience:
                     callbacks = self._callbacks(patience)

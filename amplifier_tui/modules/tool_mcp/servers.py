@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.capabilities.mcp import CAPABILITY, ServerStatus
+from amplifier_tui.base.capabilities.mcp import CAPABILITY, CHANGED, PATIENT, ServerStatus
 from amplifier_tui.base.capabilities.prompt_commands import COMMANDS_CHANGED, PromptCommand
 from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.jsonl import read_object, write_object
@@ -31,6 +31,12 @@ _LATER: Final = 1.0
 """Seconds until servers are started to see what they offer, unless a prompt comes before."""
 _AT_ONCE: Final = 4
 """Servers that are started at once to see what they offer."""
+FIRST_WAIT: Final = 5.0
+"""Seconds the first prompt waits until it is known what the servers offer."""
+_LONGER: Final = "`first_wait` of tool-mcp (`overrides` in settings.yaml) waits longer"
+_CHANGED: Final = (
+    "changed since you trusted it: /bundle opens the bundle anew, asks, and keeps the conversation"
+)
 
 
 class McpServers:
@@ -48,7 +54,8 @@ class McpServers:
         self._followers: list[Callable[[], None]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(_AT_ONCE)
-        self._waited = False
+        self._said: set[str] = set()
+        self._unknown: dict[str, asyncio.Task[None]] = {}
         self._wanted = asyncio.Event()
         self.servers: dict[str, McpServer] = {}
         for name, entry in settings.servers.items():
@@ -66,7 +73,9 @@ class McpServers:
 
         settings = None if isinstance(found, str) else found
         ask = self._coordinator.get_capability
-        server = McpServer(name, settings, self._folder, logged, lambda: ask(ASK_USER), problem)
+        server = McpServer(
+            name, settings, self._folder, logged, lambda: ask(ASK_USER), self._refusal, problem
+        )
         server.on_change = self._changed
         self.servers[name] = server
 
@@ -77,15 +86,16 @@ class McpServers:
         for server, listing in zip(usable, kept, strict=True):
             server.listing = listing
             if listing is None:
-                self._begin(self._discover(server))
+                self._unknown[server.name] = self._begin(self._discover(server))
         for server in self.servers.values():
             if server.state == "failed":
                 await self._notify(f"{server.status().problems[-1]}.")
 
-    def _begin(self, work: Any) -> None:
+    def _begin(self, work: Any) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _discover(self, server: McpServer) -> None:
         # The session opens first; what the SDK costs would slow that down.
@@ -95,19 +105,43 @@ class McpServers:
             try:
                 await server.client(wanted=False)
             except ToolProblem as problem:
-                await self._notify(str(problem))
+                if server.name not in self._said:
+                    await self._notify(str(problem))
+
+    async def _refusal(self, name: str) -> str:
+        """Return why a server may not be started as it is now, or nothing; told once each time."""
+        is_changed: Callable[[str], bool] | None = self._coordinator.get_capability(CHANGED)
+        if is_changed is None or not await asyncio.to_thread(is_changed, name):
+            self._said.discard(name)
+            return ""
+        if name not in self._said:
+            self._said.add(name)
+            await self._notify(f"The MCP server {name} is not started: {_CHANGED}.")
+        return _CHANGED
 
     def begin_now(self) -> None:
         """Start at once the servers of which nothing is known."""
         self._wanted.set()
 
     async def first_known(self) -> None:
-        """Wait, once, until it is known what the servers offer, but not for long."""
-        if self._waited or not self._tasks:
+        """Wait, once, until it is known what the servers offer; say which take too long."""
+        unknown, self._unknown = self._unknown, {}
+        if not unknown:
             return
-        self._waited = True
         self.begin_now()
-        await asyncio.wait(self._tasks, timeout=self.settings.first_wait)
+        given = self.settings.first_wait
+        patient = given is None and self._coordinator.get_capability(PATIENT)
+        seconds = FIRST_WAIT if given is None else given
+        _, late = await asyncio.wait(unknown.values(), timeout=seconds)
+        for name in (name for name, task in unknown.items() if task in late):
+            starts = f"The MCP server {name} is still starting after {seconds:g} s"
+            if patient:
+                await self._notify(f"{starts}; it is waited for up to its `startup_timeout`.")
+            else:
+                goes_without = "the prompt goes without its tools. They follow when it is ready"
+                await self._notify(f"{starts}: {goes_without}; {_LONGER}.")
+        if late and patient:
+            await asyncio.wait(late)
 
     async def _notify(self, message: str) -> None:
         notice = {"message": one_line(message, 600), "level": "warning", "source": "tool-mcp"}

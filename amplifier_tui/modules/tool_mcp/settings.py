@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, field_validator, model_validator
 
+from amplifier_tui.base.capabilities.mcp import UNSET, unset_words
 from amplifier_tui.base.config import (
     ModuleSettings,
     PathText,
@@ -91,7 +92,7 @@ class McpSettings(ModuleSettings):
     servers: dict[str, Any] = Field({}, validation_alias=AliasChoices("servers", "mcpServers"))
     max_schema_tokens: int = Field(10_000, ge=500, description="a number of tokens")
     max_result_chars: int = Field(40_000, ge=1_000, description="a number of characters")
-    first_wait: Seconds = Field(5.0, ge=0, le=60)
+    first_wait: Seconds | None = Field(None, ge=0, le=60)
 
     @field_validator("servers")
     @classmethod
@@ -118,6 +119,9 @@ def read_server(name: str, entry: Any) -> ServerSettings | str:
         return f"The MCP server {name[:40]!r} needs a name with a letter or a digit"
     if not isinstance(entry, Mapping):
         return f"The MCP server {name[:40]} must be a mapping with `command` or `url`"
+    if isinstance(unset := entry.get(UNSET), list) and unset:
+        why, remedy = unset_words([str(each) for each in unset])
+        return f"MCP server {name[:40]}: {why}. {remedy.removesuffix('.')}"
     try:
         return ServerSettings.read_known(entry)
     except SettingsError as error:

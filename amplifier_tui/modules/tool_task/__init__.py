@@ -1,8 +1,8 @@
 """tool-task: hands a task to an agent, a session of its own with a fresh context.
 
 The agents are those of the mount plan. They run through the capability ``session.spawn``, and are
-asked again through ``session.resume``; where no host offers these, the tool says so. Calls side by
-side run side by side.
+asked again through ``session.resume``; where no host offers these, the tool says so. Why an agent
+is left out is in the capability ``agents.left_out``. Calls side by side run side by side.
 
 Config:
     max_depth: How deep agents may call agents. Default 2: an agent's agents call no others.
@@ -112,9 +112,11 @@ class TaskTool(ModuleTool):
         known = self.agents
         agent = match_agent(str(given.get("agent") or ""), known)
         if agent is None:
-            names = ", ".join(known)
-            said = f"There is no agent {given.get('agent')!r}. Known: {names}."
-            raise ToolProblem(said, "unknown")
+            said = f"There is no agent {given.get('agent')!r}."
+            left_out = self._coordinator.get_capability("agents.left_out") or {}
+            if why := left_out.get(match_agent(str(given.get("agent") or ""), left_out)):
+                said += f" {why}."
+            raise ToolProblem(f"{said} Known: {', '.join(known)}.", "unknown")
         return await self._spawn(agent, instruction)
 
     async def _spawn(self, agent: str, instruction: str) -> ToolResult:

@@ -56,6 +56,23 @@ async def test_its_package_is_valid_and_does_what_hooks_say(loop: LoopClass):
     }
 
 
+async def test_a_context_is_asked_for_messages_with_what_it_takes(loop: LoopClass):
+    bench = Bench(says("Hello."), says("Again."))
+    asked: list[dict[str, Any]] = []
+
+    async def for_any(**given: Any) -> list[dict[str, Any]]:
+        asked.append(given)
+        return bench.context.rows
+
+    async def for_none() -> list[dict[str, Any]]:
+        return await for_any()
+
+    for ask in (for_any, for_none):
+        bench.context.get_messages_for_request = ask  # type: ignore[method-assign]
+        await bench.run()
+    assert asked == [{"provider": bench.provider}, {}]
+
+
 async def test_a_request_asks_for_pieces_where_the_loop_streams(loop: LoopClass):
     bench = Bench(says("Hello."))
     await bench.run()

@@ -49,6 +49,13 @@ async def test_a_denied_call_tells_the_model_why():
     assert bench.of("tool:post") == []
 
 
+async def test_a_reason_and_what_came_of_it_are_two_sentences():
+    bench, _ = one_call()
+    answer(bench, "tool:pre", HookResult(action="deny", reason="not on Sundays"))
+    await bench.run()
+    assert bench.results()["c1"] == "not on Sundays.\nThe tool was not run."
+
+
 async def test_a_denial_without_a_reason_still_says_something():
     bench, _ = one_call()
     answer(bench, "tool:pre", HookResult(action="deny"))

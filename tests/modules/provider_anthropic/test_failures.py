@@ -38,7 +38,7 @@ async def test_a_retry_after_is_waited_for_and_the_second_attempt_succeeds() -> 
 
 async def test_a_wait_longer_than_the_longest_fails_at_once() -> None:
     async with claude(Failure("rate_limited", retry_after=3600)) as (provider, server, heard):
-        with pytest.raises(llm_errors.RateLimitError, match="Retry in 3600 s") as caught:
+        with pytest.raises(llm_errors.RateLimitError, match=r"Retry in 1 h\.") as caught:
             await provider.complete(ask())
     assert caught.value.retry_after == 3600
     assert len(server.requests) == 1
@@ -47,7 +47,7 @@ async def test_a_wait_longer_than_the_longest_fails_at_once() -> None:
 
 async def test_no_other_error_is_waited_for_longer_either() -> None:
     async with claude(Failure("overloaded", retry_after=3600)) as (provider, server, heard):
-        with pytest.raises(llm_errors.ProviderUnavailableError, match="Retry in 3600 s"):
+        with pytest.raises(llm_errors.ProviderUnavailableError, match=r"Retry in 1 h\."):
             await provider.complete(ask())
     assert len(server.requests) == 1
     assert heard.of("provider:retry") == []

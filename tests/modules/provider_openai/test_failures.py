@@ -4,6 +4,7 @@ import pytest
 
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.message_models import TextBlock
+from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 from tests.modules.provider_openai.support import APIS, gpt
 from tests.modules.provider_support import ask, unanswered
 from tests.servers import (
@@ -77,11 +78,29 @@ async def test_a_request_may_bring_its_own_timeout(api: str) -> None:
             await provider.complete(ask(timeout=0.2))
 
 
-async def test_an_address_nobody_answers_at_asks_whether_the_server_runs(api: str) -> None:
+async def test_that_a_server_next_door_does_not_answer_is_said_with_what_tells(api: str) -> None:
     with unanswered() as url:
-        config = {**NEVER, "base_url": f"{url}/v1"}
+        config = {**NEVER, "base_url": f"{url}/v1/"}
         async with gpt(api=api, config=config) as (provider, _, _heard):
-            with pytest.raises(llm_errors.NetworkError, match="Is the server running"):
+            with pytest.raises(llm_errors.NetworkError, match="No server answers there") as caught:
+                await provider.complete(ask())
+    assert f"`curl {url}/v1/models`" in str(caught.value)
+    assert "or LOCAL_LLM_BASE_URL with the bundle local" in str(caught.value)
+    there = OpenAISettings.read({"base_url": "https://models.example.com/v1", "default_model": "x"})
+    assert there.advice == "Is the server running? Check `base_url`."
+
+
+async def test_a_server_without_tls_is_not_said_to_be_missing(api: str) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(64)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        config = {**NEVER, "base_url": f"https://127.0.0.1:{port}/v1"}
+        async with gpt(api=api, config=config) as (provider, _, _heard):
+            with pytest.raises(llm_errors.NetworkError, match="of http or https"):
                 await provider.complete(ask())
 
 
@@ -92,6 +111,22 @@ async def test_a_wrong_path_in_the_address_is_suspected(api: str) -> None:
     ):
         with pytest.raises(llm_errors.NotFoundError, match="with /v1"):
             await provider.complete(ask(model="qwen3"))
+
+
+async def test_an_address_without_a_path_is_named_as_most_servers_want_it(api: str) -> None:
+    async with (
+        LoopbackServer() as server,
+        gpt(api=api, config={**NEVER, "base_url": server.url, "default_model": None}) as (
+            provider,
+            _,
+            _heard,
+        ),
+    ):
+        with pytest.raises(llm_errors.NotFoundError) as raised:
+            await provider.list_models()
+    said = str(raised.value)
+    assert "does not know the address" in said and "the model" not in said
+    assert f"set OPENAI_BASE_URL, or `base_url`, to {server.url}/v1." in said
 
 
 async def test_an_answer_filtered_away_is_an_error(api: str) -> None:

@@ -60,10 +60,15 @@ class Address:
             more = {"auth": auth, "auth_server_provider": users}
         app = make_server(**more).streamable_http_app()
         self.headers: list[dict[bytes, bytes]] = []
+        self.refuses = False
 
         async def listening(scope: Scope, receive: Any, send: Any) -> None:
             if scope["type"] == "http":
                 self.headers.append(dict(scope["headers"]))
+            if scope["type"] == "http" and self.refuses:
+                await send({"type": "http.response.start", "status": 403, "headers": []})
+                await send({"type": "http.response.body", "body": b"no more calls today"})
+                return
             await app(scope, receive, send)
 
         config = uvicorn.Config(listening, log_level="error", lifespan="on")
@@ -94,7 +99,9 @@ async def test_it_is_used_like_any_other_and_gets_its_headers(
     address: Address, tmp_path: Path
 ) -> None:
     session = Session(tmp_path)
-    await session.mount({"sample": {"url": address.url, "headers": {"X-Team": "blue"}}})
+    await session.mount(
+        {"sample": {"url": address.url, "headers": {"X-Team": " blue\n", "X-No": "Bearer "}}}
+    )
     await session.until(lambda: "mcp__sample__add" in session.tools)
     assert (await session.call("add", a=1, b=2)).output == "3"
     await session.call("count", to=1)
@@ -105,6 +112,8 @@ async def test_it_is_used_like_any_other_and_gets_its_headers(
     with pytest.raises(asyncio.CancelledError):
         await call
     assert all(headers[b"x-team"] == b"blue" for headers in address.headers)
+    # Of an empty variable nothing is left to follow: the server says what it makes of that.
+    assert all(headers[b"x-no"] == b"Bearer" for headers in address.headers)
     expanded = [await each.expand("a.py") for each in session.servers.commands()]
     assert expanded == ["Review a.py with some care."]
     await session.close()
@@ -133,8 +142,22 @@ async def test_one_that_is_not_there_is_said(tmp_path: Path) -> None:
     await session.until(lambda: session.words("user:notification", "message"))
     (said,) = session.words("user:notification", "message")
     assert said.startswith("The MCP server away can't be used: ")
-    assert said.endswith(" Its log: /mcp.")
+    assert "Its log" not in said  # it has none
     await session.close()
+
+
+async def test_one_that_refuses_a_call_says_so_and_is_asked_again(tmp_path: Path) -> None:
+    address = Address()
+    session = Session(tmp_path)
+    await session.mount({"sample": {"url": address.url}})
+    await session.until(lambda: "mcp__sample__add" in session.tools)
+    address.refuses = True
+    refused = await session.call("add", a=1, b=2)
+    assert '403 Forbidden, "no more calls today"; put its token' in str(refused.output)
+    address.refuses = False
+    assert (await session.call("add", a=1, b=2)).output == "3"
+    await session.close()
+    address.stop()
 
 
 async def test_one_signs_in_in_the_browser_once(

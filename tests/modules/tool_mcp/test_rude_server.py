@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from amplifier_tui.base.capabilities.mcp import CHANGED
 from amplifier_tui.base.capabilities.questions import (
     MOST_QUESTIONS,
     QuestionAnswer,
@@ -226,3 +227,21 @@ async def test_those_that_can_t_be_used_are_given_up(tmp_path: Path) -> None:
     )
     assert f"{words}; did you mean `command`?" in said
     await session.close()
+
+
+async def test_one_that_died_is_not_started_by_a_call_while_it_is_not_what_was_trusted(
+    rude: Session,
+) -> None:
+    changed: set[str] = set()
+    rude.coordinator.register_capability(CHANGED, lambda name: name in changed)
+    for time in (1, 2):
+        assert await pid(rude)
+        changed.add("rude")
+        await rude.call("die", "rude")
+        refused = await rude.call("pid", "rude")
+        assert not refused.success and "changed since you trusted it" in str(refused.output)
+        changed.clear()
+        # Told anew each time, after it ran in between.
+        said = " ".join(rude.words("user:notification", "message"))
+        assert said.count("rude is not started: changed since") == time
+    assert await pid(rude)

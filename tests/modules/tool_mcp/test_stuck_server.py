@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.capabilities.mcp import PATIENT
 from amplifier_tui.modules.tool_mcp import server as serving
+from amplifier_tui.modules.tool_mcp import servers as all_servers
 from amplifier_tui.modules.tool_mcp.listing import Listing, ToolInfo
 from amplifier_tui.modules.tool_mcp.server import McpServer
 from amplifier_tui.modules.tool_mcp.settings import ServerSettings
+from tests.modules.tool_mcp.support import Session
 
 TOOL = ToolInfo("find", "", {"type": "object"})
 
@@ -57,9 +60,13 @@ async def nothing(level: str, text: str) -> None:
     return None
 
 
+async def no_refusal(name: str) -> str:
+    return ""
+
+
 def made_server(**more: Any) -> McpServer:
     settings = ServerSettings.read_known({"command": "x", **more})
-    return McpServer("stuck", settings, Path.cwd(), nothing, lambda: None)
+    return McpServer("stuck", settings, Path.cwd(), nothing, lambda: None, no_refusal)
 
 
 async def test_a_call_does_not_wait_for_a_connection_that_does_not_close(stuck: Stuck) -> None:
@@ -108,3 +115,45 @@ async def test_changes_that_change_nothing_are_told_to_nobody(
             await asyncio.sleep(0)
     assert told == []
     await server.close()
+
+
+@pytest.mark.parametrize("first_wait", [None, 0.01])
+@pytest.mark.parametrize("patient", [False, True])
+async def test_a_prompt_says_which_servers_it_goes_without_or_waits_where_nobody_sees_them_later(
+    stuck: Stuck,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    patient: bool,
+    first_wait: float | None,
+) -> None:
+    monkeypatch.setenv("AMPLIFIER_HOME", str(tmp_path))
+    monkeypatch.setattr(all_servers, "FIRST_WAIT", 0.01)
+    starts = asyncio.Event()
+    monkeypatch.setattr(stuck, "follow_changes", lambda _: asyncio.sleep(0))
+    listing = stuck.listing
+
+    async def late() -> Listing:
+        await starts.wait()
+        return await listing()
+
+    monkeypatch.setattr(stuck, "listing", late)
+    session = Session(tmp_path)
+    session.coordinator.register_capability(PATIENT, patient)
+    await session.mount({"slow": {"command": "x"}}, first_wait=first_wait)
+    hooks = session.coordinator.hooks
+    async with asyncio.timeout(10):
+        prompt = asyncio.create_task(hooks.emit("prompt:submit", {}))
+        await session.until(lambda: session.words("user:notification", "message"))
+        waits = patient and first_wait is None
+        if waits:
+            starts.set()
+        await prompt
+        assert bool(session.tools) == waits
+        (said,) = session.words("user:notification", "message")
+        assert said.startswith("The MCP server slow is still starting after 0.01 s")
+        assert ("`startup_timeout`" if waits else "`first_wait` of tool-mcp") in said
+        starts.set()
+        stuck.closes.set()
+        await hooks.emit("prompt:submit", {})
+        assert len(session.words("user:notification", "message")) == 1
+        await session.close()

@@ -140,6 +140,16 @@ async def test_a_call_that_makes_no_sense_runs_nobody(arguments: dict[str, Any])
     assert host.calls == [] and host.events == []
 
 
+async def test_a_call_of_an_agent_that_is_left_out_says_why():
+    host = await Host().mount()
+    host.coordinator.register_capability("agents.left_out", {"team:gone": "It has no file"})
+    for name in ("team:gone", "gone"):
+        result = await host.ask(name)
+        assert not result.success
+        assert f"no agent '{name}'. It has no file. Known: explorer, " in str(result.output)
+    assert host.calls == [] and host.events == []
+
+
 async def test_where_no_agents_can_be_run_it_says_so():
     host = await Host().mount()
     host.coordinator.register_capability("session.spawn", None)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import httpx2
 import mcp_types as types
 from mcp.client import Client, ClientRequestContext, Transport
+from mcp.client.auth import OAuthRegistrationError
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
@@ -27,6 +28,7 @@ from amplifier_tui.modules.tool_mcp.listing import (
     bounded,
     read_tool,
 )
+from amplifier_tui.modules.tool_mcp.protocol.refusals import NO_KEY
 from amplifier_tui.modules.tool_mcp.protocol.results import block_text, contents_text, tool_result
 
 _MOST_PAGES: Final = 100
@@ -264,6 +266,8 @@ def reason(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return "it did not answer in time"
     words = one_line(str(getattr(error, "strerror", None) or error), 500) or type(error).__name__
+    if isinstance(error, OAuthRegistrationError):
+        return f"it wants you to sign in, but not this program ({words}); {NO_KEY}"
     if isinstance(error, httpx2.ConnectError):
         return f"no connection: {words}; see that it runs, and correct its `url` if not"
     return words

@@ -7,6 +7,7 @@ from typing import Any, Final
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
+from amplifier_tui.modules.tool_mcp.protocol.refusals import Explained
 from amplifier_tui.modules.tool_mcp.protocol.stdio import LONGEST_MESSAGE
 from amplifier_tui.modules.tool_mcp.settings import ServerSettings
 
@@ -25,10 +26,11 @@ async def http_streams(
     """
     assert settings.url is not None
     client = httpx2.AsyncClient(
-        headers=settings.headers,
+        # What is around a value is no part of it, but refused: that of an empty variable, its line.
+        headers={name: value.strip() for name, value in settings.headers.items()},
         auth=auth,
         timeout=httpx2.Timeout(_CONNECT, read=_SILENCE),
-        transport=Bounded(httpx2.AsyncHTTPTransport()),
+        transport=Explained(Bounded(httpx2.AsyncHTTPTransport()), settings.headers),
     )
     async with (
         client,
