@@ -33,12 +33,15 @@ from amplifier_tui.host.gate.seen import SeenFiles
 if TYPE_CHECKING:
     from amplifier_tui.host.gate.approvals.describe import Description
     from amplifier_tui.host.gate.calls.grants import Touched
+    from amplifier_tui.host.gate.risk import Judgement
     from amplifier_tui.host.gate.rules.book import Match, RuleBook
     from amplifier_tui.host.gate.rules.text import Rule
 
 logger = logging.getLogger(__name__)
 
+_ANOTHER: Final = "git may show another repository, or run what one names"
 _MOST_PATHS: Final = 50
+_MOST_TEXT: Final = 80
 
 OUTSIDE_SANDBOX: Final = "outside_sandbox"
 """Argument of a command that wants to run without the sandbox; a person decides about that."""
@@ -80,10 +83,7 @@ class GateDecision:
     @property
     def network(self) -> bool:
         """Whether what it was found to do needs the network."""
-        from amplifier_tui.host.gate.programs import INSTALLS, NETWORK, REMOTE
-
-        reasons = self.description.judgement.reasons
-        return any(word in each for word in (NETWORK, INSTALLS, REMOTE) for each in reasons)
+        return _needs_network(self.description.judgement)
 
 
 @dataclass(slots=True)
@@ -152,8 +152,8 @@ class Gate:
         description = describe_call(tool, arguments, self.workspace, diffs=diffs, seen=self.seen)
         act = act_of(description, tool, arguments)
         doubt = description.doubt
-        if act == "look" and self._may_do_more(description, confines):
-            act, doubt = "other", "git may show another repository, or run what one names"
+        if act == "look" and (more := self._may_do_more(description, confines)):
+            act, doubt = "other", more
 
         def decision(verdict: Verdict, reason: str, **more: Any) -> GateDecision:
             return GateDecision(verdict, reason, description, act, mode=mode, **more)
@@ -174,6 +174,8 @@ class Gate:
             strange=is_of_stranger(description, tool),
         )
         alone = _only_by_person(arguments, description, act)
+        if not alone and confines and act != "look" and not self.sandbox():
+            alone = self._beyond_sandbox(description)
         if failed or alone:
             if by_mode == "deny":
                 return decision("deny", reason)
@@ -190,7 +192,11 @@ class Gate:
             reason = f"it may {verb} what the rule {rule} {done}"
             return decision("ask", reason, rule=str(rule), scope=rule.scope)
         strict = bool(self.unread)
+        # Only rules grant it, and a command line has it as a whole.
+        lent = _lent_network(description) if confines and not self.sandbox() else ""
         if match is not None and not (strict and match.scope != "session"):
+            if lent:
+                return decision("ask", lent)
             return by_rule(match, f"by the rule {match.rule}")
         unread = _unread(description, book.restricting(tool)) if by_mode == "allow" else ""
         if unread:
@@ -200,7 +206,7 @@ class Gate:
         if hooked and (goes or by_mode == "ask"):
             return decision("ask", "a hook asks", hook_only=goes)
         if match is not None:
-            return by_rule(match, f"by the rule {match.rule}")
+            return decision("ask", lent) if lent else by_rule(match, f"by the rule {match.rule}")
         unread = self.unread if by_mode == "ask" else ""
         return decision(by_mode, unread or reason, by_mode=not unread)
 
@@ -224,10 +230,10 @@ class Gate:
             # Arguments may be anything; what the call gave must not be lost for it.
             logger.exception("The files of a call of %s could not be looked at", tool)
 
-    def _may_do_more(self, description: Description, confines: bool) -> bool:
-        """Whether git would show another repository than that of the workspace.
+    def _may_do_more(self, description: Description, confines: bool) -> str:
+        """Say whether git would show another repository than that of the workspace.
 
-        Or run, outside of a sandbox, what a repository's configuration names.
+        Or run, outside of a sandbox, what a repository's configuration names. Empty for neither.
         """
         from amplifier_tui.base.shell.looks import git_folders, named
 
@@ -235,17 +241,29 @@ class Gate:
         called = [command for command in commands if command.words[:1] == ("git",)]
         words = [command.words for command in called]
         if not words:
-            return False
-        heres = {part.here.folder for part in description.parts if part.here is not None}
+            return ""
+        heres = {here.folder for part in description.parts for here in part.folders}
         moves = {git_folders(each.written[: named(each)[1]]) for each in called}
         folders = {here.joinpath(*move) for here in heres for move in moves}
         if any(shows_another(folder, self.workspace) for folder in folders):
-            return True
+            return _ANOTHER
         if confines and not self.sandbox():
-            return False
+            return ""
         moved = any(command.words[:1] in (("cd",), ("pushd",)) for command in commands)
         elsewhere = moved or any("-C" in each for each in words)
-        return elsewhere or names_programs(Path(description.cwd))
+        if elsewhere:
+            return _ANOTHER
+        # Only a tool that confines runs what only reads in an environment for that.
+        setting = names_programs(Path(description.cwd), reading=confines)
+        return f"git may run what `{setting}` of the repository names" if setting else ""
+
+    def _beyond_sandbox(self, description: Description) -> str:
+        """Why a command would fail in the sandbox, or work by half, for what git does in it."""
+        from amplifier_tui.host.gate.verdicts.beyond import beyond_sandbox
+
+        if description.payload_kind != "command" or "git" not in description.payload:
+            return ""
+        return beyond_sandbox(description.payload, self.workspace, Path(description.cwd))
 
     def _by_mode(self, mode: Mode, description: Description, act: Act, confines: bool) -> Verdict:
         sandboxed = (
@@ -257,6 +275,26 @@ class Gate:
         )
         verdict = mode_verdict(mode, act, careful=self.careful, sandboxed=sandboxed)
         return "ask" if self.unread and verdict == "allow" else verdict
+
+
+def _needs_network(judgement: Judgement) -> bool:
+    from amplifier_tui.host.gate.verdicts.words import INSTALLS, NETWORK, REMOTE
+
+    words = (NETWORK, INSTALLS, REMOTE)
+    return any(word in each for word in words for each in judgement.reasons)
+
+
+def _lent_network(description: Description) -> str:
+    """Why rules don't grant a command line the network: a part of it would have it for nothing."""
+    parts = [part for part in description.parts if part.command is not None and not part.reads]
+    needing = [part for part in parts if _needs_network(part.judgement)]
+    other = next((part for part in parts if part not in needing), None)
+    if not needing or other is None:
+        return ""
+    return (
+        f"the network that `{needing[0].text[:_MOST_TEXT]}` needs would be there for "
+        f"`{other.text[:_MOST_TEXT]}` too"
+    )
 
 
 def _unread(description: Description, rule: Rule | None) -> str:

@@ -5,20 +5,22 @@ from typing import Final
 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.shell import only_looks, runner_length
-from amplifier_tui.host.events import Risk
+from amplifier_tui.host.gate.calls.in_place import files_in_place
+from amplifier_tui.host.gate.calls.option_words import first_word, option_names
+from amplifier_tui.host.gate.verdicts.git import judge_git
+from amplifier_tui.host.gate.verdicts.words import (
+    DELETES,
+    INSTALLS,
+    NETWORK,
+    READS,
+    REMOTE,
+    Verdict,
+    by_name,
+)
 
-Verdict = tuple[Risk, tuple[str, ...]]
-"""A risk and the reasons for it, each a few words such as `deletes files`."""
-
-ONLY_READS: Final = "only reads"
 SETS_VARIABLES: Final = "sets variables"
-READS: Final[Verdict] = ("low", (ONLY_READS,))
 UNKNOWN: Final[Verdict] = ("medium", ())
 BUILDS: Final[Verdict] = ("medium", ("runs the project's own code",))
-DELETES: Final = "deletes files"
-NETWORK: Final = "network"
-INSTALLS: Final = "installs software"
-REMOTE: Final = "changes things outside this machine"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -30,14 +32,7 @@ _BUILDERS: Final = _words(
     "rustc gcc g++ clang tsc npx uvx mvn gradle bazel just rake dotnet swift ruff mypy black "
     "eslint prettier jest vitest lua Rscript julia ghc stack zig"
 )
-_Rows = tuple[tuple[Risk, str, str], ...]
-
-
-def _by_name(rows: _Rows) -> dict[str, tuple[Risk, str]]:
-    return {name: (risk, reason) for risk, reason, names in rows for name in names.split()}
-
-
-_SYSTEM: Final = _by_name(
+_SYSTEM: Final = by_name(
     (
         ("critical", "formats a disk", "mkfs"),
         ("critical", "changes partitions", "fdisk parted"),
@@ -77,17 +72,6 @@ _SYSTEM: Final = _by_name(
         ("high", "runs text as a command", "eval"),
         ("medium", "runs a script in this shell", "source ."),
         ("medium", "runs text as a command later", "trap"),
-    )
-)
-_GIT: Final = _by_name(
-    (
-        ("high", REMOTE, "push"),
-        ("medium", NETWORK, "fetch pull clone"),
-        ("high", DELETES, "clean rm"),
-        ("high", "throws changes away", "restore"),
-        ("high", "rewrites history", "filter-branch filter-repo rebase"),
-        ("medium", "drops unreachable objects", "gc"),
-        ("medium", "changes git's configuration", "config"),
     )
 )
 _PACKAGES: Final[dict[str, frozenset[str]]] = {
@@ -153,22 +137,6 @@ def judge_program(program: str, arguments: tuple[str, ...]) -> Verdict:
     return BUILDS if program in _BUILDERS else UNKNOWN
 
 
-def option_names(arguments: tuple[str, ...]) -> set[str]:
-    """Return the single letters and long names of the options."""
-    found: set[str] = set()
-    for word in arguments:
-        if word.startswith("--"):
-            found.add(word[2:].split("=")[0])
-        elif word.startswith("-"):
-            found.update(word[1:])
-    return found
-
-
-def first_word(arguments: tuple[str, ...]) -> str:
-    """Return the first argument that is no option: the subcommand of programs that have some."""
-    return next((word for word in arguments if not word.startswith("-")), "")
-
-
 def rule_prefix(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words a standing rule for a command would begin with.
 
@@ -211,8 +179,7 @@ def _find(arguments: tuple[str, ...]) -> Verdict:
 
 
 def _sed(arguments: tuple[str, ...]) -> Verdict:
-    in_place = any(word.startswith(("-i", "--in-place")) for word in arguments)
-    if in_place:
+    if files_in_place("sed", arguments) is not None:
         return "medium", ("changes files in place",)
     if {"-f", "--file"} & set(arguments):
         return "medium", ("may run commands or write files",)
@@ -256,38 +223,6 @@ _AWK_LOADS: Final = ("-f", "-E", "-i", "-l", "--file", "--exec", "--include", "-
 def _awk(arguments: tuple[str, ...]) -> Verdict:
     acts = any(word.startswith(_AWK_LOADS) or _AWK_ACTS.search(word) for word in arguments)
     return ("medium", ("may run commands or write files",)) if acts else READS
-
-
-def _git(arguments: tuple[str, ...]) -> Verdict:
-    words = list(arguments)
-    # `-c` sets any configuration, which may name a program to run.
-    configured = any(word == "-c" or word.startswith("--exec-path=") for word in words)
-    while words and words[0].startswith("-"):
-        words = words[2 if words[0] in ("-C", "-c", "--git-dir", "--work-tree") else 1 :]
-    subcommand = words[0] if words else ""
-    rest = tuple(words[1:])
-    flags = option_names(rest)
-    if configured:
-        return "high", ("sets git's configuration for this call",)
-    if subcommand == "push" and (
-        flags & {"f", "force", "force-with-lease", "mirror", "delete", "d"}
-        or any(word.startswith("+") for word in rest)
-    ):
-        return "high", ("overwrites or deletes on the remote",)
-    if subcommand == "reset" and "hard" in flags:
-        return "high", ("throws changes away",)
-    if subcommand == "checkout" and ("--" in rest or "f" in flags or "." in rest):
-        return "high", ("throws changes away",)
-    if subcommand == "branch" and flags & {"D", "d", "delete"}:
-        return "high", ("deletes a branch",)
-    if subcommand in ("stash", "worktree", "tag") and {"drop", "clear", "remove", "-d"} & set(rest):
-        return "high", ("deletes saved work",)
-    if subcommand in _GIT:
-        risk, reason = _GIT[subcommand]
-        return risk, (reason,)
-    if only_looks(("git", *arguments)):
-        return READS
-    return "medium", ("changes the repository",)
 
 
 def _dd(arguments: tuple[str, ...]) -> Verdict:
@@ -348,7 +283,7 @@ _SPECIAL: Final[dict[str, Callable[[tuple[str, ...]], Verdict]]] = {
     "set": lambda arguments: READS if arguments else _environment(()),
     "awk": _awk,
     "gawk": _awk,
-    "git": _git,
+    "git": judge_git,
     "dd": _dd,
     "chmod": _chmod,
     "python": _interpreter,

@@ -4,9 +4,8 @@ It errs on the side of asking: what cannot be read counts as high, what is not k
 The word colours the dialog, decides what may be remembered, and whether silence may grant it.
 """
 
-import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,26 +21,34 @@ from amplifier_tui.base.shell import (
     programs_of,
     read_shell_line,
 )
-from amplifier_tui.base.shell.looks import EXPANDED
+from amplifier_tui.base.shell.looks import EXPANDED, git_files
 from amplifier_tui.host.events import Risk
+from amplifier_tui.host.gate.calls.deleting import (
+    finds_all,
+    lets_all_through,
+    lists_all,
+    loops_of,
+    names_all,
+    with_loops,
+)
+from amplifier_tui.host.gate.calls.in_place import files_in_place
+from amplifier_tui.host.gate.calls.obeyed_by_git import told_of_git
 from amplifier_tui.host.gate.calls.searching import met_secrets
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
-from amplifier_tui.host.gate.places import PathPlace, is_root_like, resolved
-from amplifier_tui.host.gate.programs import (
-    DELETES,
-    NETWORK,
-    ONLY_READS,
-    judge_program,
-    variables_changed,
-)
+from amplifier_tui.host.gate.places import PathPlace, is_root_like
+from amplifier_tui.host.gate.programs import judge_program, variables_changed
+from amplifier_tui.host.gate.verdicts.moves import Moves
+from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, ONLY_READS
 
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
 UNREADABLE: Final = "can't be read in full"
 OUTSIDE: Final = "writes outside the workspace"
 READS_OUTSIDE: Final = "reads outside the workspace"
+UNSURE_FOLDER: Final = "where a `cd` before it may fail or lead elsewhere"
 SECRETS: Final = "touches keys or passwords"
 MAKES_FILE: Final = "makes a file"
 CHANGES_FILE: Final = "changes a file"
+EMPTIES: Final = "deletes the whole workspace"
 
 _DOWNLOADERS: Final = frozenset({"curl", "wget", "fetch", "aria2c"})
 INTERPRETERS: Final = SHELLS | {"python", "python3", "node", "perl", "ruby", "php", "deno"}
@@ -115,12 +122,26 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
     return Judgement(risk, tuple(reasons), tuple(places), any(each.met for each in found))
 
 
+class _Around(NamedTuple):
+    """What is around a command of a line.
+
+    Attributes:
+        downloaded: What is piped into it was downloaded.
+        listed: What is piped into it names all that is in the workspace.
+        loops: The variables of loops, with what they stand for.
+    """
+
+    downloaded: bool
+    listed: bool
+    loops: Mapping[str, str]
+
+
 class JudgedScript(NamedTuple):
-    """A command line, a judgement of each command and where it runs, and one of the whole."""
+    """A command line, a judgement of each command, where each may run, and one of the whole."""
 
     line: ShellLine
     each: tuple[Judgement, ...]
-    heres: "tuple[Whereabouts, ...]"
+    heres: tuple[tuple[Whereabouts, ...], ...]
     whole: Judgement
 
 
@@ -128,15 +149,22 @@ def judge_script(text: str, workspace: Path, folder: Path | None = None) -> Judg
     """Judge a command line that runs in `folder`, or in the workspace."""
     script = read_shell_line(text)
     each: list[Judgement] = []
-    heres: list[Whereabouts] = []
-    downloading: set[int] = set()
-    here = Whereabouts(workspace, folder or workspace)
+    heres: list[tuple[Whereabouts, ...]] = []
+    downloading, listing = set[int](), set[int]()
+    loops = loops_of(text)
+    moves = Moves(script, Whereabouts(workspace, folder or workspace))
     for command in script.commands:
-        heres.append(here)
-        each.append(judge_command(command, here, command.pipeline in downloading))
-        if command.pipeline and _downloads(command):
-            downloading.add(command.pipeline)
-        here = after_command(command, here)
+        heres.append(moves.before(command))
+        number = command.pipeline
+        around = _Around(number in downloading, number in listing, loops)
+        each.append(_judge_in(command, heres[-1], around))
+        if number and _downloads(command):
+            downloading.add(number)
+        if number and any(lists_all(command, here) for here in heres[-1]):
+            listing.add(number)
+        elif not lets_all_through(command):
+            listing.discard(number)
+        moves.after(command, changes=severity(each[-1].risk) > 0)
     whole = worst(each)
     if not script.complete:
         whole = whole.joined(Judgement("high", (UNREADABLE,)))
@@ -150,33 +178,24 @@ MOST_PLACES: Final = 1_000
 _MANY: Final = "names more files than are looked at"
 
 
-def after_command(command: ShellCommand, here: Whereabouts) -> Whereabouts:
-    """Return where the commands behind a command run."""
-    words, known = command.words, command.known
-    if command.nested or not words or words[0] not in ("cd", "pushd"):
-        return here
-    target = next(
-        ((w, k) for w, k in zip(words[1:], known[1:], strict=True) if not w.startswith("-")),
-        ("~", words[1:] == ()),
-    )
-    if not target[1]:
-        return Whereabouts(here.workspace, here.folder, known=False)
-    # Links stay in it, as in the shell's own idea of where it is: `cd ..` leads back out of them.
-    folder = Path(os.path.normpath(here.folder / os.path.expanduser(target[0])))
-    physical = any(word.startswith("-") and "P" in word for word in words[1:])
-    return Whereabouts(here.workspace, resolved(folder) if physical else folder, here.known)
+def _judge_in(command: ShellCommand, heres: tuple[Whereabouts, ...], around: _Around) -> Judgement:
+    """Judge a command in each folder that it may run in."""
+    expected, *others = (_judge_command(command, here, around) for here in heres)
+    whole = worst((expected, *others))
+    if whole.reasons and severity(whole.risk) > max(severity(expected.risk), severity("medium")):
+        whole = replace(whole, reasons=(*whole.reasons, UNSURE_FOLDER))
+    return whole
 
 
-def judge_command(command: ShellCommand, here: Whereabouts, downloaded: bool = False) -> Judgement:
-    """Judge one simple command; `downloaded` says that what is piped into it was."""
+def _judge_command(command: ShellCommand, here: Whereabouts, around: _Around) -> Judgement:
     found = programs_of(command)
-    whole = worst(_judge_run(run, here) for run in found)
+    whole = worst(_judge_run(run, here, around) for run in found)
     changed = variables_changed(command.written, command.assignments)
     if changed is not None:
         whole = whole.joined(Judgement(*changed))
     for redirect in command.redirections:
         whole = whole.joined(_judge_redirect(redirect, here))
-    if command.piped and downloaded and _runs_input(found):
+    if command.piped and around.downloaded and _runs_input(found):
         whole = whole.joined(Judgement("critical", ("runs what it downloads",)))
     elif command.piped and _runs_input(found, SHELLS):
         whole = whole.joined(Judgement("high", (UNREADABLE,)))
@@ -202,6 +221,7 @@ def judge_write(place: PathPlace) -> Judgement:
     """Judge writing a file."""
     if str(place.path) in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
         return Judgement()
+    place = told_of_git(place)
     places = (place,)
     if str(place.path).startswith("/dev/"):
         return Judgement("critical", ("overwrites a device",), places)
@@ -246,7 +266,7 @@ def _judge_read(place: PathPlace) -> Judgement:
     return Judgement("low", (), (place,))
 
 
-def _judge_run(run: ProgramRun, here: Whereabouts) -> Judgement:
+def _judge_run(run: ProgramRun, here: Whereabouts, around: _Around) -> Judgement:
     if not run.command.words:
         return Judgement("low", ("sets variables",) if run.command.assignments else ())
     risk, reasons = judge_program(run.program, run.arguments)
@@ -259,6 +279,7 @@ def _judge_run(run: ProgramRun, here: Whereabouts) -> Judgement:
     whole = whole.joined(worst(_judge_paths(run, here)))
     if run.program == "find":
         whole = whole.joined(_judge_find(run, here))
+    whole = whole.joined(_judge_deletion(run, here, around))
     root = next((w for w in (*run.wrappers, run.program) if w in ROOT_WRAPPERS), "")
     if root:
         harsh = severity(whole.risk) >= severity("high")
@@ -276,21 +297,25 @@ def _judge_run(run: ProgramRun, here: Whereabouts) -> Judgement:
 
 
 def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
+    if run.program == "git":
+        # Files of a revision, `HEAD:.env`, and the like.
+        named = (here.locate(file) for word in run.arguments for file in git_files(word))
+        yield from (_judge_read(place) for place in named if place.secret)
     near = far = 0
-    changes = run.program in CHANGES_ARGUMENTS
+    changed = run.program in CHANGES_ARGUMENTS
+    in_place = files_in_place(run.program, run.arguments) or ()
     arguments = list(zip(run.arguments, run.command.known[1:], strict=False))
-    if changes:
-        arguments = [*map(_named_place, run.command.written[1:], arguments)]
+    numbered = [
+        (*(_with_place(written, each, here) if changed or at in in_place else each), at in in_place)
+        for at, (written, each) in enumerate(zip(run.command.written[1:], arguments, strict=False))
+    ]
     if run.program in ("chmod", "chown", "chgrp"):
         # The first is the mode or the owner.
-        arguments = [item for item in arguments if not item[0].startswith("-")][1:]
-    for word, known in ((word, known) for word, known in arguments if word[:1] not in ("", "-")):
+        numbered = [item for item in numbered if not item[0].startswith("-")][1:]
+    for word, known, edited in (each for each in numbered if each[0][:1] not in ("", "-")):
+        changes = changed or edited
         if run.program == "dd":
             word = word.removeprefix("of=") if word.startswith("of=") else ""
-        if run.program == "git" and (file := word.partition(":")[2]):
-            # A file of a revision, `HEAD:.env`.
-            place = here.locate(file)
-            yield _judge_read(place) if place.secret else Judgement()
         if not _looks_like_path(word, changes):
             continue
         if not known or word.startswith(("/", "~", ".")) or ".." in word or "/." in word:
@@ -308,47 +333,63 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
         place = here.locate(word if known else _fixed_part(word))
         if changes:
             yield _judge_change(run, place, known, word)
+            if run.program in _DELETERS and not known:
+                found = map(here.locate, here.matches(word) or ())
+                yield worst(judge_write(each) for each in found if each.secret or each.configures)
         else:
             yield _judge_read(place) if place.exists or place.secret else Judgement()
 
 
-_PLACES: Final = re.compile(r"(?:\$(?:PWD|\{PWD\}|\(pwd\))|`pwd`|(\$(?:HOME|\{HOME\})))(?=/|\Z)")
+_PLACES: Final = re.compile(
+    r"(?:\$(?:PWD|\{PWD(?::?\?[^}]*)?\}|\(pwd\))|`pwd`|(\$(?:HOME|\{HOME(?::?\?[^}]*)?\}))"
+    r"|(\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`))(?=/|\Z)"
+)
 
 
-def _named_place(written: str, argument: tuple[str, bool]) -> tuple[str, bool]:
-    """Return an argument with the place in it that a shell's own variable names."""
+def _named_place(written: str, here: Whereabouts) -> str:
+    """Return an argument with the place in it that a shell's own variable, or git, names."""
     found = _PLACES.match(written)
     if found is None:
-        return argument
-    rest = written[found.end() :]
-    return ("~" if found[1] else ".") + rest, not re.search(r"[$`*?\[{(]", rest)
+        return ""
+    start = "~" if found[1] else str(here.workspace) if found[2] else "."
+    return start + written[found.end() :]
 
 
-_NARROWS: Final = re.compile(
-    r"-(?:i?(?:name|path|regex|wholename)|newer\w*|[acm](?:min|time)|empty|size|type|maxdepth|prune"
-    r"|perm|user|group|links|inum|samefile)"
-)
+def _with_place(written: str, argument: tuple[str, bool], here: Whereabouts) -> tuple[str, bool]:
+    named = _named_place(written, here)
+    return (named, not re.search(r"[$`*?\[{(]", named)) if named else argument
 
 
 def _judge_find(run: ProgramRun, here: Whereabouts) -> Judgement:
     """Judge what `find` deletes: everything below its folders, unless some test says what."""
     words = run.arguments
-    first = next((at for at, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
     deletes = "-delete" in words or any(word.rpartition("/")[2] in _DELETERS for word in words)
-    tests = [word for word in words if _NARROWS.fullmatch(word)]
-    if not deletes or any(word not in ("-type", "-maxdepth") for word in tests):
-        return Judgement()
-    places = [here.locate(word) for word in words[:first] or (".",)]
-    if any(place.shown == "." or is_root_like(place) for place in places):
-        return Judgement("critical", ("deletes everything below its folders",), tuple(places))
+    if deletes and (places := finds_all(words, here)):
+        return Judgement("critical", ("deletes everything below its folders",), places)
     return Judgement()
+
+
+def _judge_deletion(run: ProgramRun, here: Whereabouts, around: _Around) -> Judgement:
+    """Judge what is deleted by patterns, by a loop, or as a list says: it may be everything."""
+    if run.program not in _DELETERS - {"mv", "rmdir"}:
+        return Judgement()
+    pairs = list(zip(run.command.written[1:], run.command.known[1:], strict=True))
+    looped = with_loops([word for word, _ in pairs], around.loops)
+    words = [_named_place(word, here) or word for word in looped if not word.startswith("-")]
+    chosen = any(not known and EXPANDED.search(word) for word, known in pairs)
+    listed = around.listed and ("xargs" in run.wrappers or chosen)
+    if listed or (emptied := names_all(words, here)) is None:
+        return Judgement("critical", (EMPTIES,)) if listed else Judgement()
+    high = is_root_like(emptied)
+    return Judgement("critical", ("deletes everything" if high else EMPTIES,), (emptied,))
 
 
 def _judge_change(run: ProgramRun, place: PathPlace, known: bool, word: str) -> Judgement:
     if run.program in _DELETERS and is_root_like(place) and (known or word.endswith("*")):
         return Judgement("critical", ("deletes everything",), (place,))
-    if run.program in _DELETERS and place.shown == "." and run.program != "mv":
-        return Judgement("critical", ("deletes the whole workspace",), (place,))
+    whole = known and place.shown == "."
+    if run.program in _DELETERS and whole and run.program != "mv":
+        return Judgement("critical", (EMPTIES,), (place,))
     judgement = judge_write(place)
     # The file a command names itself is told by the program's own reason.
     reasons = tuple(r for r in judgement.reasons if r not in ("changes a file", MAKES_FILE))

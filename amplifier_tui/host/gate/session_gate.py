@@ -26,6 +26,7 @@ from amplifier_tui.host.gate.modes import APPROVAL
 from amplifier_tui.host.stand_in import StandIns
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookAnswers, HookResult
+from amplifier_tui.kernel.hooks.results import injections_of
 from amplifier_tui.kernel.models.hook_result import changed, continue_with
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import Grant, granted
@@ -55,6 +56,7 @@ class SessionGate:
         decided: Told of what was decided without a question: tool, arguments, call id, decision.
         bound: Makes a tool's result small enough to be looked at.
         execute: Gives the result of a call that may run.
+        wrong: Told of a tool whose answer is no proper result, and of what is wrong with it.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class SessionGate:
         decided: Callable[[ApprovalQuestion, GateDecision], None] = lambda *_: None,
         bound: Callable[[Any], Awaitable[Any]] | None = None,
         execute: Execute = run_tool,
+        wrong: Callable[[str, str], None] = lambda *_: None,
     ) -> None:
         self._gate = gate
         self._lane = lane
@@ -73,6 +76,7 @@ class SessionGate:
         self._decided = decided
         self._bound = bound or _unbound
         self._execute = execute
+        self._wrong = wrong
         self._grants = Grants()
         self._tools: dict[str, Any] = {}
         self._asking: dict[int, tuple[HookResult, ApprovalQuestion]] = {}
@@ -95,7 +99,7 @@ class SessionGate:
 
         guard = Guard(
             *(self._grants, self._refused, self._bound, orchestrator, self._gate.ran),
-            *(self._execute, self._gate.touched),
+            *(self._execute, self._gate.touched, self._wrong),
         )
         points = coordinator.mount_points
         self._tools = points["tools"] = StandIns(
@@ -167,7 +171,7 @@ class SessionGate:
                 self._decided(question, decision)
             self._let_through(question, decision, "person" if by_person else "")
             return continue_with(data) if hooked else result
-        asked = changed(result, data=data) if hooked else self._asked(question, decision, data)
+        asked = changed(result, data=data) if hooked else self._asked(result, decision, data)
         self._asking[id(asked)] = (asked, question)
         self._open[id(question)] = decision
         while len(self._asking) > _MOST_ASKING:
@@ -248,15 +252,17 @@ class SessionGate:
         return schema if isinstance(schema, dict) else {}
 
     def _asked(
-        self, question: ApprovalQuestion, decision: GateDecision, data: dict[str, Any]
+        self, result: HookResult, decision: GateDecision, data: dict[str, Any]
     ) -> HookResult:
-        result = HookResult(
+        asked = HookResult(
             action="ask_user",
             reason=decision.reason,
             approval_prompt=decision.description.action,
             approval_options=list(_OPTIONS),
+            # A hook does not know whether the call is asked about: once allowed, it counts.
+            context_injections=injections_of(result, events.TOOL_PRE, "unknown"),
         )
-        return changed(result, data=data)
+        return changed(asked, data=data)
 
     def asked(self, result: HookResult) -> ApprovalQuestion | None:
         """Return the question behind a result of an emit, once; None when it is another's."""

@@ -14,6 +14,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.gate.calls.grants import Grants
 from amplifier_tui.host.gate.calls.guarded import CHANGED, Guard
 from amplifier_tui.host.gate.json_schema import schema_problem
+from amplifier_tui.kernel.correlation import current_tool_call_id, tool_call
 from amplifier_tui.kernel.models import ToolResult, interrupted_result, interrupted_with
 from amplifier_tui.kernel.session.grant import Grant
 from tests.host.driving import Driver, Project, calling
@@ -124,7 +125,7 @@ def test_a_call_without_an_id_of_its_own_cannot_be_changed(
     project: Project, driver: Driver
 ) -> None:
     config = {"calls": list(WRITE.items())}
-    request = _ask(project, driver, loop="loop-plain", loop_config=config)
+    request = _ask(project, driver, loop="loop-calls", loop_config=config)
     assert not request.editable
     assert driver.client.call_arguments(request.request_id).result(5) == ""
     assert "no longer" in _change(driver, request, file_path="b.txt", content="x")
@@ -162,6 +163,20 @@ async def test_a_changed_call_runs_once_whichever_arguments_a_loop_passes(
     for arguments in ({"n": 1}, {"n": 2}):
         assert not (await guard.run("t", tool, (arguments,), {})).success
     assert len(tool.ran) == 1 and len(refused) == 2
+
+
+async def test_a_tool_knows_its_call_also_where_its_loop_names_it_in_events_only() -> None:
+    class Told:
+        async def execute(self, input: dict[str, Any]) -> Any:
+            return current_tool_call_id()
+
+    grants = Grants()
+    guard = Guard(grants, lambda *_: None, _bound, lambda: "a loop")
+    for call_id in ("c1", ""):
+        grants.add("t", {"n": 1}, call_id, Grant("person"))
+    with tool_call("of the agent that runs it"):
+        assert await guard.run("t", Told(), ({"n": 1},), {}) == "c1"
+    assert await guard.run("t", Told(), ({"n": 1},), {}) is None
 
 
 async def test_a_changed_call_that_is_stopped_says_also_of_what_came_of_it_what_it_ran_with() -> (

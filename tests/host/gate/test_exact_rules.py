@@ -26,7 +26,7 @@ def matched(approved: str, line: str, workspace: Path) -> Match | None:
         ('bash -c "echo rm x"', 'bash -c "echo\nrm x"'),
         ("sh -c 'a  b'", "sh -c 'a b'"),
         ("cat a | sh", "echo 'rm x' | sh"),
-        ("ls | xargs rm", "ls src | xargs rm"),
+        ("ls sub | xargs rm", "ls src | xargs rm"),
         ("cat a | python3", "echo evil | python3"),
         ('for f in a b; do rm "$f"; done', 'for f in src/*; do rm "$f"; done'),
         ("rm $(cat a)", "rm $(ls)"),

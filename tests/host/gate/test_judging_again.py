@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from amplifier_tui.host.client import Decision
@@ -53,3 +54,21 @@ async def test_a_call_that_its_asker_judges_in_the_new_mode_counts_as_answered_b
         await asyncio.sleep(0)
     assert await queue.judge_again() == ("write_file allowed",)
     assert (await asking).by == "mode"
+
+
+async def test_a_call_is_not_asked_about_where_its_rule_was_made_while_the_gate_decided(
+    tmp_path: Path,
+) -> None:
+    arguments = {"file_path": "a.md", "content": "a"}
+    question = ApprovalQuestion("gate", tool="write_file", arguments=arguments)
+    described = describe(question, tmp_path)
+    goes = GateDecision("allow", "by the rule", described, "write")
+    queue = ApprovalQueue("s", tmp_path, lambda event: None)
+    judged = replace(question, description=described, judge_anew=lambda: goes)
+    first = asyncio.create_task(queue.ask(judged))
+    while not queue.waiting and not first.done():
+        await asyncio.sleep(0)
+    queue.decide(queue.waiting[0], Decision(allow=True, scope="session"))
+    assert (await first).by == "user"
+    async with asyncio.timeout(10):
+        assert (await queue.ask(judged)).by == "rule"

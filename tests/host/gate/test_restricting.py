@@ -94,3 +94,31 @@ def test_mode_auto_says_of_itself_what_is_so_and_nothing_of_mode_ask(
     decision = gate.decide(tool, arguments, confines=True)
     assert decision.verdict == verdict and decision.reason.startswith("mode auto: ")
     assert told in decision.reason and "do more than read" not in decision.reason
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("x=push; git $x", "git ${x:-push} origin", "git -C . $x", "/usr/bin/git $x"),
+        *("git $(echo push)", "git `echo push` origin", "xargs git <<< push", "env git $x"),
+        *("git -c alias.c=push c", "git config alias.c push; git c"),
+    ],
+)
+def test_somebody_is_asked_where_the_subcommand_shows_when_it_runs(
+    tmp_path: Path, line: str
+) -> None:
+    assert verdict(line, tmp_path) == "ask"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git status $x",
+        'git -C "$x" log',
+        "git add *.py",
+        "git log --format=$x",
+        "ls | xargs git add",
+    ],
+)
+def test_an_unknown_word_elsewhere_asks_nobody(tmp_path: Path, line: str) -> None:
+    assert verdict(line, tmp_path) == "allow"

@@ -27,6 +27,24 @@ def cwd(tmp_path: Path) -> Path:
         ("echo hi > new.txt", "medium", "makes a file"),
         ("echo hi >> file.txt", "medium", "changes a file"),
         ("sed -i s/a/b/ file.txt", "medium", "changes files in place"),
+        ("ls | xargs sed -ni s/a/b/p", "medium", "changes files in place"),
+        ("sed -i s/a/b/ ../file.txt", "high", "writes outside the workspace"),
+        ("sed -Ei.bak -e s/a/b/ -- ../file.txt", "high", "writes outside the workspace"),
+        (
+            "sed --in-place=.old --expression s/a/b/ /etc/hosts",
+            "critical",
+            "changes the operating system",
+        ),
+        ("sed -i '' s/a/b/ ~/.bashrc", "high", "takes effect on shells and what starts with them"),
+        ("perl -i -pe s/a/b/ ../file.txt", "high", "writes outside the workspace"),
+        ("sed -i --expr=s/a/b/ /etc/hosts", "critical", "changes the operating system"),
+        ("sed --i s/a/b/ /etc/hosts", "critical", "changes the operating system"),
+        ("sed -e's/a/b/;#e' -i /etc/hosts", "critical", "changes the operating system"),
+        ("sed -i -f ~/.ssh/id_rsa file.txt", "high", "touches keys or passwords"),
+        ("sed -i --expr=s/a/b/ .env", "high", "touches keys or passwords"),
+        ("perl -i -0777pe s/a/b/ ../file.txt", "high", "writes outside the workspace"),
+        ("perl -i ~/.ssh/id_rsa file.txt", "high", "touches keys or passwords"),
+        ("sed -i /etc/d file.txt", "medium", "changes files in place"),
         ("sed '1e rm' file.txt", "medium", "may run commands or write files"),
         ("awk 'BEGIN {system (x)}'", "medium", "may run commands or write files"),
         ("awk -f script.awk file.txt", "medium", "may run commands or write files"),
@@ -41,7 +59,7 @@ def cwd(tmp_path: Path) -> Path:
         ("touch $(cat file.txt)", "high", "on files chosen when it runs"),
         ("cp file.txt $x", "high", "on files chosen when it runs"),
         ("touch a*", "low", "makes files"),
-        ("ls | xargs rm", "high", "on files chosen when it runs"),
+        ("ls -d b* | xargs rm", "high", "on files chosen when it runs"),
         ("curl https://x.org", "high", "network"),
         ("npm install left-pad", "high", "installs software"),
         ("python -m pip install x", "high", "installs software"),
@@ -105,6 +123,83 @@ def test_a_command_line_is_as_risky_as_its_worst_part(
     whole = judge_script(line, cwd).whole
     assert whole.risk == risk
     assert reason in whole.reasons or not reason
+
+
+@pytest.mark.parametrize(
+    ("risk", "reason", "lines"),
+    [
+        ("medium", "changes the repository", "switch -c x; commit -c HEAD; stash push -- -c"),
+        ("medium", "changes the repository", "rm --cached a; restore --staged a; checkout -b x y"),
+        ("medium", "changes the repository", "rebase --abort; reset --keep; branch x"),
+        ("high", "sets git's configuration for this call", "-c a.b=c log; --config-env=a.b=C log"),
+        ("high", "throws changes away", "checkout --force x; checkout --fo x; checkout main a.txt"),
+        ("high", "throws changes away", "switch -f x; switch --discard x; reset --har; restore a"),
+        ("high", "throws changes away", "reset --merge; checkout -- a; checkout ."),
+        ("high", "overwrites a branch", "branch -M x; branch -f x y; switch -C x; checkout -B x"),
+        ("high", "deletes a branch", "branch --del x; branch -D x; update-ref -d refs/heads/x"),
+        ("high", "deletes saved work", "tag --delete x; tag -d x; stash drop; worktree remove x"),
+        ("high", "deletes saved work", "reflog expire --expire=now --all"),
+        ("high", "overwrites or deletes on the remote", "push --forc; push --prune; push o :x"),
+        ("high", "changes things outside this machine", "push; send-email x; svn dcommit"),
+        ("high", "changes things outside this machine", "p4 submit; lfs push origin"),
+        ("medium", "network", "ls-remote; lfs pull; submodule update; remote update"),
+        ("high", "network", "daemon"),
+    ],
+)
+def test_what_a_command_of_git_does_is_said_in_its_words(
+    cwd: Path, risk: str, reason: str, lines: str
+) -> None:
+    for line in lines.split("; "):
+        whole = judge_script(f"git {line}", cwd).whole
+        assert (whole.risk, reason in whole.reasons) == (risk, True), (line, whole)
+
+
+@pytest.mark.parametrize("line", ["git grep -c foo", "git log -c -p", "git diff -c"])
+def test_an_option_of_a_command_of_git_is_no_configuration(cwd: Path, line: str) -> None:
+    assert judge_script(line, cwd).whole.reasons == ("only reads",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("rm *.pyc", "rm -f *.log", "rm -rf build dist *.egg-info", "rm -f coverage.*"),
+        *("rm out-*.png", "rm -f ./*.tmp", "shred *.bak", "rm -rf {a,b}*.o", "rm [ab]*.o"),
+        *("find . -name '*.pyc' | xargs rm", "find . -type f | grep pyc | xargs rm"),
+        *("for f in *.log; do rm $f; done", "cd sub; ls | xargs rm", "git ls-files -d | xargs rm"),
+        *("find . -type f | while read f; do [ -s $f ] || rm $f; done", "git clean -fd build"),
+        'for f in *; do [ -s "$f" ] || rm "$f"; done',
+    ],
+)
+def test_deleting_some_files_of_the_workspace_is_not_deleting_all_of_it(
+    cwd: Path, line: str
+) -> None:
+    (cwd / "sub").mkdir()
+    whole = judge_script(line, cwd).whole
+    assert (whole.risk, "deletes the whole workspace" in whole.reasons) == ("high", False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("rm -rf *", "rm -rf ./*", "rm -rf .* *", "rm -rf {*,.*}", "rm -rf $x*", "rm -rf */*"),
+        *("rm -rf f* s*", "rm -rf [a-z]*", "rm -rf ?*", "rm -rf $PWD/*", 'rm -rf "${PWD:?}"/*'),
+        *("find . -type f | xargs rm", "find . -type f -print0 | xargs -0 rm -f"),
+        *("git ls-files | xargs rm", "git ls-files -z | xargs -0 rm", "ls | xargs rm -rf"),
+        *('for f in *; do rm -rf "$f"; done', "for f in a ./*; do rm -rf ./${f}; done"),
+        *("find . | while read f; do rm $f; done", "find . -name '*' -delete"),
+        *("rm -rf $(git rev-parse --show-toplevel)", "rm -rf `git rev-parse --show-toplevel`/*"),
+        *("busybox rm -rf *", "git clean -ffdx", "find . -type f | sort | xargs rm"),
+    ],
+)
+def test_deleting_all_of_the_workspace_is_critical_however_it_is_said(cwd: Path, line: str) -> None:
+    (cwd / "sub").mkdir()
+    assert judge_script(line, cwd).whole.risk == "critical"
+
+
+def test_deleting_by_a_pattern_what_git_or_programs_obey_is_told(cwd: Path) -> None:
+    (cwd / ".git").mkdir()
+    whole = judge_script("rm -rf .gi*", cwd).whole
+    assert (whole.risk, "takes effect on git" in whole.reasons) == ("high", True)
 
 
 def test_each_part_is_judged_on_its_own(cwd: Path) -> None:

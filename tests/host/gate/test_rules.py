@@ -327,7 +327,7 @@ def test_a_pattern_that_finds_what_a_program_takes_for_an_option_does_not_only_r
         ("bash(git log *)", "commands that begin with git log, with options that only read"),
         (
             "bash(sort -u *)",
-            "commands that begin with sort, with or without -u, and options that only read",
+            "commands that begin with sort, with or without -u, and of others those that only read",
         ),
         (
             "bash(make *)",

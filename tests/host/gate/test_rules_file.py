@@ -20,6 +20,8 @@ from amplifier_tui.host.gate.rules.file import (
     user_rules_path,
 )
 from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule
+from amplifier_tui.host.session.places.worktrees import make_worktree, remove_worktree
+from tests.host.session.worktree_stage import make_repository
 
 GOOD = """
 allow: ["bash(git status)", "write(src/**)"]
@@ -188,6 +190,56 @@ def test_rules_are_written_for_all_projects_or_one_and_taken_out_again(tmp_path:
     assert not remove_rule(user_rules_path(), "echo")
     assert remove_rule(user_rules_path(), "write(**)", tmp_path)
     assert said(tmp_path) == ["deny bash(ls)"]
+
+
+def test_rules_of_a_project_hold_in_its_worktrees_and_those_made_there_are_the_projects(
+    tmp_path: Path,
+) -> None:
+    repository = make_repository(tmp_path)
+    tree = Path(make_worktree(repository, "fix").path)
+    add_rules(user_rules_path(), (parse_rule("write(secrets/**)", "deny"),), repository)
+    add_rules(user_rules_path(), (parse_rule("echo"),), repository / "docs")
+    assert said(repository) == said(tree) == ["deny write(secrets/**)"]
+    assert said(tree / "docs") == ["allow echo"]
+    add_rules(user_rules_path(), (parse_rule("web", "ask"),), tree)
+    assert said(repository) == said(tree) == ["deny write(secrets/**)", "ask web"]
+    assert remove_rule(user_rules_path(), "write(secrets/**)", tree)
+    remove_worktree(tree)
+    assert said(repository) == ["ask web"]
+
+
+def test_rules_that_a_worktree_has_of_its_own_hold_there_and_can_be_taken_out(
+    tmp_path: Path,
+) -> None:
+    repository = make_repository(tmp_path)
+    tree = Path(make_worktree(repository, "fix").path)
+    write(user_rules_path(), f"projects:\n  {tree}:\n    deny: [echo]\n")
+    add_rules(user_rules_path(), (parse_rule("web"),), tree)
+    assert said(tree) == ["deny echo", "allow web"] and said(repository) == ["allow web"]
+    assert remove_rule(user_rules_path(), "echo", tree)
+    assert said(tree) == said(repository) == ["allow web"]
+
+
+def test_a_folder_that_says_it_is_a_worktree_borrows_no_rules(tmp_path: Path) -> None:
+    repository = make_repository(tmp_path)
+    make_worktree(repository, "fix")
+    add_rules(user_rules_path(), (parse_rule("bash"),), repository)
+    write(tmp_path / "cloned" / ".git", f"gitdir: {repository}/.git/worktrees/site-fix\n")
+    assert said(repository) == ["allow bash"] and said(tmp_path / "cloned") == []
+
+
+def test_no_rule_that_allows_holds_where_a_worktree_may_be_another_than_the_one_made(
+    tmp_path: Path,
+) -> None:
+    repository = make_repository(tmp_path)
+    tree = Path(make_worktree(repository, "fix").path)
+    add_rules(user_rules_path(), (parse_rule("bash"), parse_rule("web", "deny")), repository)
+    assert said(tree) == ["allow bash", "deny web"]
+    next(repository.glob(".git/worktrees/*/commondir")).unlink()
+    assert said(tree) == ["deny web"]
+    add_rules(user_rules_path(), (parse_rule("echo"),), tree)
+    assert said(tree) == ["deny web", "allow echo"]
+    assert said(repository) == ["allow bash", "deny web"]
 
 
 @pytest.mark.parametrize("rule", [Rule(""), Rule("", '{"a": 1}'), Rule("two words")])

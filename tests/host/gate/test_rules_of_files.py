@@ -232,6 +232,11 @@ def test_what_lies_in_a_folder_that_gets_another_name_is_asked_about(
     assert decide(workspace, line, "read(other/**)").verdict == "allow"
 
 
+@pytest.mark.parametrize("line", ["perl -i -ne print", "sed -i 'w /dev/stdout'", "sed -i.b -e p"])
+def test_what_is_edited_in_place_may_be_said_as_well(workspace: Path, line: str) -> None:
+    assert decide(workspace, f"{line} secrets/plan.txt", READ, mode="auto").verdict == "ask"
+
+
 @pytest.mark.parametrize("place", ["::test_x", "::A::test_x[a/b]", ":12", ":12:3", ":12:", ""])
 def test_a_place_in_a_file_is_no_part_of_its_path(workspace: Path, place: str) -> None:
     for program in ("pytest", "eslint", "cat"):

@@ -8,6 +8,7 @@ import pytest
 
 from amplifier_tui.base.shell import read_shell_line, search_of
 from amplifier_tui.host.gate.approvals.describe import act_of, describe_call
+from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.gate.rules.book import RuleBook
 from amplifier_tui.host.gate.rules.text import parse_rule
 
@@ -37,6 +38,8 @@ def act(line: str, folder: Path, **more: str) -> str:
         *("grep -rv nothing .", "grep -d recurse KEY .", "grep --directories=rec KEY src"),
         *("egrep -ri 'key|x' .", "cd src; grep -r KEY .", "grep -r KEY s*", "grep -rc KEY ."),
         *("grep -rf src/a.py .", "grep -r --exclude=src/deep/.env KEY .", "ls; grep -rl KEY ."),
+        *("grep -r --include=*.py --include=.* KEY .", "grep -r --exclude=$x KEY ."),
+        *("grep -r --exclude={'.env,x',y} KEY .", "grep -r --exclude-dir={a,b} KEY ."),
         *("grep -r --include='.*' KEY .", "grep -r -- KEY src", "grep -r KEY src 2>/dev/null"),
         *(
             "git grep --untracked KEY",
@@ -64,6 +67,8 @@ def test_it_is_not_taken_for_a_command_that_only_reads(project: Path, line: str)
     [
         *("grep -rn other .", "grep -r 'def ' src", "grep -rn KEY docs", "grep KEY src/a.py"),
         *("grep -r --include='*.py' KEY .", "grep -r --exclude='.env*' KEY .", "git grep KEY"),
+        "grep -rn --include=*.py KEY .",
+        *("grep -rn KEY --exclude=.e* .", "cat docs/.env.example"),
         *("git grep --untracked other", "git -C src grep KEY", "cd docs; ls", "grep -rn .env src"),
     ],
 )
@@ -97,3 +102,77 @@ def test_where_it_searches_and_how_is_told() -> None:
     assert search is not None
     assert search.words == ("rg", "-n", "-.", "--", "x")
     assert search.places == ("a", "b c") and search.hidden and search.told
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("git show :.env", "git show :0:.env", "git cat-file -p :0:.env", "git diff :0:.env :0:a"),
+        *("git show 'HEAD@{10:00}:.env'", "git show 'HEAD^{/a: b}:.env'", "git show HEAD:a/.env"),
+        *(
+            "git log -L1,1:.env",
+            "git log -L 1,1:.env",
+            "git log -L :f:.env",
+            "git show ':(top).env'",
+        ),
+        *(
+            "git diff HEAD~1 -- ':/.env'",
+            "git log -p -- ':(glob)**/.env'",
+            "git grep x ':(top).env'",
+        ),
+        "git blame ':(top).env'",
+    ],
+)
+def test_a_file_of_keys_is_known_by_every_name_that_git_has_for_it(
+    tmp_path: Path, line: str
+) -> None:
+    for mode, verdict in (("ask", "ask"), ("plan", "deny"), ("auto", "ask")):
+        gate = Gate(tmp_path, RuleBook, mode=mode, sandbox=lambda: "")
+        decision = gate.decide("bash", {"command": line}, confines=True)
+        assert (decision.verdict, "keys or passwords" in decision.reason) == (verdict, True), mode
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("git diff -- . ':!.env'", "git diff -- . ':(exclude).env'", "git grep x -- ':^.env'"),
+        *(
+            "git log --format='%h: %s'",
+            "git show HEAD:a.py",
+            "git log -L1,9:a.py",
+            "git show ':/a'",
+        ),
+        *("git blame -L1,9 a.py", "git log --since 10:00"),
+    ],
+)
+def test_git_that_shows_no_file_of_keys_only_reads(tmp_path: Path, line: str) -> None:
+    gate = Gate(tmp_path, RuleBook, mode="plan", sandbox=lambda: "")
+    assert gate.decide("bash", {"command": line}, confines=True).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("grep -rn KEY . --exclude={.env,x}", "grep -rn --include *.md KEY ."),
+        *("cd docs; grep -rn --exclude .e[n]v KEY ../src",),
+    ],
+)
+def test_an_unquoted_pattern_is_tried_as_it_stands(project: Path, line: str) -> None:
+    assert not describe_call("bash", {"command": line}, project).judgement.met
+
+
+def test_a_pattern_that_becomes_names_of_files_is_not_tried_as_written(project: Path) -> None:
+    assert act("grep -r --exclude=.e* KEY .", project) == "look"
+    (project / "--exclude=.ending").touch()
+    assert act("grep -r --exclude=.e* KEY .", project) != "look"
+
+
+@pytest.mark.parametrize("name", [".env.example", ".env.sample", ".env.local.template"])
+def test_a_template_of_keys_is_read_unasked_and_written_as_what_programs_obey(
+    project: Path, name: str
+) -> None:
+    assert act(f"head {name}", project) == "look"
+    call = {"path": name, "content": "x"}
+    assert act_of(describe_call("write_file", call, project), "write_file", call) == "guarded"
+    (project / name).symlink_to("src/deep/.env")
+    assert act(f"head {name}", project) != "look"

@@ -23,14 +23,14 @@ def _spoiling(data: dict[str, Any]) -> tuple[tuple[str, dict[str, Any]], ...]:
     return (("hooks-answer", {"tool:pre": [{"action": "modify", "data": data}, dict(ASKS)]}),)
 
 
-@pytest.mark.parametrize("loop", ["loop-streaming", "loop-plain"])
+@pytest.mark.parametrize("loop", ["loop-streaming", "loop-calls"])
 @pytest.mark.parametrize(
     ("made", "kind"), [("boo", "a text"), (["boo"], "a list"), (None, "nothing"), (3, "a number")]
 )
 def test_arguments_that_a_hook_made_no_object_are_refused_in_its_name_and_not_asked_about(
     made: Any, kind: str, loop: str, project: Project, driver: Driver
 ) -> None:
-    config = {"calls": [["echo", {"text": "hi"}]]} if loop == "loop-plain" else {}
+    config = {"calls": [["echo", {"text": "hi"}]]} if loop == "loop-calls" else {}
     hooks = _spoiling({**GIVEN, "tool_input": made})
     script = calling({"echo": {"text": "hi"}})
     driver.open(project.bundle(script=script, hooks=hooks, loop=loop, loop_config=config))
@@ -127,4 +127,4 @@ async def test_no_hook_is_blamed_for_what_a_loop_gave() -> None:
 def test_code_that_modules_share_is_of_none_of_them() -> None:
     assert module_of_code("amplifier_tui.modules._loop.tool_batch") == ""
     assert module_of_code("amplifier_tui.modules.loop_streaming.loop") == "loop-streaming"
-    assert module_of_code("amplifier_module_loop_plain") == "loop-plain"
+    assert module_of_code("amplifier_module_loop_calls") == "loop-calls"

@@ -20,6 +20,7 @@ from amplifier_tui.base.tool_names import (
 )
 from amplifier_tui.host.gate.approvals.subject import Kind, Subject, read_subject
 from amplifier_tui.host.gate.calls.grants import Touched
+from amplifier_tui.host.gate.calls.obeyed_by_git import told_of_git
 from amplifier_tui.host.gate.edits import (
     PlannedChange,
     deleted_paths,
@@ -31,7 +32,7 @@ from amplifier_tui.host.gate.modes import (
     Act,
 )
 from amplifier_tui.host.gate.places import PathPlace, can_be_allowed, locate
-from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, SETS_VARIABLES
+from amplifier_tui.host.gate.programs import SETS_VARIABLES
 from amplifier_tui.host.gate.risk import (
     MAKES_FILE,
     Judgement,
@@ -43,6 +44,7 @@ from amplifier_tui.host.gate.risk import (
 )
 from amplifier_tui.host.gate.rules.matching import Part, argument_part, command_parts
 from amplifier_tui.host.gate.seen import SeenFiles, file_stamp
+from amplifier_tui.host.gate.verdicts.words import NETWORK, ONLY_READS
 
 logger = logging.getLogger(__name__)
 
@@ -152,7 +154,8 @@ def _described(
             whole = Judgement("medium", (NETWORK,))
         case _:
             what = "run"
-            whole = Judgement("medium", (), places)
+            # Nobody knows what is done with them.
+            whole = Judgement("medium", (), tuple(map(told_of_git, places)))
             if whole.outside:
                 whole = whole.joined(Judgement("high", ("names paths outside the workspace",)))
     if change.same:
@@ -267,7 +270,7 @@ def _doubt(hidden: str, parts: tuple[Part, ...]) -> str:
         return hidden
     part = next(part for part in parts if not part.reads)
     command = part.command
-    if command is None or (part.here is not None and part.here.elsewhere):
+    if command is None or any(here.elsewhere for here in part.folders):
         return "the folder it runs in"
     if command.assignments:
         return f"the variable `{command.assignments[0].partition('=')[0]}`"

@@ -25,7 +25,8 @@ class ApprovalQuestion:
     """What the user is asked.
 
     `prompt` is the asker's own words, `why` what made it ask, `risk` its own opinion; `tool` is
-    empty outside of a tool call. After `timeout` seconds (None: never) the asker does `default`.
+    empty outside of a tool call, `event` is the one at which a hook asks, and empty at the gate.
+    After `timeout` seconds (None: never) the asker does `default`.
     `description` is the gate's, which has looked at the rules; `by_person` says that no rule may
     answer and the answer must not be remembered, `pressing` that `why` is no mere word of the mode:
     it stands beside the risk. `schema` is that of the
@@ -38,6 +39,7 @@ class ApprovalQuestion:
     asker: str
     prompt: str = ""
     tool: str = ""
+    event: str = ""
     call_id: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     why: str = ""

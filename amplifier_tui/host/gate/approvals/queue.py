@@ -116,6 +116,8 @@ class ApprovalQueue:
             self.record.note(question, answer, judgement, scope=match.scope, rule=match.rule)
             return answer
         pending = self._put_up(question, description, judgement)
+        # A rule may have been made while the gate decided.
+        self._look_at(pending)
         try:
             # It may have been decided in a mode that was left since.
             await self._judge(pending)
@@ -226,15 +228,18 @@ class ApprovalQueue:
     def look_again(self) -> None:
         """Answer what waits and is covered by a rule now."""
         for pending in tuple(self._pending.values()):
-            match = self.book.match(pending.parts)
-            if match is None or match.verdict == "ask":
-                continue
-            if match.verdict == "deny" or pending.question.judge_anew is None:
-                self._finish(pending, _by_match(match), match.scope, match.rule)
-            elif not pending.question.by_person:
-                looking = asyncio.create_task(self._let_go(pending, match))
-                self._looking.add(looking)
-                looking.add_done_callback(self._looking.discard)
+            self._look_at(pending)
+
+    def _look_at(self, pending: PendingApproval) -> None:
+        match = self.book.match(pending.parts)
+        if match is None or match.verdict == "ask":
+            return
+        if match.verdict == "deny" or pending.question.judge_anew is None:
+            self._finish(pending, _by_match(match), match.scope, match.rule)
+        elif not pending.question.by_person:
+            looking = asyncio.create_task(self._let_go(pending, match))
+            self._looking.add(looking)
+            looking.add_done_callback(self._looking.discard)
 
     async def _let_go(self, pending: PendingApproval, match: Match) -> None:
         """Answer what a rule allows, if it is what the gate goes by: others may ask before it."""

@@ -88,6 +88,7 @@ class ApprovalRequestMaker:
             request_id=request_id,
             call_id=question.call_id,
             tool=question.tool,
+            event=question.event,
             asker=question.asker,
             action=text(action),
             prompt=text(question.prompt),

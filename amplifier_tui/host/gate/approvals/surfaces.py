@@ -156,6 +156,7 @@ class KernelApprovals(HookApprovalSystem):
             asker=(handler.module or handler.name) if handler is not None else "a hook",
             prompt=prompt,
             tool=str(data.get("tool_name") or ""),
+            event=trace.event if trace is not None else "",
             call_id=str(data.get("tool_call_id") or current_tool_call_id() or ""),
             arguments=arguments if isinstance(arguments, Mapping) else {},
             why=(handler.reason if handler is not None else None) or "",

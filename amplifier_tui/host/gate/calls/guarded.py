@@ -4,15 +4,21 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+from amplifier_tui.base.commands.beside import beside_confined, named_in
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.base.tool_names import AGENT_TOOLS, WRITE_TOOLS
 from amplifier_tui.host.gate.calls.grants import CALL_ID, Granted, Grants, Touched
 from amplifier_tui.host.gate.calls.result_limit import output_of, with_output
+from amplifier_tui.host.gate.calls.wrong_answers import wrong_answer
 from amplifier_tui.host.stand_in import StandIn
+from amplifier_tui.kernel.correlation import current_tool_call_id, tool_call
 from amplifier_tui.kernel.models import ToolResult, interrupted_result, interrupted_with
 from amplifier_tui.kernel.session.grant import granted
 
@@ -54,6 +60,7 @@ class Guard:
         ran: Told of the calls that have run.
         execute: Gives the result of a call that may run.
         look: Says what the arguments of a call are about now.
+        wrong: Told of a tool whose answer is no proper result, and of what is wrong with it.
     """
 
     grants: Grants
@@ -63,6 +70,7 @@ class Guard:
     ran: Ran = lambda *_: None
     execute: Execute = run_tool
     look: Look = _nothing
+    wrong: Refused = lambda *_: None
 
     async def run(self, name: str, tool: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Execute a tool if this call was decided about."""
@@ -96,21 +104,41 @@ class Guard:
             named = {**named, "input": private}
         elif changed is not None:
             named = private
-        with granted(taken.grant):
+        # Published loops say it in events only: below a call of an agent that one's would be known.
+        call_id = taken.call_id or current_tool_call_id()
+        with granted(taken.grant), tool_call(call_id) if call_id else nullcontext():
             run = partial(tool.execute, *more, **named)
+            beside = _beside(name, taken, private)
             try:
-                result = await self.execute(name, tool, private, run)
+                async with nullcontext() if beside is None else beside_confined(beside):
+                    result = await self.execute(name, tool, private, run)
             except asyncio.CancelledError as stopped:
                 part = interrupted_result(stopped)
                 if part is None:
                     raise
                 raise interrupted_with(await self._told(part, changed)) from stopped
+        if problem := wrong_answer(name, tool, result):
+            self.wrong(name, problem)
         await asyncio.to_thread(self.ran, name, private)
         return await self._told(result, changed)
 
     async def _told(self, result: Any, changed: Mapping[str, Any] | None) -> Any:
         """Return a result as whoever called may have it."""
         return await self.bound(result if changed is None else _noted(result, changed))
+
+
+def _beside(
+    name: str, taken: Granted, arguments: Mapping[str, Any]
+) -> Callable[[Path], bool] | None:
+    """Return what says whether a call may be what makes a file; None for a call that makes none.
+
+    What a rule lets a command do is done in the sandbox; an agent's calls are granted one by one.
+    """
+    leads = taken.touched.leads
+    if taken.grant.by == "person" and name not in AGENT_TOOLS:
+        named = named_in(json.dumps(arguments, ensure_ascii=False, default=str))
+        return lambda place: place in leads or named(place)
+    return leads.__contains__ if name in WRITE_TOOLS else None
 
 
 def _moved(taken: Granted, now: Touched) -> str:

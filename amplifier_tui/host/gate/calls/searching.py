@@ -3,6 +3,7 @@
 import logging
 import os
 import subprocess
+from glob import iglob
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +17,6 @@ logger = logging.getLogger(__name__)
 _MOST: Final = 20
 """Folders with such files in which the search is tried."""
 _SECONDS: Final = 2.0
-_TEMPLATES: Final = (".example", ".sample", ".template", ".dist")
-"""Endings of files that name the keys a project needs."""
 _NOTHING: Final = 1
 """The exit code of a search that finds nothing."""
 
@@ -45,15 +44,20 @@ def met_secrets(command: ShellCommand, workspace: Path, folder: Path) -> list[Pa
             for secret in secrets_nearby(start):
                 names = secret.relative_to(start).parts
                 seen = search.hidden or not any(name.startswith(".") for name in names)
-                if seen and secret.suffix not in _TEMPLATES:
+                if seen:
                     found.setdefault(secret.parent, []).append(secret.name)
-    tried = search.told and len(found) <= _MOST
+    tried = search.told and len(found) <= _MOST and not _stand_for_files(search, folder)
     return [
         parent / name
         for parent, names in found.items()
         for name in dict.fromkeys(names)
         if not tried or _finds(search, parent, name)
     ]
+
+
+def _stand_for_files(search: Search, folder: Path) -> bool:
+    """Whether a shell would put names of files in the place of some of the words."""
+    return any(any(iglob(word, root_dir=folder, include_hidden=True)) for word in search.patterns)
 
 
 def _finds(search: Search, folder: Path, name: str) -> bool:

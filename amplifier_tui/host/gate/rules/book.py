@@ -18,6 +18,7 @@ from amplifier_tui.host.gate.rules.matching import (
     Part,
     covers,
     is_guarded,
+    may_run,
     names_tool,
     speaks_of_files,
 )
@@ -118,7 +119,7 @@ class RuleBook:
     def doubt(
         self, parts: tuple[Part, ...], workspace: Path, leaves_out: bool = False
     ) -> tuple[Rule, str] | None:
-        """Return a rule about files that a call may go round, and what it may do with them.
+        """Return a rule that a call may go round, and what it may do that the rule is about.
 
         Args:
             parts: Of the call.
@@ -130,6 +131,8 @@ class RuleBook:
                 named = part.place is not None and is_about(rule.inside, part.place)
                 if leaves_out and part.kind != "command" and not (named and rule.verdict == "ask"):
                     continue
+                if may_run(rule, part):
+                    return rule, "run"
                 if verb := may_touch(rule, part, workspace):
                     return rule, verb
         return None

@@ -7,7 +7,9 @@
       /home/me/shop:
         allow: ["bash(npm run test *)"]
 
-Only the user's has `projects`. What can't be read counts as no rules, and is said.
+Only the user's has `projects`; the rules of one hold in the git worktrees that are made of it. In
+what may have come to the place of a removed worktree, those that allow do not.
+What can't be read counts as no rules, and is said.
 """
 
 import os
@@ -21,6 +23,7 @@ from yaml.scanner import ScannerError
 
 from amplifier_tui.base.files import locked, read_regular, write_atomic
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.repositories import main_checkout
 from amplifier_tui.foundation.io import YamlLimitError, compose_yaml
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.modes import VERDICTS, Verdict
@@ -185,10 +188,13 @@ def read_rules(
             scope: Scope = "project" if project is None else "always"
             rules += _rules(path, node, name, scope, problems)
         elif name == "projects" and project is not None:
+            holding, doubtful = _holding(project), main_checkout(project, surely=False)
             for folder, part in _items(node, path, problems):
-                if _same(str(folder.value), project):
+                holds = any(_same(str(folder.value), each) for each in holding)
+                if holds or _same(str(folder.value), doubtful):
                     for verdict, listed in _items(part, path, problems):
-                        rules += _rules(path, listed, str(verdict.value), "project", problems)
+                        read = _rules(path, listed, str(verdict.value), "project", problems)
+                        rules += (rule for rule in read if holds or rule.verdict != "allow")
         elif name == "version":
             if str(node.value) != str(_VERSION):
                 problem = f"it is of a newer version ({node.value}). None of its rules counts."
@@ -285,6 +291,20 @@ def _place(node: Any) -> tuple[int, int]:
     return node.start_mark.line + 1, node.start_mark.column + 1
 
 
+def _holding(project: Path) -> tuple[Path, ...]:
+    """Return the folders whose rules hold in a project, that for which new ones are kept first.
+
+    A worktree may be removed any day: what is decided in it is kept for what it was made of.
+    """
+    return tuple(dict.fromkeys((main_checkout(project), project)))
+
+
+def kept_for(project: Path) -> str:
+    """Return for what the new rules of a worktree are kept, in words; empty for another folder."""
+    kept = _holding(project)[0]
+    return f"for {kept}, of which this is a worktree" if kept != project else ""
+
+
 def _same(written: str, project: Path) -> bool:
     # No path has a NUL in it.
     folder = os.path.expanduser(written.replace("\0", ""))
@@ -296,7 +316,7 @@ def add_rules(path: Path, rules: tuple[Rule, ...], project: Path | None = None) 
 
     Args:
         path: The file.
-        project: For which project, in the user's file; None for all.
+        project: For which project, in the user's file, or a worktree of it; None for all.
 
     Raises:
         RulesFileError: One of them is no rule when it is read again, or the file is not in order,
@@ -315,7 +335,7 @@ def add_rules(path: Path, rules: tuple[Rule, ...], project: Path | None = None) 
             if str(rule) not in listed:
                 lists[rule.verdict] = [*listed, str(rule)]
 
-    _change(path, project, put)
+    _change(path, None if project is None else _holding(project)[0], put)
 
 
 def remove_rule(
@@ -340,7 +360,8 @@ def remove_rule(
                 found.append(name)
                 lists[name] = left
 
-    _change(path, project, take)
+    for part in (None,) if project is None else _holding(project):
+        _change(path, part, take)
     return bool(found)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -18,6 +19,7 @@ from amplifier_tui.base.shell import (
 from amplifier_tui.base.shell import covers as covers_command
 from amplifier_tui.base.tool_names import GROUPS
 from amplifier_tui.host.gate.calls.grants import arguments_text
+from amplifier_tui.host.gate.calls.obeyed_by_git import told_of_git
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace
 from amplifier_tui.host.gate.programs import variables_changed
@@ -27,6 +29,7 @@ from amplifier_tui.host.gate.risk import (
     Judgement,
     severity,
 )
+from amplifier_tui.host.gate.rules.addresses import names_address
 from amplifier_tui.host.gate.rules.paths import is_pattern, leads_to
 from amplifier_tui.host.gate.rules.text import Rule
 from amplifier_tui.host.gate.rules.words import RUNS_ANYTHING, rule_begin
@@ -36,6 +39,11 @@ _TOUCHING: Final = {
     "write": ("write_file", "edit_file", "create_file", "apply_patch"),
 }
 """Tools whose rules are about what is in files, not their names alone."""
+_OF_REVISIONS: Final = frozenset(
+    {"push", "fetch", "pull", "switch", "rebase", "merge", "cherry-pick", "revert", "tag", "branch"}
+)
+_CHOSEN: Final = re.compile(r"[$`]")
+_TAKES_FOLDER: Final = ("-C", "--git-dir", "--work-tree", "--namespace", "--prefix")
 _BETWEEN: Final = re.compile(r"[:=@,]")
 
 
@@ -45,8 +53,8 @@ class Part:
 
     `text` is exactly what would be allowed: a simple command, a path, a server, arguments as JSON,
     a prompt. `asker` is who asks a prompt. Of a command `wraps` says that a rule with a `*` can't
-    cover it, `here` where it runs, `heres` that and where else if a `cd` before it fails. `reads`
-    says that it only reads, inside the workspace.
+    cover it, `folders` where it may run, `heres` those and where any before it may. `reads` says
+    that it only reads, inside the workspace.
     """
 
     kind: Literal["command", "path", "server", "arguments", "prompt"]
@@ -56,7 +64,7 @@ class Part:
     asker: str = ""
     place: PathPlace | None = None
     command: ShellCommand | None = None
-    here: Whereabouts | None = None
+    folders: tuple[Whereabouts, ...] = ()
     wraps: bool = False
     reads: bool = False
     heres: tuple[Whereabouts, ...] = ()
@@ -66,14 +74,14 @@ def command_parts(
     tool: str,
     line: ShellLine,
     judgements: Iterable[Judgement],
-    heres: Iterable[Whereabouts],
+    heres: Iterable[tuple[Whereabouts, ...]],
     whole: str,
 ) -> tuple[Part, ...]:
     """Return a part for each simple command of a command line, `whole` as it is written."""
     parts: list[Part] = []
     been: list[Whereabouts] = []
-    for command, judgement, here in zip(line.commands, judgements, heres, strict=True):
-        been = [*been, here] if here not in been else been
+    for command, judgement, folders in zip(line.commands, judgements, heres, strict=True):
+        been = list(dict.fromkeys((*been, *folders)))
         parts.append(
             Part(
                 kind="command",
@@ -81,7 +89,7 @@ def command_parts(
                 text=whole.strip() if _depends(command, line) else exact_text(command),
                 judgement=judgement,
                 command=command,
-                here=here,
+                folders=folders,
                 wraps=bool(line.hidden) or _wraps(command),
                 reads=not judgement.met and _only_reads(command, line, been),
                 heres=tuple(been),
@@ -170,7 +178,7 @@ def covers(rule: Rule, part: Part) -> bool:
         return not outside
     match part.kind:
         case "command":
-            if part.here is not None and part.here.elsewhere:
+            if any(here.elsewhere for here in part.folders):
                 return False
             if rule.inside == part.text:
                 return True
@@ -234,12 +242,48 @@ def _begins(found: Sequence[str], words: Sequence[str]) -> bool:
     return bool(places)
 
 
+def may_run(rule: Rule, part: Part) -> bool:
+    """Whether a command may be one that a rule restricts, by a word only known when it runs.
+
+    As `git $x`, where the rule is about `git commit`. Where that hides the program itself, see
+    `may_hide`.
+    """
+    words = tuple(rule.inside.removesuffix("*").split())
+    speaks = rule.verdict != "allow" and not rule.asker and _names(rule.tool, part.tool)
+    if part.command is None or not speaks or len(words) < 2:
+        return False
+    for run in programs_of(part.command):
+        made, known = list(run.command.written), run.command.known
+        if not made or run.program != words[0]:
+            continue
+        if words[0] == "git" and any("alias." in word for word in made):
+            return True
+        for at in range(1, len(made)):
+            unknown = not known[at] and _CHOSEN.search(made[at]) is not None
+            # The folder behind such an option is no subcommand.
+            if unknown and made[at - 1] not in _TAKES_FOLDER and _may_stand(made, at, words):
+                return True
+        if "xargs" in run.wrappers and _may_stand(made, len(made), words):
+            return True
+    return False
+
+
+def _may_stand(made: Sequence[str], at: int, words: Sequence[str]) -> bool:
+    """Whether a command begins with words, if any may stand in a place of it."""
+    program = PurePosixPath(made[0]).name
+    return any(
+        _begins((program, *made[1:at], *words[done:]), words) for done in range(1, len(words))
+    )
+
+
 def _continues(rule: Rule, part: Part) -> bool:
-    command, here = part.command, part.here
-    if command is None or here is None or part.wraps:
+    command = part.command
+    if command is None or not part.folders or part.wraps:
         return False
     begin, options = rule_begin(rule.inside)
     if not all(command.known) or not covers_command(begin, frozenset(options), command):
+        return False
+    if any(names_address(run, begin) for run in programs_of(command)):
         return False
     places = read_places(ShellLine((command,)))
     if places is None:
@@ -249,15 +293,24 @@ def _continues(rule: Rule, part: Part) -> bool:
         )
     if len(places) > MOST_PLACES:
         return False
-    return all(_is_plain(place, here) for place in places)
+    revisions = _takes_revisions(command)
+    return all(_is_plain(p, here, revisions) for p in places for here in part.folders)
 
 
-def _is_plain(operand: str, here: Whereabouts) -> bool:
+def _takes_revisions(command: ShellCommand) -> bool:
+    """Whether it is a command of git whose operands are revisions, remotes and branches."""
+    return command.words[:1] == ("git",) and command.words[1] in _OF_REVISIONS
+
+
+def _is_plain(operand: str, here: Whereabouts, revisions: bool = False) -> bool:
     """Whether an operand names nothing outside of the workspace, no secrets and no configuration.
 
-    Names may stand behind others: `file:.env`, `@/etc/passwd`.
+    Names may stand behind others: `file:.env`, `@/etc/passwd`. Where they are revisions, `HEAD` is
+    no file that would make a repository of a folder.
     """
-    found = map(here.locate, (operand, *_BETWEEN.split(operand)))
+    texts = (operand, *_BETWEEN.split(operand))
+    named = (text for text in texts if not (revisions and text == "HEAD"))
+    found = map(told_of_git, map(here.locate, named))
     return "://" not in operand and not any(
         place.outside or place.secret or place.configures for place in found
     )

@@ -16,13 +16,15 @@ from amplifier_tui.base.shell import ProgramRun, ShellCommand, programs_of, sear
 from amplifier_tui.base.shell.git_contents import git_keeps_files
 from amplifier_tui.base.shell.looks import EXPANDED, looks, named
 from amplifier_tui.base.shell.options import option_tables
+from amplifier_tui.host.gate.calls.in_place import files_in_place
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, locate
-from amplifier_tui.host.gate.risk import CHANGES_ARGUMENTS, MOST_PLACES, after_command
+from amplifier_tui.host.gate.risk import CHANGES_ARGUMENTS, MOST_PLACES
 from amplifier_tui.host.gate.rules.git_files import git_places
 from amplifier_tui.host.gate.rules.matching import Part, speaks_of_files
 from amplifier_tui.host.gate.rules.paths import begins_at, is_pattern, leads_to
 from amplifier_tui.host.gate.rules.text import Rule
+from amplifier_tui.host.gate.verdicts.moves import after_command
 
 _SHOWS: Final = frozenset({"files", "pattern", "first", "sed", "jq", "revisions"})
 """Kinds of operands, in the table of programs, of those that show what is in files."""
@@ -108,9 +110,12 @@ def _add(run: ProgramRun, heres: Sequence[Whereabouts], found: TouchedFiles) -> 
         found.shown += shown
         found.read += told
         found.unclear |= bool(shown) and _are_lost(heres)
-    if run.program in CHANGES_ARGUMENTS or _edits(run.program, words):
+    if run.program in CHANGES_ARGUMENTS:
         _add_written(run.program, command, heres, found)
         return
+    if files_in_place(run.program, words) is not None:
+        # What it is told to do with the files may be to say what is in them.
+        _add_written(run.program, command, heres, found)
     seen = looks(command)
     if seen is None:
         if shows and not all(command.known):
@@ -184,11 +189,6 @@ def _from_links(words: Sequence[str]) -> Iterator[str]:
     folders = dict.fromkeys(each for place in places for each in (place, os.path.dirname(place)))
     for folder in filter(None, folders):
         yield from (f"{folder}/{word}" for word in relative)
-
-
-def _edits(program: str, words: Sequence[str]) -> bool:
-    """Whether `sed` writes the files it is given."""
-    return program == "sed" and any(w.startswith(("-i", "--in-place")) for w in words)
 
 
 def _parts(word: str) -> Iterator[str]:

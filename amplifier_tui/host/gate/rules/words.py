@@ -76,7 +76,7 @@ def commands_meant(tool: str, inside: str, verdict: Verdict) -> str:
     begin, options = rule_begin(inside)
     reads = only_reading_program(begin)
     if options:
-        more = "and options that only read" if reads else "no other options"
+        more = "and of others those that only read" if reads else "no other options"
         more = f"with or without {' '.join(options)}, {more}"
     else:
         more = "with options that only read" if reads else "without options"

@@ -1,0 +1,167 @@
+"""Whether what a command deletes is all that is in a folder."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import chain, islice
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.shell import ProgramRun, ShellCommand, programs_of
+from amplifier_tui.host.gate.calls.git_writing import git_words
+from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
+from amplifier_tui.host.gate.places import PathPlace, is_root_like
+
+_ALL: Final = re.compile(r"\.?(?:\[!\.\])?[*?]*\*[*?]*")
+"""A pattern that any name fits, or any that begins with a dot."""
+_BRACES: Final = re.compile(r"\{([^{}]*)\}")
+_VARIABLE: Final = re.compile(r"\$(?:(\w+)|\{(\w+)[^{}]*\})")
+_MOST_WORDS: Final = 200
+_MOST_NAMES: Final = 10_000
+
+
+def names_all(words: Sequence[str], here: Whereabouts) -> PathPlace | None:
+    """Return the folder of which words name all that shows in it; None where something is left.
+
+    Only a folder that nobody means to empty: the workspace, or one as high up as the home folder.
+
+    Args:
+        words: As written, patterns and braces too.
+        here: Where the shell reads them.
+    """
+    patterns: dict[Path, tuple[PathPlace, list[str]]] = {}
+    for word in islice(chain.from_iterable(map(_in_braces, words)), _MOST_WORDS):
+        if not _is_pattern(word):
+            continue
+        *before, last = word.rstrip("/").split("/")
+        last = last.replace("[^", "[!")
+        if "[[:" in last:
+            last = last.partition("[[:")[0] + "*"
+        while before and _ALL.fullmatch(last) and _ALL.fullmatch(before[-1]):
+            before.pop()
+        folder = "/".join(before) or ("/" if word.startswith("/") else ".")
+        if _is_pattern(folder):
+            continue
+        place = here.locate(folder)
+        if place.shown != "." and not is_root_like(place):
+            continue
+        if _ALL.fullmatch(last):
+            return place
+        patterns.setdefault(place.path, (place, []))[1].append(last)
+    literal = [here.locate(word).path for word in words if not _is_pattern(word)]
+    for path, (place, found) in patterns.items():
+        shown = _shown(path)
+        if shown and all(
+            path / name in literal or any(fnmatchcase(name, each) for each in found)
+            for name in shown
+        ):
+            return place
+    return None
+
+
+def _is_pattern(word: str) -> bool:
+    return not {"*", "?", "["}.isdisjoint(word)
+
+
+def _in_braces(word: str) -> Iterator[str]:
+    """Yield what a word with braces becomes; a variable in a pattern may be empty."""
+    found = _BRACES.search(word)
+    if found is None or word[: found.start()].endswith("$"):
+        yield _VARIABLE.sub("*", word) if _is_pattern(word) else word
+        return
+    for each in found[1].split(","):
+        yield from _in_braces(word[: found.start()] + each + word[found.end() :])
+
+
+def _shown(folder: Path) -> list[str]:
+    """Return the names in a folder that a `*` stands for."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, _MOST_NAMES)]
+    except OSError:
+        return []
+    return [name for name in names if not name.startswith(".")]
+
+
+_LOOP: Final = re.compile(r"\bfor\s+(\w+)\s+in\s+([^;\n]*)")
+_CHOOSES: Final = re.compile(r"(?:^|[\s;&|(])(?:\[\[?|test|if|case|continue|grep)(?=\s)")
+
+
+def loops_of(text: str) -> dict[str, str]:
+    """Return the variables of the loops in a command line that run for each word, with those.
+
+    Where the loop may choose among them nothing is said.
+    """
+    if _CHOOSES.search(text):
+        return {}
+    return {found[1]: found[2] for found in _LOOP.finditer(text)}
+
+
+def with_loops(words: Sequence[str], loops: Mapping[str, str]) -> list[str]:
+    """Return words with each variable of a loop replaced by what it runs for."""
+
+    def named(found: re.Match[str]) -> str:
+        listed = loops.get(found[1] or found[2])
+        return found[0] if listed is None else "{" + ",".join(listed.split()) + "}"
+
+    return [_VARIABLE.sub(named, word) if "$" in word else word for word in words]
+
+
+_NARROWS: Final = re.compile(
+    r"-(?:i?(?:name|path|regex|wholename)|newer\w*|[acm](?:min|time)|empty|size|prune"
+    r"|perm|user|group|links|inum|samefile)"
+)
+_ANYTHING: Final = re.compile(r"(?:\./)?\.?\*+")
+_PASSES: Final = frozenset({"sort", "tr", "cat", "tee", "tac", "uniq", "read", "echo", "printf"})
+"""Programs behind which a list of files is as long as before."""
+
+
+def finds_all(words: Sequence[str], here: Whereabouts) -> tuple[PathPlace, ...]:
+    """Return the folders that `find` looks through where one is the workspace, or higher up.
+
+    Empty where some test says what in it is meant.
+
+    Args:
+        words: What stands behind `find`.
+    """
+    first = next((at for at, word in enumerate(words) if word[:1] in ("-", "(", "!")), len(words))
+    values = (*words[1:], "")
+    for word, value in zip(words, values, strict=True):
+        if _NARROWS.fullmatch(word) and not _ANYTHING.fullmatch(value):
+            return ()
+    places = tuple(here.locate(word) for word in words[:first] or (".",))
+    high = any(place.shown == "." or is_root_like(place) for place in places)
+    return places if high else ()
+
+
+def lists_all(command: ShellCommand, here: Whereabouts) -> bool:
+    """Whether a command prints the names of all that is in the workspace, or higher up."""
+    return any(_lists_all(run, here) for run in programs_of(command))
+
+
+def _lists_all(run: ProgramRun, here: Whereabouts) -> bool:
+    words, program = run.arguments, run.program
+    operands = [word for word in words if not word.startswith("-")]
+    if program == "find":
+        return bool(finds_all(words, here))
+    if program == "git":
+        _, subcommand, rest = git_words(words)
+        plain = subcommand == "ls-files" and {*rest} <= {"-z", "-c", "--cached"}
+        return plain and here.locate(".").shown == "."
+    if program in ("echo", "printf"):
+        return names_all(run.command.written[1:], here) is not None
+    if program == "rg" and "--files" not in words:
+        return False
+    if program not in ("ls", "fd", "fdfind", "rg"):
+        return False
+    if program in ("fd", "fdfind", "rg") and len(operands) < len(words) - ("--files" in words):
+        return False
+    return all(here.locate(word).shown == "." for word in operands or (".",)) or (
+        names_all(run.command.written[1:], here) is not None
+    )
+
+
+def lets_all_through(command: ShellCommand) -> bool:
+    """Whether a command in a pipeline hands on each line that it reads."""
+    return all(run.program in _PASSES for run in programs_of(command))

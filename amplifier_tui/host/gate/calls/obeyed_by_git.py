@@ -1,0 +1,86 @@
+"""What git obeys in a workspace although its name alone does not say so.
+
+A repository's folder may have any name, and its hooks may be kept in any folder.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.files.under import is_under
+from amplifier_tui.base.repositories import places_of_hooks
+from amplifier_tui.host.gate.places import PathPlace, resolved
+
+_GIT: Final = "git"
+_MARK: Final = "HEAD"
+"""Git takes no folder without a file of this name for a repository."""
+_OBEYED: Final = frozenset(
+    {
+        *("config", "config.worktree", "commondir", "gitdir", "hooks", "info"),
+        *("remotes", "branches", "modules", "worktrees", "objects", "refs", "packed-refs"),
+        *("rebase-merge", "rebase-apply", "sequencer"),
+    }
+)
+"""What git obeys beside it, or goes on with."""
+_IGNORE_CASE: Final = sys.platform in ("darwin", "win32")
+_MOST_KEPT: Final = 64
+
+
+def told_of_git(place: PathPlace) -> PathPlace:
+    """Return a place that is written to with what it configures, git's own ways included.
+
+    Blocking: it looks at the disk, and asks git about hooks.
+    """
+    if place.configures or place.outside:
+        return place
+    obeyed = any(_in_repository(path, place.root) for path in (place.path, place.named))
+    return replace(place, configures=_GIT) if obeyed or _holds_hooks(place) else place
+
+
+def _in_repository(path: Path, root: Path) -> bool:
+    """Whether a file belongs to a repository's folder, or would make one of the folder it is in.
+
+    Whatever else is there: the rest may be written before or later.
+    """
+    if not path.is_relative_to(root):
+        return False
+    if _plain(path.name) == _plain(_MARK):
+        return True
+    parts, folder = path.relative_to(root).parts, root
+    for part in parts:
+        if _plain(part) in _OBEYED and os.path.lexists(folder / _MARK):
+            return True
+        folder /= part
+    return False
+
+
+def _plain(name: str) -> str:
+    return name.casefold().rstrip(" .") if _IGNORE_CASE else name
+
+
+def _holds_hooks(place: PathPlace) -> bool:
+    # A question that takes long is not put anew for each of many files.
+    about_now = int(time.monotonic())
+    found = (
+        each
+        for path in dict.fromkeys((place.path, place.named))
+        for holder in _checkouts(path)
+        for each in _hooks(holder, about_now)
+    )
+    return any(
+        place.named.is_relative_to(each) or is_under(place.path, resolved(each)) for each in found
+    )
+
+
+def _checkouts(path: Path) -> Iterator[Path]:
+    return (each for each in path.parents if os.path.lexists(each / ".git"))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _hooks(checkout: Path, _: int) -> tuple[Path, ...]:
+    return places_of_hooks(checkout)

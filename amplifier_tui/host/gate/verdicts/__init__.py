@@ -1,0 +1,1 @@
+"""What programs do, as far as an approval dialog has to know."""

@@ -1,0 +1,125 @@
+"""What commands of git do, as far as an approval dialog has to know."""
+
+from typing import Final
+
+from amplifier_tui.base.shell import only_looks
+from amplifier_tui.host.events import Risk
+from amplifier_tui.host.gate.calls.git_writing import git_words
+from amplifier_tui.host.gate.calls.option_words import option_names
+from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, READS, REMOTE, Verdict, by_name
+
+_LOSES: Final = "throws changes away"
+_LOSES_SAVED: Final = "deletes saved work"
+_SETS: Final = "sets git's configuration"
+_GIT: Final = by_name(
+    (
+        ("high", REMOTE, "push send-email imap-send send-pack http-push cvsexportcommit"),
+        ("medium", NETWORK, "fetch pull clone ls-remote fetch-pack request-pull instaweb"),
+        ("high", NETWORK, "daemon"),
+        ("high", DELETES, "clean rm"),
+        ("high", _LOSES, "restore"),
+        ("high", "rewrites history", "filter-branch filter-repo rebase"),
+        ("medium", "drops unreachable objects", "gc prune"),
+        ("medium", "changes git's configuration", "config"),
+    )
+)
+_ACTIONS: Final[tuple[tuple[Risk, str, str, str], ...]] = (
+    ("high", REMOTE, "svn", "dcommit commit-diff set-tree"),
+    ("high", REMOTE, "p4", "submit"),
+    ("high", REMOTE, "lfs", "push"),
+    ("medium", NETWORK, "svn", "clone fetch rebase info"),
+    ("medium", NETWORK, "p4", "clone sync rebase"),
+    ("medium", NETWORK, "lfs", "pull fetch"),
+    ("medium", NETWORK, "remote", "update show prune"),
+    ("medium", NETWORK, "submodule", "add update"),
+    ("high", _LOSES_SAVED, "stash", "drop clear"),
+    ("high", _LOSES_SAVED, "worktree", "remove"),
+    ("high", _LOSES_SAVED, "reflog", "expire delete"),
+)
+_DEEP: Final = {
+    (command, action): (risk, reason)
+    for risk, reason, command, actions in _ACTIONS
+    for action in actions.split()
+}
+"""By the command, and the word behind it that says what is done."""
+_Row = tuple[str, str, str]
+_BY_OPTION: Final[tuple[_Row, ...]] = (
+    (
+        "push",
+        "overwrites or deletes on the remote",
+        "f d force force-with-lease mirror delete prune",
+    ),
+    ("reset", _LOSES, "hard merge"),
+    ("checkout", _LOSES, "f force ours theirs p patch"),
+    ("checkout", "overwrites a branch", "B"),
+    ("switch", _LOSES, "f force discard-changes"),
+    ("switch", "overwrites a branch", "C force-create"),
+    ("branch", "deletes a branch", "D d delete"),
+    ("branch", "overwrites a branch", "M C f force"),
+    ("tag", _LOSES_SAVED, "d delete"),
+    ("tag", "overwrites a tag", "f force"),
+    ("update-ref", "deletes a branch", "d"),
+    ("clone", _SETS, "c config"),
+)
+"""Options with which a command is of high risk, and why."""
+
+
+def judge_git(arguments: tuple[str, ...]) -> Verdict:
+    """Return how risky git is with these arguments, paths not considered."""
+    own, subcommand, rest = git_words(arguments)
+    if any(word.startswith(("-c", "--config-env", "--exec-path=")) for word in own):
+        # Any configuration may name a program to run.
+        return "high", (f"{_SETS} for this call",)
+    at = rest.index("--") if "--" in rest else len(rest)
+    flags = option_names(rest[:at])
+    operands = [word for word in rest[:at] if not word.startswith("-")]
+    for command, reason, names in _BY_OPTION:
+        if command == subcommand and given(flags, names):
+            return "high", (reason,)
+    if subcommand == "push" and any(word.startswith(("+", ":")) for word in rest):
+        return "high", ("overwrites or deletes on the remote",)
+    if subcommand == "checkout" and _takes_files(rest, operands, flags):
+        return "high", (_LOSES,)
+    if subcommand == "clean" and _cleans_all(rest, flags):
+        return "critical", ("deletes all that git does not keep",)
+    if subcommand == "archive" and given(flags, "remote"):
+        return "medium", (NETWORK,)
+    if deep := _DEEP.get((subcommand, "".join(operands[:1]))):
+        risk, reason = deep
+        return risk, (reason,)
+    if subcommand in _GIT and not _keeps_files(subcommand, flags):
+        risk, reason = _GIT[subcommand]
+        return risk, (reason,)
+    if only_looks(("git", *arguments)):
+        return READS
+    return "medium", ("changes the repository",)
+
+
+def given(flags: set[str], names: str) -> bool:
+    """Whether one of some options is given; git takes the beginning of a long one for it."""
+    return any(
+        flag == name or (len(flag) > 1 and len(name) > 1 and name.startswith(flag))
+        for flag in flags
+        for name in names.split()
+    )
+
+
+def _takes_files(words: tuple[str, ...], operands: list[str], flags: set[str]) -> bool:
+    """Whether `git checkout` puts files back: they stand behind a revision, or `--`."""
+    makes = given(flags, "b B t track orphan")
+    return "--" in words or "." in operands or (len(operands) > 1 and not makes)
+
+
+def _keeps_files(subcommand: str, flags: set[str]) -> bool:
+    """Whether options say that only the index changes, or that something is given up."""
+    if subcommand == "restore":
+        return given(flags, "S staged") and not given(flags, "W worktree")
+    if subcommand == "rm":
+        return given(flags, "cached")
+    return subcommand == "rebase" and given(flags, "abort quit")
+
+
+def _cleans_all(words: tuple[str, ...], flags: set[str]) -> bool:
+    """Whether `git clean` deletes whatever was never committed, what is ignored too."""
+    forced = given(flags, "f force") and not given(flags, "n dry-run e exclude")
+    return forced and {"d", "x"} <= flags and all(word.startswith("-") for word in words)

@@ -1,0 +1,120 @@
+"""What git obeys asks in every mode, whatever its folder is called."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.events import Mode
+from amplifier_tui.host.gate.gate import Gate, GateDecision
+from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.text import parse_rule
+
+Decide = Callable[..., GateDecision]
+WHY = "it takes effect on git"
+
+
+@pytest.fixture
+def decide(tmp_path: Path) -> Decide:
+    def decided(tool: str, mode: Mode = "edits", **arguments: Any) -> GateDecision:
+        gate = Gate(tmp_path, RuleBook, mode=mode, sandbox=lambda: "")
+        return gate.decide(tool, arguments, confines=tool == "bash")
+
+    return decided
+
+
+def asks_about_git(decision: GateDecision) -> bool:
+    return (decision.verdict, decision.by_person, decision.reason) == ("ask", True, WHY)
+
+
+def write(decide: Decide, path: str, mode: Mode = "edits") -> GateDecision:
+    return decide("write_file", mode, file_path=path, content="x")
+
+
+@pytest.mark.parametrize("mode", ["edits", "auto"])
+def test_the_file_that_makes_a_folder_a_repository_is_asked_about(
+    decide: Decide, mode: Mode
+) -> None:
+    assert asks_about_git(write(decide, "src/HEAD", mode))
+    for path in ("src/config", "src/objects/a", "src/refs/a", "src/hooks/x", "src/header", "head"):
+        assert write(decide, path, mode).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("config", "commondir", "config.worktree", "hooks/pre-commit", "hooks/lib/a", "info/a"),
+        *("objects/a", "refs/a", "rebase-merge/git-rebase-todo", "modules/a/config"),
+    ],
+)
+def test_what_lies_beside_it_is_asked_about(decide: Decide, tmp_path: Path, path: str) -> None:
+    mirror = tmp_path / "mirror.git"
+    mirror.mkdir()
+    (mirror / "HEAD").symlink_to("nothing")
+    assert asks_about_git(write(decide, f"mirror.git/{path}"))
+    assert write(decide, "mirror.git/main.py").verdict == "allow"
+    assert decide("read_file", file_path=f"mirror.git/{path}").verdict == "allow"
+    (tmp_path / "plain").symlink_to(mirror)
+    assert asks_about_git(write(decide, f"plain/{path}"))
+
+
+def test_patches_renames_and_commands_count_as_well(decide: Decide, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x\n")
+    moved = "*** Begin Patch\n*** Update File: a\n*** Move to: src/HEAD\n@@\n-x\n+y\n*** End Patch"
+    assert asks_about_git(decide("apply_patch", patch=moved))
+    assert asks_about_git(decide("move_file", "auto", source="a", destination="src/HEAD"))
+    for command in ("mv a src/HEAD", "echo x > src/HEAD", "cp a src/HEAD", "echo x | tee src/HEAD"):
+        assert asks_about_git(decide("bash", "auto", command=command))
+    for command in ("git diff HEAD", "git reset HEAD a", "git show HEAD:a", "cat src/HEAD"):
+        assert decide("bash", "auto", command=command).verdict == "allow"
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("mode", ["edits", "auto"])
+def test_the_folder_that_a_repository_names_for_hooks_is_asked_about(
+    decide: Decide, tmp_path: Path, mode: Mode
+) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "config", "core.hooksPath", "tools/hooks")
+    for path in ("tools/hooks/pre-commit", "tools/hooks/lib/a.py"):
+        assert asks_about_git(write(decide, path, mode))
+    assert write(decide, "tools/a.py", mode).verdict == "allow"
+    assert asks_about_git(decide("bash", mode, command="cp a tools/hooks/pre-push"))
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "tools" / "hooks").symlink_to("../scripts")
+    assert asks_about_git(write(decide, "scripts/pre-commit", mode))
+
+
+def test_it_is_asked_about_from_a_folder_of_the_checkout_and_in_a_submodule(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "init", "-q", "tools/sub")
+    git(tmp_path, "config", "core.hooksPath", "tools/sub/made")
+    workspace = tmp_path / "tools"
+    for path, goes in (("sub/made/x", False), ("made/x", True)):
+        call = {"file_path": path, "content": "x"}
+        decision = Gate(workspace, RuleBook, mode="edits").decide("write_file", call)
+        assert (decision.verdict == "allow") == goes, decision.reason
+
+
+def test_hooks_beside_all_other_files_are_asked_about_by_their_names(
+    decide: Decide, tmp_path: Path
+) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "config", "core.hooksPath", ".")
+    assert asks_about_git(write(decide, "pre-commit"))
+    assert write(decide, "main.py").verdict == "allow"
+
+
+def test_a_rule_for_a_program_covers_no_file_in_the_folder_of_hooks(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "config", "core.hooksPath", "made")
+    book = RuleBook([parse_rule("bash(mytool *)", "allow")])
+    gate = Gate(tmp_path, lambda: book)
+    for operand, verdict in (("made/pre-commit", "ask"), ("other/pre-commit", "allow")):
+        assert gate.decide("bash", {"command": f"mytool {operand}"}).verdict == verdict
