@@ -318,6 +318,7 @@ class WorktreeCard:
         changes: Files that are changed or new and not committed.
         commits: Those that no other branch has.
         ignored: Files that git ignores, and that go when the worktree is removed.
+        found: It was asked for by its name, and was there already.
     """
 
     path: str
@@ -327,6 +328,7 @@ class WorktreeCard:
     changes: int = 0
     commits: int = 0
     ignored: int = 0
+    found: bool = False
 
     @property
     def work(self) -> str:

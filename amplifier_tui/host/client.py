@@ -85,7 +85,10 @@ class SessionClient(
         """
 
     def open_again(self) -> None:
-        """Open what was asked for last and could not be opened; only while no session is open."""
+        """Open anew what was asked for last; only while no session is open.
+
+        It could not be opened, or is being opened, which is given up.
+        """
 
     def switch_bundle(self, name: str, *, carry: bool = True) -> None:
         """Open another bundle in a new session; `carry` takes the conversation along.

@@ -4,12 +4,16 @@ import asyncio
 import traceback
 from collections.abc import Iterable
 from dataclasses import replace
+from socket import gaierror
 from typing import Final
+from urllib.error import URLError
 
-from amplifier_tui.base.text import shortened
-from amplifier_tui.foundation.exceptions import BundleError, TrustCancelledError
+from amplifier_tui.base.commands.as_typed import as_typed
+from amplifier_tui.base.config import SettingsError
+from amplifier_tui.base.text import shortened, with_remedy
+from amplifier_tui.foundation.exceptions import BundleError, TrustCancelledError, refusal_in
 from amplifier_tui.foundation.settings.settings import SettingsFileError
-from amplifier_tui.host.events import Failed
+from amplifier_tui.host.events import Failed, Level, Notice
 from amplifier_tui.host.gate.calls.guarded import module_of_code
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.sessions import (
@@ -31,6 +35,7 @@ from amplifier_tui.kernel.mounting.errors import (
 MESSAGE_LIMIT: Final = 2_000
 
 
+_NO_SERVER: Final = "Check that the server runs and can be reached, then try again."
 # Kind and remedy; the first class that fits counts, so subclasses come before their bases.
 _TURN: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
     (
@@ -82,18 +87,19 @@ _TURN: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
     (
         llm.InvalidRequestError,
         "invalid_request",
-        "The details say what the provider refused; see the event log.",
+        "Change what the provider refuses, or use another model.",
     ),
     (llm.LLMError, "provider", "Try again, or use another provider."),
     (asyncio.CancelledError, "aborted", "A module cancelled the turn; try again."),
     (TimeoutError, "timeout", "Try again; something took too long."),
+    *((error, "network", _NO_SERVER) for error in (ConnectionError, gaierror, URLError)),
     (OSError, "system", "Check the file or device it names, then try again."),
 )
 _OPENING: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
     (TrustCancelledError, "cancelled", "Opened again it asks once more."),
     (SettingsFileError, "settings", "Correct the file, then try again."),
     (BundleError, "bundle", "Correct the bundle, or choose another one."),
-    (SessionBusyError, "busy", "Close it in the other window, or start a new session."),
+    (SessionBusyError, "busy", "Or start a new session."),
     (SessionExistsError, "session_exists", "Resume it, or take another id."),
     (
         SessionNotFoundError,
@@ -106,6 +112,10 @@ _OPENING: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
 )
 
 
+_ENGINE: Final = "amplifier_tui.host.door.engine"
+"""Runs the loop, and so whatever ends it."""
+_OWN: Final = "The session goes on. If it happens again, report it with the program's log."
+_LIBRARY: Final = "A library that a module uses raised it."
 _SECTION: Final = "the bundle's session section"
 _ANYONES: Final = (ValueError, WrongAnswerError)
 """What a bundle's configuration may be the cause of, or the code of a module."""
@@ -151,6 +161,9 @@ def turn_failure(
     words, remedy = _with_remedy(error, remedy)
     if kind == "internal" and (fault := _fault(error)) is not None:
         module, words, remedy = fault
+    elif isinstance(error, OSError) and (found := _fault_place(error)) is not None:
+        module, place = found
+        words, remedy = _failed_words(module, error), f"{remedy} It failed at {place}."
     wait = getattr(error, "retry_after", None)
     return replace(
         _failed(error, stamp, redactor, kind, words, remedy),
@@ -187,6 +200,22 @@ def internal_failure(error: BaseException, what: str, stamp: Stamp, redactor: Re
     return _failed(error, stamp, redactor, "internal", message, remedy)
 
 
+def stray_failure(error: BaseException, stamp: Stamp, redactor: Redactor) -> Notice:
+    """Return what to say of an exception of a background task: nothing waits for one, or fails.
+
+    What a module started may be all of a library: no code of a module is in its traceback.
+    """
+    fault = _fault(error)
+    is_own = fault is None and _is_own(error)
+    # Without a traceback it may be anyone's.
+    whose = _OWN if is_own else _LIBRARY if error.__traceback__ is not None else ""
+    module, _, remedy = fault or ("", "", whose)
+    words = shortened(f"A background task failed: {named_text(error)}", MESSAGE_LIMIT)
+    text = redactor.text(with_remedy(words, remedy))
+    level: Level = "error" if is_own else "warning"
+    return Notice(**stamp, level=level, text=text, source=module, module=module)
+
+
 def _failed(
     error: BaseException, stamp: Stamp, redactor: Redactor, kind: str, message: str, remedy: str
 ) -> Failed:
@@ -200,7 +229,7 @@ def no_provider_remedy(missing: tuple[str, ...]) -> str:
     """Return what to do when no provider is mounted."""
     if missing:
         names = " or ".join(missing)
-        return f"Set {names} in the environment or in keys.env, or open the demo bundle."
+        return f"Set {names}, run {as_typed('amplifier-tui init')}, or open the demo bundle."
     return "Add a provider to the bundle or the settings, or open the demo bundle."
 
 
@@ -220,9 +249,15 @@ def _fault(error: BaseException) -> tuple[str, str, str] | None:
     if found is None:
         return None
     module, place = found
-    words = shortened(f"{module} failed: {named_text(error)}", MESSAGE_LIMIT)
-    remedy = f"Its code is wrong at {place}. Correct it there, or go on without {module}."
-    return module, words, remedy
+    # What holds the conversation is not reloaded, and no session goes on without it.
+    is_context = module.startswith("context-")
+    again = "open the bundle anew" if is_context else f"reload {module}, or go on without it"
+    remedy = f"Its code is wrong at {place}. Correct it there and {again}."
+    return module, _failed_words(module, error), remedy
+
+
+def _failed_words(module: str, error: BaseException) -> str:
+    return shortened(f"{module} failed: {named_text(error)}", MESSAGE_LIMIT)
 
 
 def _fault_place(error: BaseException) -> tuple[str, str] | None:
@@ -231,17 +266,35 @@ def _fault_place(error: BaseException) -> tuple[str, str] | None:
         return (module_id, error.place) if module_id else None
     found = None
     for frame, line in traceback.walk_tb(error.__traceback__):
-        module_id = module_of_code(str(frame.f_globals.get("__name__") or ""))
+        name = str(frame.f_globals.get("__name__") or "")
+        module_id = module_of_code(name)
         if module_id and not module_id.startswith("-"):
             found = module_id, f"{frame.f_code.co_filename}:{line}"
+        elif isinstance(error, OSError) and name.startswith("amplifier_tui."):
+            # No code is wrong where the disk is full that the program writes to for a module.
+            found = None
     return found
 
 
+def _is_own(error: BaseException) -> bool:
+    """Whether the program's own code raised an error, or waited for what did."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    names = {str(frame.f_globals.get("__name__") or "") for frame in frames} - {_ENGINE}
+    return any(
+        name.startswith("amplifier_tui.") and not name.startswith("amplifier_tui.modules.")
+        for name in names
+    )
+
+
 def _opening_kind(error: BaseException) -> tuple[str, str]:
+    if (refusal := refusal_in(error)) is not None:
+        return "untrusted", refusal.remedy
     for cls, kind, remedy in _OPENING:
         if isinstance(error, cls):
             return kind, remedy
     if isinstance(error, RuntimeError) and "Cannot initialize without" in str(error):
+        if isinstance(error.__cause__, SettingsError):
+            return "bundle", "The session cannot run without it: correct the setting."
         missing = isinstance(error.__cause__, ModuleNotFoundError)
         what = "" if missing else "the module, or name another in "
         return "bundle", f"The session cannot run without it: correct {what}{_SECTION}."
@@ -253,9 +306,10 @@ def _words(error: BaseException) -> str:
 
 
 def _with_remedy(error: BaseException, remedy: str) -> tuple[str, str]:
-    """Return what happened and what to do: the error's `remedy`, which ends its words, or ours."""
+    """Return what happened and what to do: the error's `remedy` or ours.
+
+    It may end the words, which are without it then.
+    """
     own = getattr(error, "remedy", "")
-    words = _words(error)
-    if not (isinstance(own, str) and own):
-        return words, remedy
-    return words.removesuffix(own).rstrip(), own[:MESSAGE_LIMIT]
+    remedy = own if isinstance(own, str) and own else remedy
+    return _words(error).removesuffix(remedy).rstrip(), remedy[:MESSAGE_LIMIT]

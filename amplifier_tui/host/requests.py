@@ -61,6 +61,8 @@ class OpenRequest:
         mcp_servers: Further MCP servers by name, each as `tool-mcp` takes it: the user's own.
         limit: What may be used before the user is asked; None for what the settings say.
         max_requests: How many requests of the conversation, and of sub-agents, are sent at most.
+        waits_for_servers: The first prompt waits for MCP servers of which nothing is known yet for
+            as long as they may take to start; else for a few seconds.
         shows_busy: A session that another window has open is shown and followed, read-only:
             `SessionHeld`; else it fails to open. `last` passes over it while there is another.
         restores_queue: Prompts that waited when the session was left wait again, until the user's
@@ -83,6 +85,7 @@ class OpenRequest:
     session_id: str = ""
     appended: str = ""
     mcp_servers: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    waits_for_servers: bool = False
     shows_busy: bool = False
     restores_queue: bool = True
     playback: SessionPlayback | None = None

@@ -56,6 +56,8 @@ class RewindPreview:
         files: Those that change, or would if nothing were in the way.
         unseen: What else may have changed and stays as it is, a sentence each.
         problem: Why files can't be put back at all; empty where they can.
+        git: What of the repository stays as it is, and what to do; empty where it stands as then.
+        elsewhere: Another branch is checked out than then: its files would be overwritten.
     """
 
     turn: int
@@ -64,3 +66,5 @@ class RewindPreview:
     files: tuple[RewindFile, ...] = ()
     unseen: tuple[str, ...] = ()
     problem: str = ""
+    git: str = ""
+    elsewhere: bool = False

@@ -1,11 +1,25 @@
 import asyncio
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from socket import gaierror
+from typing import Any
+from urllib.error import URLError
 
 import pytest
 
-from amplifier_tui.foundation.exceptions import BundleLoadError
-from amplifier_tui.host.failures import internal_failure, opening_failure, turn_failure
+from amplifier_tui.base.config import SettingProblem, SettingsError
+from amplifier_tui.base.jsonl import append_rows
+from amplifier_tui.foundation.exceptions import (
+    BundleDependencyError,
+    BundleLoadError,
+    TrustRefusedError,
+)
+from amplifier_tui.host.failures import (
+    internal_failure,
+    opening_failure,
+    stray_failure,
+    turn_failure,
+)
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.kernel import llm_errors
@@ -34,6 +48,9 @@ STAMP: Stamp = {"session_id": "s", "agent": "main", "at": 1.0}
         (RuntimeError("No providers mounted: add one"), "no_provider", False),
         (asyncio.CancelledError(), "aborted", True),
         (TimeoutError(), "timeout", True),
+        (ConnectionRefusedError("no"), "network", True),
+        (gaierror("no"), "network", True),
+        (URLError("no"), "network", True),
         (OSError("no"), "system", True),
         (KeyError("x"), "internal", True),
     ],
@@ -48,18 +65,58 @@ def test_every_exception_says_what_to_do(error: BaseException, kind: str, retrya
     assert failed.missing == named.get(kind, ())
 
 
-def test_the_bug_of_a_module_names_it_and_its_line(tmp_path: Path) -> None:
-    code = tmp_path / "amplifier_module_provider_parrot.py"
-    code.write_text("def complete(request):\n    return request['squawk']\n")
+def parrot_of(folder: Path, body: str) -> tuple[Any, Path]:
+    """Return a provider's Python module whose second line is this, and its file."""
+    code = folder / "amplifier_module_provider_parrot.py"
+    code.write_text(f"def complete(request):\n    {body}\n")
     spec = spec_from_file_location(code.stem, code)
     assert spec is not None and spec.loader is not None
     parrot = module_from_spec(spec)
     spec.loader.exec_module(parrot)
+    return parrot, code
+
+
+def test_the_bug_of_a_module_names_it_and_its_line(tmp_path: Path) -> None:
+    parrot, code = parrot_of(tmp_path, "return request['squawk']")
     with pytest.raises(KeyError) as caught:
         parrot.complete({})
     failed = turn_failure(caught.value, STAMP, Redactor({}))
     assert failed.message == "provider-parrot failed: KeyError: 'squawk'"
     assert failed.remedy.startswith(f"Its code is wrong at {code}:2.")
+    assert "reload provider-parrot" in failed.remedy
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "remedy"),
+    [
+        ("raise ConnectionRefusedError('no one')", "no one", "Check that the server runs"),
+        ("import urllib.error as e; raise e.URLError('no')", "no", "Check that the server runs"),
+        ("open('/no/cracker')", "'/no/cracker'", "Check the file or device it names"),
+    ],
+)
+def test_what_a_module_can_not_reach_names_it_and_its_line(
+    tmp_path: Path, body: str, words: str, remedy: str
+) -> None:
+    parrot, code = parrot_of(tmp_path, body)
+    with pytest.raises(OSError) as caught:
+        parrot.complete({})
+    failed = turn_failure(caught.value, STAMP, Redactor({}))
+    assert failed.module == "provider-parrot" and words in failed.message
+    assert failed.message.startswith(f"provider-parrot failed: {type(caught.value).__name__}: ")
+    assert failed.remedy.startswith(remedy)
+    assert failed.remedy.endswith(f"then try again. It failed at {code}:2.")
+
+
+def test_what_the_program_can_not_write_for_a_module_is_not_the_modules_failure(
+    tmp_path: Path,
+) -> None:
+    parrot, _ = parrot_of(tmp_path, "request()")
+    with pytest.raises(OSError) as caught:
+        parrot.complete(lambda: append_rows(tmp_path, [{"squawk": 1}]))
+    failed = turn_failure(caught.value, STAMP, Redactor({}))
+    assert (
+        not failed.module and failed.remedy == "Check the file or device it names, then try again."
+    )
 
 
 def test_what_the_server_asked_to_wait_is_passed_on() -> None:
@@ -91,6 +148,12 @@ def test_a_bundle_error_keeps_its_place_and_its_remedy() -> None:
     )
 
 
+def test_a_request_that_the_provider_refuses_sends_nobody_to_a_traceback() -> None:
+    failed = turn_failure(llm_errors.InvalidRequestError("No such field"), STAMP, Redactor({}))
+    assert failed.message == "No such field" and "details" not in failed.remedy
+    assert failed.remedy.endswith("or use another model.")
+
+
 def test_an_internal_failure_says_what_was_being_done() -> None:
     failed = internal_failure(ValueError("bad"), "open a session", STAMP, Redactor({}))
     assert failed.kind == "internal" and failed.message == "Could not open a session: bad"
@@ -117,3 +180,34 @@ def test_a_needed_module_that_was_found_is_what_is_to_be_corrected(missing: bool
     failed = opening_failure(error, STAMP, Redactor({}))
     assert ("correct the module" in failed.remedy) != missing
     assert failed.remedy.endswith("the bundle's session section.")
+
+
+def test_a_setting_of_a_needed_module_is_what_is_to_be_corrected() -> None:
+    error = RuntimeError("Cannot initialize without context manager: `target` must be a number")
+    error.__cause__ = SettingsError([SettingProblem("target", "`target` must be a number")])
+    failed = opening_failure(error, STAMP, Redactor({}))
+    assert failed.remedy == "The session cannot run without it: correct the setting."
+
+
+def test_a_failure_that_is_its_own_cause_is_told_as_any_other() -> None:
+    error = RuntimeError("bad rows")
+    error.__cause__ = error
+    failed = opening_failure(error, STAMP, Redactor({}))
+    assert (failed.kind, failed.message) == ("internal", "bad rows")
+
+
+def test_what_helps_where_trust_was_refused_is_said_once_whatever_needed_it() -> None:
+    error = BundleDependencyError("Cannot include x: Not allowed to fetch x.\nAllow it.")
+    error.__cause__ = TrustRefusedError("Not allowed to fetch x", remedy="Allow it.")
+    failed = opening_failure(error, STAMP, Redactor({}))
+    assert (failed.kind, failed.message, failed.remedy) == (
+        "untrusted",
+        "Cannot include x: Not allowed to fetch x.",
+        "Allow it.",
+    )
+
+
+def test_what_a_background_task_raised_without_a_traceback_is_blamed_on_nobody() -> None:
+    notice = stray_failure(ValueError("lost"), STAMP, Redactor({}))
+    assert (notice.level, notice.module) == ("warning", "")
+    assert notice.text == "A background task failed: ValueError: lost"

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 
 from amplifier_tui.base.files import MOST_BYTES, read_regular
 from amplifier_tui.base.jsonl import decode_row, encode_row
+from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
 from amplifier_tui.host.events import ApprovalOutcome, Mode, Scope
 
 VERSION: Final = 1
@@ -129,7 +130,11 @@ class TapedSide(CassettePart):
 
 
 class TapedDecision(CassettePart):
-    """Who allowed or refused a call."""
+    """Who allowed or refused what was asked about.
+
+    Attributes:
+        order: Which of the user's decisions about calls it was; 0 for all others.
+    """
 
     outcome: ApprovalOutcome
     by: Word = "user"
@@ -138,6 +143,7 @@ class TapedDecision(CassettePart):
     scope: Scope = "once"
     reason: str = ""
     changed_to: dict[str, Any] | None = None
+    order: int = 0
 
 
 class TapedCall(CassettePart):
@@ -164,13 +170,42 @@ class TapedCall(CassettePart):
     files: dict[str, str] = {}
     seconds: float = 0.0
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether something was stopped while it ran; it may have a part of a result."""
+        if self.error is not None:
+            return self.error.type == "interrupted"
+        given = (self.result or {}).get("error")
+        return isinstance(given, dict) and given.get("message") == INTERRUPTED
+
+    @property
+    def ended(self) -> bool:
+        """Whether it came to an end of its own, be it that it was denied."""
+        if self.interrupted or (self.error is not None and self.error.type == "stopped"):
+            return False
+        return self.error is not None or self.result is not None
+
 
 class TapedHook(CassettePart):
-    """What hooks did at an event: verdict by name. The id is place and event."""
+    """What hooks did at an event: verdict by name. The id is place and event.
+
+    Attributes:
+        asker: Whose question was put to the user: its module, or its name where it is of none.
+        decision: What came of that.
+    """
 
     kind: Literal["hook"] = "hook"
     id: Id
     hooks: dict[str, str]
+    asker: Word = ""
+    decision: TapedDecision | None = None
+
+    @property
+    def during(self) -> tuple[str, str]:
+        """What ran then, the turn or the call of the agent, and the event."""
+        place, _, event = self.id.partition(" ")
+        run = place.rpartition("/")[0] or place.partition(".")[0]
+        return run, event.partition("#")[0]
 
 
 class TapedAgent(CassettePart):
@@ -199,6 +234,17 @@ class TapedEnd(CassettePart):
     status: Word = ""
     text: str = ""
     seconds: float = 0.0
+
+
+class TapedStop(CassettePart):
+    """A turn or an agent was stopped in stages: it went no further than what the id names.
+
+    That is an answer whose calls did not run, or the last call of those that did. Before the first
+    answer it is the one with the number 0.
+    """
+
+    kind: Literal["stop"] = "stop"
+    id: Id
 
 
 class TapedSystem(CassettePart):
@@ -261,6 +307,7 @@ TapedRow = Annotated[
     | TapedAgent
     | TapedCompaction
     | TapedEnd
+    | TapedStop
     | TapedSystem
     | TapedTools
     | TapedRequest

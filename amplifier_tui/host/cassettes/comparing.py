@@ -10,11 +10,13 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedAnswer,
     TapedCall,
     TapedCompaction,
+    TapedDecision,
     TapedEnd,
     TapedFiles,
     TapedHook,
     TapedModules,
     TapedRequest,
+    TapedStop,
 )
 from amplifier_tui.host.cassettes.difference import (
     NONE,
@@ -101,6 +103,9 @@ class _Comparison:
                 yield from self._call(place, old, new)
             case TapedHook():
                 yield from _mapping(place, "hooks", old, new, "hooks")
+                before, after = (_who(each.decision) if each else "" for each in (old, new))
+                if before and after and before != after:
+                    yield CassetteDifference(place, "decision", before, after)
             case TapedAgent():
                 yield from _fields(place, old, new, ("name", "instruction", "status"), "agent")
             case TapedCompaction():
@@ -109,6 +114,9 @@ class _Comparison:
                     yield CassetteDifference(place, "compaction", before, after)
             case TapedEnd():
                 yield from _fields(place, old, new, ("status", "text"), "end")
+            case TapedStop() if old is None or new is None:
+                pair = (f"after {row.id}", NONE) if new is None else (NONE, f"after {row.id}")
+                yield CassetteDifference(place, "stop", *pair)
             case TapedRequest() if old is not None and new is not None:
                 yield from self._request(place, old, new)
 
@@ -121,8 +129,12 @@ class _Comparison:
         yield from _fields(place, old, new, ("tool", "arguments"), "")
         if old.became != new.became:
             yield difference_of(place, "arguments after hooks", old.became, new.became)
-        yield from _mapping(place, "hooks", old, new, "hooks")
         before, after = _verdict(old), _verdict(new)
+        ruled = old.decision is not None and old.decision.by == "rule" and before == after
+        for hooks in _mapping(place, "hooks", old, new, "hooks"):
+            # Whether a call came up just before its rule was made is a matter of time.
+            if not (ruled and hooks.before.startswith("gate ")):
+                yield hooks
         if before and after and not _agree(before, after):
             yield CassetteDifference(place, "decision", before, after)
         if (old.result is None) != (new.result is None):
@@ -285,6 +297,12 @@ def _verdict(call: TapedCall) -> str:
         return ""
     if taped is None:
         return _BY_A_HOOK if fault == "denied" else "goes"
+    return _who(taped)
+
+
+def _who(taped: TapedDecision | None) -> str:
+    if taped is None:
+        return ""
     return " ".join(
         part for part in (taped.outcome, "by", taped.by, taped.rule, taped.mode or "") if part
     )

@@ -1,8 +1,10 @@
 """Holding the conversation of a cassette once more."""
 
 import json
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
@@ -19,15 +21,21 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedAgent,
     TapedCall,
     TapedCompaction,
+    TapedDecision,
     TapedEnd,
     TapedFiles,
+    TapedHook,
     TapedModules,
     TapedPrompt,
     TapedSide,
+    TapedSystem,
+    TapedTools,
 )
+from amplifier_tui.host.cassettes.deciding import DecisionOrder
 from amplifier_tui.host.cassettes.names import texts_changed
 from amplifier_tui.host.cassettes.playing import Playback, ToolsFrom
 from amplifier_tui.host.cassettes.recording import SessionRecorder
+from amplifier_tui.host.cassettes.stops import BESIDE
 from amplifier_tui.host.client import (
     Decision,
     OpenRequest,
@@ -57,11 +65,9 @@ from amplifier_tui.host.redaction import Redactor
 PATIENCE: Final = 600.0
 """Seconds a turn may take."""
 _CLOSING: Final = 10.0
-_BESIDE: Final = 10.0
-"""Seconds a stop waits for calls that ended before it; today's loop may not begin them."""
-_NOT_ENDED: Final = frozenset({"stopped", "interrupted"})
 _ANSWERED: Final = ("user", "nobody")
-_UNDECIDED: Final = "The cassette holds no decision about this call"
+_NAMED: Final = (TapedSystem, TapedTools)
+_UNDECIDED: Final = "The cassette holds no decision about this"
 
 
 class ReplayError(Exception):
@@ -93,12 +99,14 @@ class Replayed:
     Attributes:
         cassette: The conversation as it went now.
         missed: What was asked of the cassette that it does not hold.
+        incomplete: The turns that asked for an answer that it does not hold.
         refused: What a project or a stranger brings that nobody trusts.
         seconds: What it took.
     """
 
     cassette: Cassette
     missed: list[str] = field(default_factory=list)
+    incomplete: frozenset[str] = frozenset()
     refused: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -129,38 +137,72 @@ def play(cassette: Cassette, order: ReplayOrder, client: SessionClient) -> Repla
         return Replayed(
             found.model_copy(update={"rows": tuple(rows)}),
             playback.missed,
+            frozenset(playback.incomplete),
             run.refused,
             monotonic() - began,
         )
 
 
-def baseline(was: Cassette, now: Cassette) -> Cassette:
+def baseline(was: Cassette, replayed: Replayed) -> Cassette:
     """Return a cassette that expects what came of playing it.
 
     What only the recorded session can know stays: results, changed files, times, what was decided
-    and what was said on the side; and what real tools left, where they did not run now.
+    and what was said on the side; and what real tools left, where they did not run now. A turn that
+    asked for an answer the cassette does not hold stays as it was: how it went on nobody knows.
     """
+    now, incomplete = replayed.cassette, replayed.incomplete
     calls = {each.id: each for each in was.of(TapedCall)}
+    hooks = {each.id: each for each in was.of(TapedHook)}
     seconds = {each.id: each.seconds for each in was.of(TapedEnd)}
     rows: list[Any] = []
-    for row in now.rows:
-        if isinstance(row, TapedEnd):
+    for row in _with_turns_of(was, now, incomplete):
+        if _turn_of(row) in incomplete:
+            rows.append(row)
+        elif isinstance(row, TapedEnd):
             rows.append(row.model_copy(update={"seconds": seconds.get(row.id, row.seconds)}))
         elif isinstance(row, TapedCall) and row.id in calls:
             rows.append(_kept(calls[row.id], row))
+        elif isinstance(row, TapedHook) and row.id in hooks:
+            rows.append(row.model_copy(update=_decision(hooks[row.id], row)))
         elif not isinstance(row, TapedSide):
             rows.append(row)
     files = () if any(now.of(TapedFiles)) else was.of(TapedFiles)
     return was.model_copy(update={"rows": (*rows, *was.of(TapedSide), *files)})
 
 
+def _with_turns_of(was: Cassette, now: Cassette, turns: Set[str]) -> Iterator[Any]:
+    """Yield the rows of now, but some turns, and what their requests name, from what was."""
+    known = {(row.kind, row.id) for row in now.rows}
+    if turns:
+        named = (row for row in was.rows if isinstance(row, _NAMED))
+        yield from (row for row in named if (row.kind, row.id) not in known)
+    left = set(turns)
+    for row in now.rows:
+        turn = _turn_of(row)
+        if turn not in turns:
+            yield row
+        elif turn in left:
+            left.remove(turn)
+            yield from (each for each in was.rows if _turn_of(each) == turn)
+
+
+def _turn_of(row: Any) -> str:
+    """Return the number of the turn that a row is of; empty for those of the session."""
+    of_session = isinstance(row, (*_NAMED, TapedModules, TapedFiles, TapedSide))
+    return "" if of_session else re.split(r"\D", row.id, maxsplit=1)[0]
+
+
 def _kept(was: TapedCall, now: TapedCall) -> TapedCall:
     kept: dict[str, Any] = {"files": was.files, "seconds": was.seconds}
     if (was.result is None) == (now.result is None):
         kept |= {"result": was.result, "error": was.error}
-    if was.decision is not None and now.decision is not None and now.decision.by in _ANSWERED:
-        kept["decision"] = was.decision
-    return now.model_copy(update=kept)
+    return now.model_copy(update=kept | _decision(was, now))
+
+
+def _decision(was: TapedCall | TapedHook, now: TapedCall | TapedHook) -> dict[str, Any]:
+    """Return the decision that stays, under its name, if one does."""
+    answered = now.decision is not None and now.decision.by in _ANSWERED
+    return {"decision": was.decision} if was.decision is not None and answered else {}
 
 
 class _Conversation:
@@ -174,6 +216,11 @@ class _Conversation:
         self._client = client
         self._playback = playback
         self._calls: dict[str, TapedCall] = {each.id: each for each in cassette.of(TapedCall)}
+        self._questions: dict[tuple[str, str, str], deque[TapedDecision]] = defaultdict(deque)
+        """What was decided outside of calls: by what ran, the event and who asked."""
+        for each in cassette.of(TapedHook):
+            if each.decision is not None:
+                self._questions[*each.during, each.asker].append(each.decision)
         self._news = threading.Event()
         self._waiting: list[HostEvent] = []
         self.modules: dict[str, str] = {}
@@ -181,11 +228,14 @@ class _Conversation:
         self.failure = ""
         self._changed: set[str] = set()
         self._agents: dict[str, str] = {each.id: each.name for each in cassette.of(TapedAgent)}
+        self._order_of = DecisionOrder(cassette)
+        self._decided: set[str] = set()
         self._ended: set[str] = set()
-        self._stops: list[tuple[ApprovalRequested, set[str], float]] = []
-        """Questions at which to stop, after which calls have ended, and until when to wait."""
+        self._held: list[tuple[ApprovalRequested, TapedDecision, Callable[[], bool], float]] = []
+        """Questions whose decision is not due: what it is, when it is due, and how long to wait."""
         playback.steer = client.steer
         playback.interrupt = lambda: client.interrupt(True)
+        playback.stop_agent = lambda lane: client.stop_agent(lane, True)
 
     @contextmanager
     def closing(self) -> Iterator[None]:
@@ -225,7 +275,7 @@ class _Conversation:
 
     def _turn(self, turn: int, prompt: TapedPrompt) -> None:
         self._playback.turn = turn
-        self._stops.clear()
+        self._held.clear()
         if prompt.text:
             text = self._playback.names.put_in(prompt.text)
             self._client.submit(text, self._playback.attachments(prompt.attachments))
@@ -253,10 +303,10 @@ class _Conversation:
                 self._take(event, what)
                 if over(event):
                     return
-            self._stop_where_due()
+            self._decide_where_due()
             self._news.clear()
             self._waiting += self._client.drain()
-            first = min((deadline, *(until for _, _, until in self._stops)))
+            first = min((deadline, *(until for *_, until in self._held)))
             come = self._waiting or self._news.wait(max(0.0, first - monotonic()))
             if not come and monotonic() >= deadline:
                 raise ReplayError(f"It did not {what} within {PATIENCE:g} s")
@@ -289,10 +339,14 @@ class _Conversation:
 
     def _decide(self, asked: ApprovalRequested) -> None:
         """Decide as the cassette does, for no longer than the session."""
-        call = self._calls.get(asked.call_id)
-        taped = call.decision if call is not None else None
+        taped = self._taped(asked)
         if taped is not None and taped.by == "timeout":
             self._client.decide(asked.request_id, Decision(allow=False, expired=True))
+            return
+        if taped is not None and not self._order_of.rule_makers(asked.call_id) <= self._ended:
+            # The rule answers it; where none is made now, nothing that the cassette holds does, as
+            # where the gate asks though it is made.
+            self._hold(asked, taped, lambda: False)
             return
         if taped is None or taped.by not in (*_ANSWERED, "stop"):
             self._client.decide(asked.request_id, Decision(allow=False, reason=_UNDECIDED))
@@ -306,8 +360,17 @@ class _Conversation:
                 return
             self._playback.missed.append(f"call {asked.call_id}: {problem}")
         if taped.by == "stop":
-            self._stops.append((asked, self._beside(asked.call_id), monotonic() + _BESIDE))
+            beside = self._playback.stops.beside(asked.call_id)
+            self._hold(asked, taped, lambda: beside <= self._ended)
             return
+        before = self._order_of.before(asked.call_id)
+        if before <= self._decided | self._ended:
+            self._answer(asked, taped)
+        else:
+            self._hold(asked, taped, lambda: before <= self._decided | self._ended)
+
+    def _answer(self, asked: ApprovalRequested, taped: TapedDecision) -> None:
+        self._decided.add(asked.call_id)
         self._client.decide(
             asked.request_id,
             Decision(
@@ -318,33 +381,39 @@ class _Conversation:
             ),
         )
 
-    def _beside(self, call: str) -> set[str]:
-        """Return the calls of the same answer that had ended when it was stopped."""
-        answer = call.rpartition(".")[0]
-        return {
-            each.id
-            for each in self._calls.values()
-            if each.id.rpartition(".")[0] == answer
-            and (each.error.type not in _NOT_ENDED if each.error else each.result is not None)
-        }
+    def _taped(self, asked: ApprovalRequested) -> TapedDecision | None:
+        """Return what was decided about a call, or about the question of a hook outside of one."""
+        if asked.tool:
+            call = self._calls.get(asked.call_id)
+            return call.decision if call is not None else None
+        left = self._questions[self._playback.run(asked.agent), asked.event, asked.asker]
+        return left.popleft() if left else None
 
-    def _stop_where_due(self) -> None:
-        """Stop at the questions at which the user did, once what ran beside them has ended."""
-        for stop in tuple(self._stops):
-            asked, beside, until = stop
-            if not beside <= self._ended and monotonic() < until:
+    def _hold(
+        self, asked: ApprovalRequested, taped: TapedDecision, due: Callable[[], bool]
+    ) -> None:
+        self._held.append((asked, taped, due, monotonic() + BESIDE))
+
+    def _decide_where_due(self) -> None:
+        """Decide, or stop, where what came before it then has come, or does not in time."""
+        for held in tuple(self._held):
+            asked, taped, due, until = held
+            if not due() and monotonic() < until:
                 continue
-            self._stops.remove(stop)
-            if self._is_alone(self._calls[asked.call_id]):
+            self._held.remove(held)
+            if taped.by == "rule":
+                self._client.decide(asked.request_id, Decision(allow=False, reason=_UNDECIDED))
+            elif taped.by != "stop":
+                self._answer(asked, taped)
+            elif self._is_alone(asked, taped):
                 self._client.stop_agent(asked.agent)
             else:
                 self._client.interrupt()
 
-    def _is_alone(self, call: TapedCall) -> bool:
-        """Whether the agent that made a call was stopped, and not the turn."""
-        name = self._agents.get(call.id.rpartition("/")[0])
-        decision = call.decision
-        return bool(name and decision and decision.reason == f"{name} was stopped")
+    def _is_alone(self, asked: ApprovalRequested, taped: TapedDecision) -> bool:
+        """Whether the agent that asked was stopped, and not the turn."""
+        name = self._agents.get(self._playback.run(asked.agent))
+        return bool(name and taped.reason == f"{name} was stopped")
 
 
 def _is_compacted(event: HostEvent) -> bool:

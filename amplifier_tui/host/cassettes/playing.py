@@ -4,12 +4,14 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.capabilities.mcp import CAPABILITY as MCP_SERVERS
 from amplifier_tui.base.files import images
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.messages.sub_sessions import INTERRUPTED
 from amplifier_tui.base.tool_names import AGENT_TOOLS
 from amplifier_tui.host.cassettes.cassette import (
     Cassette,
@@ -22,6 +24,7 @@ from amplifier_tui.host.cassettes.cassette import (
 from amplifier_tui.host.cassettes.names import RunNames, run_names, texts_changed
 from amplifier_tui.host.cassettes.provider import PlayedProvider
 from amplifier_tui.host.cassettes.requests import RequestNotes, SeenMessage
+from amplifier_tui.host.cassettes.stops import TapedStops
 from amplifier_tui.host.cassettes.workspace import (
     Digests,
     changed_files,
@@ -31,10 +34,12 @@ from amplifier_tui.host.cassettes.workspace import (
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX
 from amplifier_tui.host.stand_in import StandIn
-from amplifier_tui.kernel import llm_errors
+from amplifier_tui.kernel import events, llm_errors
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import current_tool_call_id
+from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.message_models import ChatRequest
-from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.models import ToolResult, interrupted_with
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import Grant, current_grant, granted
 
@@ -80,8 +85,11 @@ class Playback:
         turn: The turn that runs.
         requests: What the requests held.
         missed: What was asked of the cassette that it does not hold.
+        incomplete: The turns that asked for an answer that it does not hold.
         in_copy: Whether it works in a copy of its project, or in what stands for it.
         steer, interrupt: Say something to the running turn, and stop it.
+        stop_agent: Stops the agent of a lane alone.
+        stops: Where something was stopped.
     """
 
     def __init__(
@@ -101,13 +109,16 @@ class Playback:
         self.turn = 0
         self.requests = RequestNotes()
         self.missed: list[str] = []
+        self.incomplete: set[str] = set()
         self.in_copy = False
         self.steer: Callable[[str], object] = lambda _: None
         self.interrupt: Callable[[], object] = lambda: None
+        self.stop_agent: Callable[[str], object] = lambda _: None
         self.names = RunNames({})
         self._providers = cassette.header.providers
         self._answers = {each.id: each for each in cassette.of(TapedAnswer)}
         self._calls = {each.id: each for each in cassette.of(TapedCall)}
+        self.stops = TapedStops(cassette)
         self._steers = {each.id: each.text for each in cassette.of(TapedSteer)}
         self._sides: dict[str, deque[str]] = defaultdict(deque)
         for side in cassette.of(TapedSide):
@@ -171,10 +182,15 @@ class Playback:
             run = f"{call}#{number}" if number > 1 else call
             self.names.agent(lane, run)
             self._lanes[lane] = _PlayedLane(run=f"{run}/", turn=self.turn)
+        session.coordinator.hooks.observe(partial(self._follow, lane, session.coordinator))
         session.config["providers"] = []
         for name, facts in self._providers.items():
             played = PlayedProvider(name, facts, session.coordinator, self, lane)
             await session.coordinator.mount("providers", played, name=name)
+
+    def run(self, lane: str) -> str:
+        """Return what runs in a lane, as ids begin with it: the turn, or the call of the agent."""
+        return str(self.turn) if lane == MAIN_LANE else self._lanes[lane].run.removesuffix("/")
 
     # --- requests --------------------------------------------------------------------------
 
@@ -194,6 +210,7 @@ class Playback:
         found = self._answers.get(name)
         if found is None:
             self.missed.append(name)
+            self.incomplete.add(str(self.turn))
             raise llm_errors.LLMError(
                 f"The cassette holds no answer {name}: the session asks once more than it did",
                 retryable=False,
@@ -223,10 +240,35 @@ class Playback:
         error = self._calls[call].error if call in self._calls else None
         return error.msg if error is not None and error.type == "invalid_arguments" else ""
 
-    async def stopped(self) -> None:
-        """Stop the turn, as it was stopped here; does not return."""
-        self.interrupt()
+    async def stopped(self, name: str) -> None:
+        """Stop the turn, or an agent alone, as it was stopped here; does not return.
+
+        Args:
+            name: The id of the answer or the call that was broken off.
+        """
+        run = await self.stops.due(name)
+        lane = next((each for each in self._lanes if self.run(each) == run), MAIN_LANE)
+        if lane == MAIN_LANE:
+            self.interrupt()
+        else:
+            self.stop_agent(lane)
         await asyncio.Event().wait()
+
+    def _follow(self, lane: str, coordinator: ModuleCoordinator, trace: HookTrace) -> None:
+        """Stop a lane in stages where it was: what runs there now is the last that does."""
+        place = self._lanes[lane]
+        answer = place.last
+        match trace.event:
+            case events.EXECUTION_START:
+                name = answer = f"{self.turn}.0" if lane == MAIN_LANE else f"{place.run}0"
+            case events.PROVIDER_RESPONSE:
+                name = answer
+            case events.TOOL_POST | events.TOOL_ERROR:
+                name = str(trace.data.get("tool_call_id"))
+            case _:
+                return
+        if self.stops.ends_after(name, answer):
+            coordinator.cancellation.request_graceful()
 
     # --- tools -----------------------------------------------------------------------------
 
@@ -243,9 +285,11 @@ class Playback:
             run: Runs the tool. It does where an agent is called, in a real workspace, and where it
                 keeps something for the session alone (`changes_session_only`): hooks read that.
         """
+        call = self._calls.get(current_tool_call_id() or "")
+        if call is not None and self.stops.breaks(call):
+            await self._interrupted(call)
         if name in AGENT_TOOLS and _arguments_of(tool) >= _AGENT_ARGUMENTS:
             return await run()
-        call = self._calls.get(current_tool_call_id() or "")
         if self.tools == "real" and self._may_run(name, tool, arguments):
             terms = current_grant() or Grant("mode")
             # Nobody looks at it: it gets no more than a sandbox gives.
@@ -256,12 +300,21 @@ class Playback:
                 await run()
             return self._result(call.result)
         fault = call.error if call is not None else None
-        if fault is not None and fault.type == "interrupted":
-            await self.stopped()
         if fault is None or fault.type in _NEVER_RAN:
             self.missed.append(f"call {current_tool_call_id()}")
             return ToolResult(success=False, error={"type": "replay", "message": _NO_RESULT})
         raise _fault(name, fault, self.names.put_in(fault.msg))
+
+    async def _interrupted(self, call: TapedCall) -> None:
+        """Stop what was stopped while a call ran, with what had come of it; does not return."""
+        try:
+            await self.stopped(call.id)
+        except asyncio.CancelledError as error:
+            if call.result is None:
+                raise
+            # The loop says anew that it was interrupted.
+            said = str(call.result.get("output")).removesuffix(f"\n[{INTERRUPTED}]")
+            raise interrupted_with(self._result({**call.result, "output": said})) from error
 
     def _result(self, result: Mapping[str, Any]) -> ToolResult:
         fields = texts_changed(result, self.names.put_in)

@@ -43,8 +43,8 @@ class Tape(Protocol):
     def fault_of(self, call: str) -> str:
         """Return what was wrong with the arguments of a call."""
 
-    async def stopped(self) -> None:
-        """Stop the turn."""
+    async def stopped(self, name: str) -> None:
+        """Stop what was stopped at an answer."""
 
 
 class PlayedProvider:
@@ -95,9 +95,9 @@ class PlayedProvider:
             if on_side:
                 text = self._tape.names.put_in(self._tape.side(self._lane))
                 return await self._said(ChatResponse(content=[TextBlock(text=text)]), emitter)
-            _, taped = self._tape.answer(self._lane, request)
+            name, taped = self._tape.answer(self._lane, request)
             if taped.interrupted:
-                await self._tape.stopped()
+                await self._tape.stopped(name)
             if taped.error is not None:
                 raise _error(taped.error, self.name)
             response = await self._said(self._response(taped), emitter)

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import field
-from datetime import datetime
 from math import inf
 from pathlib import Path
 from typing import Any, Final
@@ -18,12 +17,24 @@ from amplifier_tui.host.cassettes.cassette import (
     Cassette,
     CassetteError,
     CassetteHeader,
+    TapedCall,
     TapedModel,
     bundle_name,
     first_mistake,
 )
 from amplifier_tui.host.cassettes.names import run_names, texts_changed
-from amplifier_tui.host.cassettes.notes import SessionNotes
+from amplifier_tui.host.cassettes.stored.log_rows import (
+    Data,
+    asker_in,
+    blocks_in,
+    fault_in,
+    judged_in,
+    mapping_of,
+    objects_in,
+    result_after_hooks,
+    time_of,
+)
+from amplifier_tui.host.cassettes.stored.notes import SessionNotes
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.gate.modes import read_mode
 from amplifier_tui.host.messages import (
@@ -36,9 +47,9 @@ from amplifier_tui.host.store.export.masking import Masking
 from amplifier_tui.host.store.metadata import now, read_metadata
 
 _OF_CALLS: Final = frozenset({"tool:pre", "tool:post", "tool:error"})
+_STEPS: Final = frozenset({"prompt:submit", "provider:request"})
+"""Where a lane goes on: what was asked in it before has been decided."""
 _NUMBERS: Final = ("messages_removed", "messages_truncated", "messages_summarized", "reason")
-
-Data = dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -50,6 +61,8 @@ class _Lane:
         begun: When calls began, by the ids they have in the log.
         calls: The lines of the calls by the ids they have in the log.
         ended: Requests that were answered on `llm:response` and not yet by the loop.
+        question: The event at which a hook asked last, its line and when, until that was decided.
+        broken: Whether it was stopped at a request or a question.
     """
 
     run: str = ""
@@ -59,6 +72,8 @@ class _Lane:
     asked: bool = False
     sent: bool = False
     ended: list[str] = field(default_factory=list)
+    question: tuple[str, Data, float] | None = None
+    broken: bool = False
 
     @property
     def place(self) -> str:
@@ -99,7 +114,8 @@ class SessionRecorder:
         """The prompt of the turn."""
         self._compactions = 0
         self._asked = False
-        self._runs: dict[str, int] = defaultdict(int)
+        self._used: dict[str, int] = defaultdict(int)
+        """How often a name was used."""
         self.secrets = 0
 
     def record(self) -> Cassette:
@@ -109,6 +125,12 @@ class SessionRecorder:
             CassetteError: It has no event log of this program, or one that was cut short.
             OSError: It can't be read.
         """
+        try:
+            return self._recorded()
+        except ValidationError as error:
+            raise CassetteError(f"{self._folder.name}: {first_mistake(error)}") from error
+
+    def _recorded(self) -> Cassette:
         found = False
         for number, row in each_row(self._folder / FILE_NAME):
             data = None if row is None else row.get("data")
@@ -116,26 +138,23 @@ class SessionRecorder:
                 raise CassetteError(f"row {number + 1} of {FILE_NAME} can't be read, or was cut")
             found = found or "lane" in row
             self._take(str(row.get("event")), str(row.get("lane") or MAIN_LANE), data, row)
+        self._stop_open(inf)
         if not found or not self._turn:
             raise CassetteError(
                 f"{self._folder.name} has no event log of this program with a turn in it"
             )
-        self._stop_open(inf)
         if self._asked and not any(row["kind"] == "answer" for row in self._rows):
             raise self._untold()
         modes = [str(row["mode"]) for row in self._rows if row.get("mode")]
         hidden = (texts_changed(row, self._names.hidden) for row in self._rows)
-        try:
-            header = CassetteHeader(
-                program=__version__,
-                recorded=now(),
-                bundle=bundle_name(self._card.bundle_reference),
-                mode=read_mode(modes[0] if modes else self._card.mode) or "ask",
-                providers={name: TapedModel(**facts) for name, facts in self._models.items()},
-            )
-            rows = tuple(ROW.validate_python(self._masking.values(row)) for row in hidden)
-        except ValidationError as error:
-            raise CassetteError(f"{self._folder.name}: {first_mistake(error)}") from error
+        header = CassetteHeader(
+            program=__version__,
+            recorded=now(),
+            bundle=bundle_name(self._card.bundle_reference),
+            mode=read_mode(modes[0] if modes else self._card.mode) or "ask",
+            providers={name: TapedModel(**facts) for name, facts in self._models.items()},
+        )
+        rows = tuple(ROW.validate_python(self._masking.values(row)) for row in hidden)
         self.secrets = self._masking.count
         return Cassette.model_construct(header=header, rows=rows)
 
@@ -146,23 +165,35 @@ class SessionRecorder:
 
     def _take(self, event: str, name: str, data: Data, row: Data) -> None:
         lane = self._lanes[name]
-        judged = _judged(row)
+        judged = judged_in(row)
         changed = row.get("changed")
         after = changed if isinstance(changed, dict) else data
-        if judged and event not in _OF_CALLS and lane.run:
-            self._add("hook", f"{lane.place} {event}", hooks=judged)
+        asker = "" if event in _OF_CALLS else asker_in(row)
+        if asker or event in _STEPS:
+            self._settle_question(name, lane, time_of(row))
+        denied = "deny" in judged.values()
+        begins = (asker or denied) and event == "prompt:submit" and name == MAIN_LANE
+        if judged and event not in _OF_CALLS and (lane.run or begins):
+            where = self._numbered(f"{self._turn + 1 if begins else lane.place} {event}")
+            line = self._add("hook", where, hooks=judged, asker=asker)
+            if asker:
+                lane.question = event, line, time_of(row)
         match event:
             case "prompt:submit" if name == MAIN_LANE:
                 self._prompt = str(after.get("prompt") or "")
+                if denied:
+                    self._prompted(refused=(time_of(row), inf))
             case "execution:start":
                 self._begins(name, lane, row)
             case "execution:end" if name == MAIN_LANE:
                 self._ends(lane, data, row)
+            case "cancel:completed" if lane.run:
+                self._stopped(name, lane, data, row)
             case "context:budget":
                 self._model(data)
             case "provider:request":
-                self._settle(name, lane, _time(row))
-                lane.asked, lane.sent = "deny" not in judged.values(), False
+                self._settle(name, lane, time_of(row))
+                lane.asked, lane.sent = not denied, False
                 self._provider(data)
                 if STEER_HOOK in judged and (steer := self._notes.steered()) is not None:
                     self._add("steer", lane.place, text=steer)
@@ -195,12 +226,9 @@ class SessionRecorder:
 
     def _begins(self, name: str, lane: _Lane, row: Data) -> None:
         if name == MAIN_LANE:
-            self._stop_open(_time(row))
-            self._turn += 1
-            self._begun = _time(row)
-            lane.run = f"{self._turn}."
-            sent, self._prompt = self._prompt, ""
-            self._line = self._add("prompt", str(self._turn), **self._notes.prompt(sent))
+            self._stop_open(time_of(row))
+            self._begun = time_of(row)
+            self._prompted()
         else:
             opened, status = self._notes.run(name)
             call = self._call_of(opened)
@@ -208,17 +236,29 @@ class SessionRecorder:
             self._names.agent(name, call)
             about = {"name": opened.get("name", ""), "instruction": opened.get("instruction", "")}
             self._add("agent", call, **about, status=status)
-        lane.answers = 0
-        lane.asked = False
+            lane.answers = 0
+        lane.asked = lane.broken = False
+
+    def _prompted(self, *, refused: tuple[float, float] | None = None) -> None:
+        """Note a prompt, with which a turn begins unless it was refused, between two times."""
+        self._turn += 1
+        lane = self._lanes[MAIN_LANE]
+        lane.run, lane.answers = f"{self._turn}.", 0
+        sent, self._prompt = self._prompt, ""
+        typed = self._notes.refused(sent, *refused) if refused else self._notes.prompt(sent)
+        self._line = self._add("prompt", str(self._turn), **typed)
 
     def _call_of(self, opened: Data) -> str:
         """Return what a run of an agent goes by: its call, with a number from the second on."""
         parent = self._lanes[str(opened.get("parent") or MAIN_LANE)]
         line = parent.calls.get(str(opened.get("call_id")))
-        call = str(line["id"]) if line is not None else f"{self._turn}.a"
-        self._runs[call] += 1
-        number = self._runs[call]
-        return f"{call}#{number}" if number > 1 else call
+        return self._numbered(str(line["id"]) if line is not None else f"{self._turn}.a")
+
+    def _numbered(self, name: str) -> str:
+        """Return a name, with a number from the second time on."""
+        self._used[name] += 1
+        number = self._used[name]
+        return f"{name}#{number}" if number > 1 else name
 
     def _untold(self) -> CassetteError:
         return CassetteError(
@@ -230,23 +270,53 @@ class SessionRecorder:
         # A request that a person refused was none that went out.
         if lane.asked and lane.sent and data.get("status") == "completed":
             raise self._untold()
-        self._stop_open(_time(row))
+        self._stop_open(time_of(row))
         self._add(
             "end",
             str(self._turn),
             status=str(data.get("status") or ""),
             text=str(data.get("response") or ""),
-            seconds=round(max(0.0, _time(row) - self._begun), 2),
+            seconds=round(max(0.0, time_of(row) - self._begun), 2),
         )
 
     def _stop_open(self, now: float) -> None:
         """Note the requests that were never answered: the turn was stopped."""
         for name, lane in self._lanes.items():
-            self._settle(name, lane, now)
-            if lane.asked and lane.run:
-                self._add("answer", lane.place, interrupted=True)
-                lane.answers += 1
-            lane.asked = False
+            self._stop_request(name, lane, now)
+
+    def _stop_request(self, name: str, lane: _Lane, now: float) -> None:
+        """Note the request of a lane that was never answered."""
+        self._settle(name, lane, now)
+        self._settle_question(name, lane, now)
+        if lane.asked and lane.run:
+            self._add("answer", lane.place, interrupted=True)
+            lane.answers += 1
+            lane.broken = True
+        lane.asked = False
+
+    def _stopped(self, name: str, lane: _Lane, data: Data, row: Data) -> None:
+        """Note what a lane was stopped after, unless the line of what was broken off says it."""
+        self._stop_request(name, lane, time_of(row))
+        place = f"{lane.run}{lane.answers}"
+        lines = [each for each in lane.calls.values() if each["id"].rpartition(".")[0] == place]
+        calls = []
+        for line in (each for each in lines if "kind" in each):
+            decision = line.get("decision", {})
+            told = (
+                "result" in line
+                or "error" in line
+                or decision.get("outcome", "allowed") != "allowed"
+            )
+            if data.get("was_immediate") is True and not told:
+                line["error"] = {"type": "interrupted"}
+            lane.broken = lane.broken or decision.get("by") == "stop"
+            calls.append(TapedCall.model_validate(line))
+        if lane.broken or any(each.interrupted for each in calls):
+            return
+        # The lines are in the order of the calls.
+        after = [each.id for each in calls if each.ended]
+        at = len(self._rows) - (self._rows[-1]["kind"] == "end")
+        self._rows.insert(at, {"kind": "stop", "id": after[-1] if after else place})
 
     def _model(self, data: Data) -> None:
         for facts in self._models.values():
@@ -268,21 +338,18 @@ class SessionRecorder:
         lane.asked, lane.answers = False, lane.answers + 1
         provider = str(data.get("provider") or "")
         if data.get("error"):
-            self._add("answer", name, provider=provider, error=_fault(data))
+            self._add("answer", name, provider=provider, error=fault_in(data))
             return
-        response = _mapping(data.get("response") or {}, "content")
+        response = mapping_of(data.get("response") or {}, "content")
         # It may have come in several parts.
         whole = text_of(response.get("content"))
         lane.ended = [each for each in lane.ended[:-1] if self._text(each) not in whole]
         ids: dict[str, str] = {}
-        for number, call in enumerate(_objects(response.get("tool_calls")), start=1):
+        for number, call in enumerate(objects_in(response.get("tool_calls")), start=1):
             ids[str(call.get("id"))] = f"{name}.{number}"
             lane.calls[str(call.get("id"))] = {"id": f"{name}.{number}"}
-        blocks = response.get("content")
-        if isinstance(blocks, str):
-            blocks = [{"type": "text", "text": blocks}]
-        content = [_renamed(block, ids) for block in _objects(blocks)]
-        usage = _mapping(data.get("usage") or {}, "total_tokens")
+        content = [_renamed(block, ids) for block in blocks_in(response)]
+        usage = mapping_of(data.get("usage") or {}, "total_tokens")
         self._add(
             "answer",
             name,
@@ -322,28 +389,28 @@ class SessionRecorder:
             return
         if "kind" not in line:
             line |= {"kind": "call", "tool": str(data.get("tool_name") or "")}
-            line["arguments"] = _mapping(data.get("tool_input"), "input")
+            line["arguments"] = mapping_of(data.get("tool_input"), "input")
             self._rows.append(line)
         match event:
             case "tool:pre":
                 line["hooks"] = judged
-                lane.begun[call_id] = _time(row)
+                lane.begun[call_id] = time_of(row)
                 if after is not data and after.get("tool_input") != data.get("tool_input"):
-                    line["became"] = _mapping(after.get("tool_input"), "input")
+                    line["became"] = mapping_of(after.get("tool_input"), "input")
             case "artifact:write":
                 path = str(data.get("relative_path") or data.get("path") or "")
                 line.setdefault("files", {})[path] = str(data.get("diff") or "")
             case "tool:post":
                 result = data.get("result", data.get("tool_result"))
-                line["result"] = _mapping(result, "output")
-                if (seen := _after_hooks(data, after, row)) is not None:
+                line["result"] = mapping_of(result, "output")
+                if (seen := result_after_hooks(data, after, row)) is not None:
                     line["seen"] = seen
             case "tool:error":
-                line["error"] = _fault(data)
+                line["error"] = fault_in(data)
         if event in ("tool:post", "tool:error"):
-            self._decided(name, call_id, line, _time(row))
-            began = lane.begun.pop(call_id, _time(row))
-            line["seconds"] = round(max(0.0, _time(row) - began), 2)
+            self._decided(name, call_id, line, time_of(row))
+            began = lane.begun.pop(call_id, time_of(row))
+            line["seconds"] = round(max(0.0, time_of(row) - began), 2)
 
     def _decided(self, name: str, call_id: str, line: Data, until: float) -> None:
         """Note what was decided about a call."""
@@ -359,57 +426,23 @@ class SessionRecorder:
             self._decided(name, call_id, lane.calls[call_id], until)
         lane.begun.clear()
 
-
-def _judged(row: Data) -> dict[str, str]:
-    """Return what handlers answered otherwise than `continue`, by their names."""
-    handlers = row.get("handlers")
-    return {
-        str(each.get("name")): str(each.get("verdict"))
-        for each in (handlers if isinstance(handlers, list) else ())
-        if isinstance(each, dict) and each.get("verdict") != "continue"
-    }
-
-
-def _after_hooks(data: Data, after: Data, row: Data) -> Data | None:
-    """Return what hooks made of a result, under whichever of its names; None for nothing."""
-    for handler in _objects(row.get("handlers")):
-        if handler.get("verdict") == "deny":
-            return {"output": f"withheld by a hook: {handler.get('reason') or 'no reason given'}"}
-    for key in ("result", "tool_result"):
-        if key in data and after.get(key, data[key]) != data[key]:
-            return _mapping(after[key], "output")
-    return None
-
-
-def _mapping(value: Any, name: str) -> Data:
-    """Return a mapping as it is, and what is none under a name."""
-    return value if isinstance(value, dict) else {name: value}
-
-
-def _objects(value: Any) -> list[Data]:
-    """Return the objects in a list; none where it is no list."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def _fault(data: Data) -> Data:
-    """Return what went wrong, however who emits it says so."""
-    error = _mapping(data.get("error"), "msg")
-    said = error.get("msg") or error.get("message") or ""
-    status = data.get("status_code")
-    return {
-        "type": str(error.get("type") or "")[:300],
-        "msg": str(said),
-        "status_code": status if isinstance(status, int) else None,
-    }
+    def _settle_question(self, name: str, lane: _Lane, until: float) -> None:
+        """Note what was decided about the last question of a hook, and what did not go for it."""
+        if lane.question is None:
+            return
+        (event, line, asked), lane.question = lane.question, None
+        decided, _ = self._notes.decided(name, "", until, line["asker"])
+        if decided:
+            line["decision"] = decided
+        if decided.get("outcome", "allowed") == "allowed":
+            return
+        lane.broken = decided.get("by") == "stop"
+        if event == "provider:request":
+            lane.asked = False
+        elif event == "prompt:submit" and name == MAIN_LANE:
+            self._prompted(refused=(asked, until))
 
 
 def _renamed(block: Data, ids: Mapping[str, str]) -> Data:
     name = ids.get(str(block.get("id")))
     return block if name is None else {**block, "id": name}
-
-
-def _time(row: Data) -> float:
-    try:
-        return datetime.fromisoformat(str(row.get("ts"))).timestamp()
-    except ValueError:
-        return 0.0

@@ -141,6 +141,11 @@ class Tracebacks:
         self._lines[stream] = [line]
         asyncio.get_running_loop().call_later(GATHERED, self._flush, stream)
 
+    def finish(self) -> None:
+        """Pass on what is gathered so far."""
+        for stream in tuple(self._lines):
+            self._flush(stream)
+
     def _flush(self, stream: str) -> None:
         lines = self._lines.pop(stream, None)
         if lines is not None:

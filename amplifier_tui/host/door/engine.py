@@ -9,8 +9,10 @@ import concurrent.futures
 import logging
 import threading
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
+from amplifier_tui.base.python import without_exit
 from amplifier_tui.host.door.stacks import Place, thread_places
 
 logger = logging.getLogger(__name__)
@@ -28,13 +30,17 @@ class EngineStoppedError(RuntimeError):
 class Engine:
     """A daemon thread with an event loop, started with the first piece of work.
 
+    Both are called on the engine thread.
+
     Args:
-        on_failure: Told of every exception that leaves a piece of work. Called on the engine
-            thread.
+        on_failure: Told of every exception that leaves a piece of work.
+        on_stray: Told of every other: a background task raised it, and nobody retrieved it.
     """
 
-    def __init__(self, on_failure: OnFailure) -> None:
-        self._on_failure = on_failure
+    def __init__(
+        self, on_failure: OnFailure, on_stray: Callable[[BaseException], None] = lambda _: None
+    ) -> None:
+        self._on_failure, self._on_stray = on_failure, on_stray
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -127,7 +133,7 @@ class Engine:
                     loop.run_forever()
                 except (SystemExit, KeyboardInterrupt) as error:
                     # asyncio lets these through; a module that calls sys.exit() ends itself only.
-                    self._failed(error, "keep a module from ending the program")
+                    self._strayed(error)
         finally:
             self._end(loop)
 
@@ -153,7 +159,9 @@ class Engine:
             if not future.set_running_or_notify_cancel():
                 return
             try:
-                result = await work()
+                # Raised to its reader, an exit would end the program.
+                with without_exit():
+                    result = await work()
             except asyncio.CancelledError:
                 future.set_exception(EngineStoppedError("The engine has ended"))
                 raise
@@ -169,16 +177,24 @@ class Engine:
 
     def _failed(self, error: BaseException, what: str) -> None:
         logger.error("Could not %s", what, exc_info=error)
+        self._report(partial(self._on_failure, error, what))
+
+    def _strayed(self, error: BaseException) -> None:
+        logger.error("A background task failed", exc_info=error)
+        self._report(partial(self._on_stray, error))
+
+    def _report(self, report: Callable[[], None]) -> None:
         try:
-            self._on_failure(error, what)
+            report()
         except Exception:
             logger.exception("The failure could not be reported")
 
     def _stray(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Take what a module's own background task raised."""
+        """Take what a background task raised."""
         error = context.get("exception")
-        message = str(context.get("message", "a background task failed"))
+        if isinstance(error, SystemExit | KeyboardInterrupt):
+            return  # It has ended the loop already, and was told of then.
         if isinstance(error, BaseException):
-            self._failed(error, f"finish a background task ({message})")
+            self._strayed(error)
         else:
-            logger.warning("asyncio: %s", message)
+            logger.warning("asyncio: %s", context.get("message", "a background task failed"))

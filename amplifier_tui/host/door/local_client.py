@@ -98,9 +98,10 @@ class LocalClient:
         # On the way of every token: no call of its own.
         self.drain = self._outbox.drain
         self.set_waker = self._outbox.set_waker
-        self._engine = Engine(self._failed)
+        self._engine = Engine(self._failed, self._strayed)
         self._service: Service | None = None
         self._chosen: dict[str, ModelChoice] = {}
+        self._named: dict[str, str] = {}
         self._closing: Future[None] | None = None
         self._watch = EngineWatch(self._engine, self._tell_blocked)
 
@@ -205,7 +206,7 @@ class LocalClient:
     def beside(self) -> "LocalClient":
         """Return the client of another session, on an engine thread of its own."""
         client = LocalClient(self._trust, self._printed, window=self._window)
-        client._chosen = self._chosen
+        client._chosen, client._named = self._chosen, self._named
         return client
 
     def submit(
@@ -348,8 +349,12 @@ class LocalClient:
                 window=self._window,
                 place=self._place,
             )
-            self._service.chosen = self._chosen
+            self._service.chosen, self._service.named = self._chosen, self._named
         return self._service
+
+    def _strayed(self, error: BaseException) -> None:
+        if self._service is not None:
+            self._service.strayed(error)
 
     def _failed(self, error: BaseException, what: str) -> None:
         if self._service is not None:

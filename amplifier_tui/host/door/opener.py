@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from amplifier_tui.foundation.exceptions import refusal_in
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.host.client import OpenRequest
@@ -22,12 +23,16 @@ from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening.opening import Opening
 from amplifier_tui.host.session.opening.viewing import ViewedSession
 from amplifier_tui.host.store.sessions import SessionBusyError
+from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 from amplifier_tui.host.trust.answers import TrustMemory
 from amplifier_tui.host.turns.prompts import Prompt
 
 logger = logging.getLogger(__name__)
 
 _CLOSING_SECONDS: Final = 3.0
+
+Carry = Callable[[], Awaitable[Carried | None]]
+"""Returns what goes along of the session that is open; None for nothing."""
 
 
 class SessionOpener(SessionCommands):
@@ -55,8 +60,13 @@ class SessionOpener(SessionCommands):
         self._cwd = Path.cwd()
         self._mode: Mode | Literal[""] = ""
         self._asked: OpenRequest | None = None
+        self._carry: Carry | None = None
+        """What goes along into the session that was asked for, until it is open."""
         self._trying: Opening | None = None
         self._refused: tuple[TrustItem, ...] = ()
+        """What was refused of the session that is open."""
+        self._untrusted: Opening | None = None
+        """The last opening, where what it needs was refused."""
         self._opening_task: asyncio.Task[None] | None = None
         self._early: list[Prompt] = []
         self._naming = False
@@ -70,9 +80,18 @@ class SessionOpener(SessionCommands):
             await self.open(OpenRequest(cwd=self._cwd, resume=session_id, shows_busy=True))
 
     async def open_again(self) -> None:
-        if self._live is None and self._viewed is None and self._asked is not None:
-            # The mode may have been chosen since.
-            await self.open(replace(self._asked, mode=self._mode))
+        if self._live is None:
+            await self._ask_anew()
+
+    async def _ask_anew(self) -> None:
+        """Open what was asked for last, with what has been said since."""
+        asked = self._asked
+        if asked is None:
+            return
+        if not asked.resume or (self._live is None and self._viewed is None):
+            # It may have been chosen since; beside another session, not for a stored one.
+            asked = replace(asked, mode=self._mode)
+        await self.open(asked, self._carry)
 
     async def take_over(self) -> None:
         """Open the session that is shown of another window, if that has let it go."""
@@ -88,12 +107,19 @@ class SessionOpener(SessionCommands):
             await self.open(viewed.request, taken=viewed)
 
     async def switch_bundle(self, name: str, *, carry: bool = True) -> None:
-        carried = None
+        await self.open(OpenRequest(cwd=self._cwd, bundle=name), self._moved if carry else None)
+
+    async def _moved(self, workspace: str = "") -> Carried | None:
+        """Return the conversation of the session that is open; None where nothing was said.
+
+        Args:
+            workspace: The scratch folder to begin with a copy of.
+        """
         live = self._live
         # Prompts may wait where everything that was said has been taken back.
-        if live is not None and carry and (live.store.has_work or live.turns.queue):
-            carried = await live.moved()
-        await self.open(OpenRequest(cwd=self._cwd, bundle=name), carried)
+        if live is None or not (live.store.has_work or live.turns.queue):
+            return None
+        return replace(await live.moved(), workspace=workspace)
 
     def _is_busy(self) -> bool:
         """Whether something runs, which another session must not end; the user is told."""
@@ -112,14 +138,20 @@ class SessionOpener(SessionCommands):
     async def open(
         self,
         request: OpenRequest,
-        carried: Carried | None = None,
+        carry: Carry | None = None,
         taken: ViewedSession | None = None,
     ) -> None:
         """Open a session; the one that runs ends once the new one is there.
 
         Args:
+            carry: Gives what goes along into it.
             taken: It was shown while another window had it open, and is again where this fails.
         """
+        try:
+            carried = await carry() if carry is not None else None
+        except (NoSuchTurnError, OSError) as error:
+            self._not_copied(error)
+            return
         stored = bool(request.resume or carried or request.playback)
         problem, remedy = request_problem(request, stored=stored)
         if problem:
@@ -137,7 +169,7 @@ class SessionOpener(SessionCommands):
         if request.resume:
             # It may be the session that has just been left.
             await self._closings()
-        self._cwd, self._asked = request.cwd, request
+        self._cwd, self._asked, self._carry, self._untrusted = request.cwd, request, carry, None
         # A stored session has a mode of its own.
         self._mode = request.mode or ("" if request.resume else self._mode)
         self.chosen |= request.models
@@ -155,6 +187,15 @@ class SessionOpener(SessionCommands):
         task = asyncio.get_running_loop().create_task(self._finish_opening(opening, taken))
         self._opening_task = task
         await asyncio.wait({task})
+        if not task.cancelled() and (lost := task.exception()) is not None:
+            logger.error("Opening a session did not end well", exc_info=lost)
+            self._put(self._opening_failure(opening, lost))
+
+    def _not_copied(self, error: NoSuchTurnError | OSError) -> None:
+        if isinstance(error, NoSuchTurnError):
+            self._refuse("no_turn", str(error), "Choose a turn of the conversation.")
+        else:
+            self._refuse("copy", f"The session can't be copied: {error}", "Nothing has changed.")
 
     async def _finish_opening(self, opening: Opening, taken: ViewedSession | None) -> None:
         try:
@@ -184,6 +225,8 @@ class SessionOpener(SessionCommands):
             return
         except Exception as error:
             logger.warning("A session could not be opened", exc_info=error)
+            if refusal_in(error) is not None:
+                self._untrusted = opening
             failure = self._opening_failure(opening, error)
             if taken is not None:
                 await self._view(taken.request, taken.folder)
@@ -192,24 +235,29 @@ class SessionOpener(SessionCommands):
         finally:
             if self._opening is opening:
                 self._opening = None
-        self._refused = opening.refused
+        self._refused, self._carry = opening.refused, None
         # Before anything is waited for: whoever opens another session now ends this task.
         self._replace(live, None)
         if self._mode and live.gating.gate.mode != self._mode:
             # Chosen while it opened.
             await live.gating.set_mode(self._mode)
-        if opening.request.model and live.has_provider:
-            await self._name_model(live, opening.request.model)
+        of_run = "" if opening.request.resume else self.named.get(live.bundle, "")
+        model = opening.request.model or of_run
+        if model and live.has_provider:
+            await self._name_model(live, model)
+        self._look_at_price(live)
         self._send_early(live)
 
     async def _name_model(self, live: LiveSession, model: str) -> None:
         """Have the named model answer; prompts wait for it, as no other must answer unasked."""
         self._naming = True
+        self.named[live.bundle] = model
         try:
             refused = partial(self._misnamed, live)
             named = await live.models.switch("", model, kept=False, refused=refused)
         finally:
             self._naming = False
+        self.named.pop(live.bundle, None)
         self._chose(live, named)
 
     def _misnamed(self, live: LiveSession, why: str) -> None:
@@ -231,7 +279,7 @@ class SessionOpener(SessionCommands):
         for prompt in early:
             live.turns.submit(prompt)
 
-    def _opening_failure(self, opening: Opening, error: Exception) -> Failed:
+    def _opening_failure(self, opening: Opening, error: BaseException) -> Failed:
         stamp = self._stamp(opening.session_id)
         failure = opening_failure(error, stamp, opening.redactor)
         if module := failure.module:
@@ -306,19 +354,25 @@ class SessionOpener(SessionCommands):
         if self._live is not None:
             self._live.modules.sources.answer(request_id, decision)
 
-    async def ask_trust_again(self) -> None:
-        live = self._opened()
-        if live is None:
+    async def ask_trust_again(self, *, shown: bool = False) -> None:
+        live = self._live
+        untrusted = None if shown and (live or self._viewed) else self._untrusted
+        if untrusted is None and (self._viewed is not None or self._asked is None):
+            self._say("warning", self._missing)
             return
-        if not self._refused:
+        refused = untrusted.refused if untrusted is not None else self._refused
+        if not (refused or untrusted or live is None):
             self._say("info", "Nothing of this session was refused")
             return
         try:
-            await asyncio.to_thread(self._memory.forget, self._refused)
+            await asyncio.to_thread(self._memory.forget, refused)
         except OSError as error:
             self._say("warning", f"What was refused can't be forgotten: {error}")
             return
-        await self.switch_bundle(live.reference)
+        if untrusted is None and live is not None:
+            await self.switch_bundle(live.reference)
+        else:
+            await self._ask_anew()
 
     async def set_up(self, variables: Mapping[str, str], bundle: str = "") -> None:
         live = self._opened()
@@ -375,13 +429,9 @@ class SessionOpener(SessionCommands):
 
     async def _go_on_in(self, live: LiveSession, reference: str) -> None:
         """Open a bundle with the conversation and the mode of a session."""
-        carried = None
-        if live.store.has_work:
-            carried = await live.moved()
-            if reference == live.reference:
-                carried = replace(carried, workspace=live.store.metadata.workspace)
-        mode = live.gating.gate.mode
-        await self.open(OpenRequest(cwd=self._cwd, bundle=reference, mode=mode), carried)
+        workspace = live.store.metadata.workspace if reference == live.reference else ""
+        request = OpenRequest(cwd=self._cwd, bundle=reference, mode=live.gating.gate.mode)
+        await self.open(request, partial(self._moved, workspace))
 
     async def _end_session(self) -> None:
         """Close the session, and leave no record of it as open."""

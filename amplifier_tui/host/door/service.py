@@ -20,7 +20,7 @@ from amplifier_tui.host.door.commands.holder import NO_SESSION
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.door.stored import StoredCommands
 from amplifier_tui.host.events import MAIN_LANE, EngineBlocked, HostEvent, Level, Mode
-from amplifier_tui.host.failures import internal_failure
+from amplifier_tui.host.failures import internal_failure, stray_failure
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.store.turns.images import stored_image
@@ -61,13 +61,13 @@ class Service(StoredCommands):
         super().__init__(put, trust, window=window, place=place)
         self._printed = 0
         self._printing: LiveSession | None = None
-        tracebacks = Tracebacks(self._printed_text)
-        self._capture = PrintCapture(tracebacks.take)
+        self._tracebacks = Tracebacks(self._printed_text)
+        self._capture = PrintCapture(self._tracebacks.take)
         self._capture.start()
         self._written: Callable[[], None] = lambda: None
         if printed is not None:
             loop = asyncio.get_running_loop()
-            self._written = printed.pass_on(partial(_soon, loop, tracebacks.take))
+            self._written = printed.pass_on(partial(_soon, loop, self._tracebacks.take))
 
     @property
     def handle(self) -> TurnHandle | None:
@@ -224,6 +224,8 @@ class Service(StoredCommands):
         """End everything; takes at most some 3 seconds."""
         await self._give_up_opening()
         await self._end_search()
+        # A run without a screen ends sooner than a traceback is taken to be whole.
+        self._tracebacks.finish()
         await self._end_session()
         self._written()
         self._capture.stop()
@@ -231,6 +233,17 @@ class Service(StoredCommands):
     def failed(self, error: BaseException, what: str) -> None:
         """Report an exception nobody expected."""
         self._put(internal_failure(error, what, self._stamp(), Redactor()))
+
+    def strayed(self, error: BaseException) -> None:
+        """Say what a background task raised, once."""
+        event = stray_failure(error, self._stamp(), Redactor())
+        session = self._live or self._opening
+        if session:
+            told = session.facts.broken.setdefault(event.module, set())
+            if event.text in told:
+                return
+            told.add(event.text)
+        self._put(event)
 
     def _printed_text(self, text: str, stream: str) -> None:
         logger.info("printed to %s: %s", stream, text)

@@ -106,24 +106,21 @@ class StoredCommands(SessionOpener):
     async def fork(self, before_turn: int | None = None) -> None:
         """Open a copy of the session, whole or up to a turn; the session itself stays stored."""
         live, viewed = self._live, self._viewed
-        try:
-            if viewed is not None:
+        if viewed is not None:
+            try:
                 copied = await asyncio.to_thread(fork_stored, viewed.folder, before_turn)
-                await self.open(OpenRequest(cwd=viewed.request.cwd, resume=copied.name))
-            elif live is None:
-                self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.")
-            elif work := live.work:
-                remedy = "Stop it, or wait for its end, then fork."
-                self._refuse("busy", f"{work} is running", remedy)
+            except (NoSuchTurnError, OSError) as error:
+                self._not_copied(error)
             else:
-                carried = await live.forked(before_turn)
-                mode = live.gating.gate.mode
-                request = OpenRequest(cwd=self._cwd, bundle=live.reference, mode=mode)
-                await self.open(request, carried)
-        except NoSuchTurnError as error:
-            self._refuse("no_turn", str(error), "Choose a turn of the conversation.")
-        except OSError as error:
-            self._refuse("copy", f"The session can't be copied: {error}", "Nothing has changed.")
+                await self.open(OpenRequest(cwd=viewed.request.cwd, resume=copied.name))
+        elif live is None:
+            self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.")
+        elif work := live.work:
+            self._refuse("busy", f"{work} is running", "Stop it, or wait for its end, then fork.")
+        else:
+            mode = live.gating.gate.mode
+            request = OpenRequest(cwd=self._cwd, bundle=live.reference, mode=mode)
+            await self.open(request, partial(live.forked, before_turn))
 
     async def copy_session(self, key: str, cwd: Path | None = None) -> None:
         if self._is_busy():

@@ -169,7 +169,7 @@ class Failed(HostEvent):
     Attributes:
         kind: Stable word to switch on: `no_provider`, `authentication`, `rate_limit`,
             `overloaded`, `not_found`, `context_length`, `network`, `stream`, `bundle`,
-            `internal`, …
+            `untrusted`, `internal`, …
         message: What happened, one sentence.
         remedy: What the user can do, one sentence.
         retryable: True when the retry key makes sense.
@@ -181,7 +181,7 @@ class Failed(HostEvent):
             that was not accepted (`authentication`).
         back: The model that answered until the user switched to the one that failed; see
             `SessionClient.switch_model_back`.
-        module: The module whose code is wrong; empty where that is not the reason.
+        module: The module whose code is wrong, or did not reach what it needs; else empty.
         detail: The long form, for the inspector; never shown unasked.
     """
 
@@ -203,15 +203,16 @@ class Notice(HostEvent):
     """One line for the status bar and the notice history.
 
     Attributes:
-        until: What makes it untrue before its time in the status bar is over: the session is
-            `opened`, an `answer` comes, the conversation is `compacted`, there is another
-            `limit`, or the user is `asked` something.
+        until: What makes it untrue before its time is over: the session is `opened`, an `answer`
+            comes, it is `compacted`, there is another `limit`, or the user is `asked` something.
+        module: The module whose code is wrong; empty where it says nothing of that.
     """
 
     level: Level
     text: str
     source: str = ""
     until: NoticeEnd = ""
+    module: str = ""
 
     @property
     def ends_compaction(self) -> bool:
@@ -219,9 +220,9 @@ class Notice(HostEvent):
         return self.source == "context" and not self.until
 
     @property
-    def is_of_prompt(self) -> bool:
-        """Whether it says what became of a secret, or a mention, in the prompt above it."""
-        return self.source in ("secrets", "mentions")
+    def is_of_conversation(self) -> bool:
+        """Whether it stays: what became of something in the prompt above it, a job or a file."""
+        return self.source in ("secrets", "mentions", "jobs", "sandbox")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,7 +327,7 @@ class ModuleMounted(HostEvent):
         events: Hook events it listens to.
         in_place_of: The source in whose place the built-in module is used; empty for none.
         again: It was mounted before, and is now in its own place.
-        problems: What is wrong with its tools and handlers, which are there all the same.
+        problems: What is wrong with its settings, tools and handlers; it is there all the same.
     """
 
     module_id: str

@@ -285,6 +285,7 @@ class ApprovalRequested(HostEvent):
         call_id: The tool call it belongs to, when known.
         tool: The tool's name, empty when a hook asks outside a tool call.
         asker: The module or hook that asks.
+        event: The event at which a hook asks; empty where a tool call waits at the gate.
         action: One sentence: `bash wants to run a command`.
         prompt: The asker's own words.
         payload: The exact thing to be allowed: command line, arguments as JSON, or text.
@@ -316,6 +317,7 @@ class ApprovalRequested(HostEvent):
     prompt: str = ""
     call_id: str = ""
     tool: str = ""
+    event: str = ""
     payload: str = ""
     payload_kind: Literal["command", "json", "text", "none"] = "none"
     segments: tuple[Segment, ...] = ()

@@ -13,7 +13,7 @@ def info_of(provider: Any) -> ProviderInfo | None:
     """Return a provider's description of itself; None where it gives none."""
     try:
         info = provider.get_info()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # A provider's code: whatever it raises, the session goes on without a description.
         logger.warning("A provider does not describe itself: %s", error)
         return None
@@ -25,7 +25,7 @@ async def model_info(provider: Any, model: str) -> ModelInfo | None:
     try:
         listed = await awaited(provider.list_models())
         found = [each for each in listed if isinstance(each, ModelInfo) and each.id == model]
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # A provider's code, and perhaps its server: what is known of the model elsewhere counts.
         logger.info("The models of a provider can't be listed: %s", error)
         return None

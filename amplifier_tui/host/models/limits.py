@@ -26,7 +26,7 @@ _PATIENCE: Final = 3.0
 """Seconds a request waits for the prices of its model."""
 _LOOKING_AHEAD: Final = 20.0
 """The same, while nothing is held up."""
-_IN_TOKENS: Final = "One in tokens does: /limit 200k"
+_IN_TOKENS: Final = "One in tokens does, /limit 200k; in a run --max-turns"
 _MILLION: Final = 1_000_000
 
 

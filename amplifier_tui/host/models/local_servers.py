@@ -39,16 +39,21 @@ async def find_local_servers(
     return tuple(server for server in found if server is not None)
 
 
-def no_server(typed: str = "") -> str:
-    """Return that no server was found, what to set, and where one was looked for.
+def no_server() -> str:
+    """Return that no server was found, what to set, and where one was looked for."""
+    # What to do comes first: where there is little room the end is cut off.
+    return f"No model server: set {ADDRESS} to yours. {asked_servers()}"
+
+
+def asked_servers(typed: str = "") -> str:
+    """Return where a server was looked for.
 
     Args:
         typed: An address that was asked beside those of `find_local_servers`.
     """
     own = [_shown(each) for each in (typed, os.environ.get(ADDRESS, "")) if each.strip()]
     ports = f"port {', '.join(map(str, USUAL_PORTS.values()))} of this machine"
-    # What to do comes first: where there is little room the end is cut off.
-    return f"No model server: set {ADDRESS} to yours. Asked: {', '.join([*own, ports])}"
+    return f"Asked: {', '.join([*own, ports])}"
 
 
 def _addresses(ports: Mapping[str, int]) -> dict[str, str]:

@@ -7,7 +7,8 @@ from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
 from amplifier_tui.base.prices import list_prices
-from amplifier_tui.base.python import awaited
+from amplifier_tui.base.python import awaited, without_exit
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.client import ModelCard, ModelChoice
 from amplifier_tui.host.events import ModelChanged
 from amplifier_tui.host.models.info import info_of, model_info
@@ -114,14 +115,26 @@ class Models:
         found = self._coordinator.get("providers") or {}
         return {name: real(provider) for name, provider in found.items()}
 
-    def begin(self, stored: Mapping[str, Any], remembered: ModelChoice) -> None:
-        """Take up what was chosen in this session before, else what the user chose elsewhere."""
+    def begin(
+        self,
+        stored: Mapping[str, Any],
+        remembered: ModelChoice,
+        absent: Iterable[ReportItem] = (),
+    ) -> None:
+        """Take up what was chosen in this session before, else what the user chose elsewhere.
+
+        Args:
+            absent: What the session goes without; of a provider it says what that needs.
+        """
         choice = _read(stored) if stored else self._without_limits(remembered)
         if choice.provider and choice.provider not in self._mounted():
-            self._sender.notice(
-                "warning",
-                f"{choice.model} is not used: the provider {choice.provider} is not mounted",
-            )
+            names = (choice.provider, f"provider-{choice.provider}")
+            missing = next((each.missing for each in absent if each.what in names), ())
+            remedy = "Choose another with /model"
+            if missing:
+                remedy = f"Set {' or '.join(missing)} to use it, or choose another with /model"
+            why = f"the provider {choice.provider} is not mounted"
+            self._sender.notice("warning", f"{choice.model} is not used: {why}. {remedy}")
             return
         self._take(choice)
 
@@ -329,8 +342,9 @@ class Models:
 
     async def _listed(self, name: str, provider: Any) -> list[ModelCard]:
         try:
-            async with asyncio.timeout(LISTING):
-                found = list(await awaited(provider.list_models()))
+            with without_exit():
+                async with asyncio.timeout(LISTING):
+                    found = list(await awaited(provider.list_models()))
         except Exception as error:
             # A provider's code: whatever it raises stands in the place of its models.
             logger.info("The models of %s can't be listed: %s", name, error)
@@ -408,7 +422,7 @@ async def why_not_answered(provider: Any) -> str:
     question = Message(role="user", content="Answer with one word: ready")
     request = ChatRequest(messages=[question], max_output_tokens=_SMALL)
     try:
-        with aside():
+        with aside(), without_exit():
             async with asyncio.timeout(LISTING):
                 await provider.complete(request)
     except Exception as error:

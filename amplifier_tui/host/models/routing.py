@@ -17,6 +17,7 @@ from amplifier_tui.host.stand_in import StandIn, StandIns, real
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import is_aside
 from amplifier_tui.kernel.mounting.contents import checked_response
+from amplifier_tui.kernel.mounting.schemas import check_sendable
 from amplifier_tui.kernel.utils.request_tokens import request_tokens
 
 NO_CHOICE: Final = ModelChoice()
@@ -73,7 +74,12 @@ class ModelRoute:
         return ProviderFacts(name, model, window, reserve)
 
     def stand_before(
-        self, coordinator: ModuleCoordinator, lane: str = MAIN_LANE, *, follows: bool = True
+        self,
+        coordinator: ModuleCoordinator,
+        lane: str = MAIN_LANE,
+        *,
+        follows: bool = True,
+        preferred: Mapping[str, str] | None = None,
     ) -> None:
         """Route the requests of a session, from before its first module is mounted.
 
@@ -81,9 +87,10 @@ class ModelRoute:
             lane: The agent whose session it is.
             follows: Whether the user's choice counts in it: not in a sub-agent that has a model
                 of its own.
+            preferred: The models of its own, by what their providers are mounted under.
         """
         points = coordinator.mount_points
-        place = _Lane(self, lane, follows)
+        place = _Lane(self, lane, follows, points, preferred or {})
         place.mounted = points["providers"] = StandIns(
             partial(RoutedProvider, place), points.get("providers") or {}
         )
@@ -94,13 +101,21 @@ class _Lane:
     route: ModelRoute
     name: str
     follows: bool
+    points: Mapping[str, Any]
+    preferred: Mapping[str, str]
     mounted: Mapping[str, Any] = field(default_factory=dict)
 
-    def target(self, own: Any) -> tuple[Any, ModelChoice]:
-        """Return the provider that answers in place of another, and what was chosen of it."""
+    def target(self, name: str, own: Any) -> tuple[Any, ModelChoice]:
+        """Return the provider that answers in place of another, and what was chosen of it.
+
+        A model that is preferred is in its settings. Where it answers with another all the same,
+        the request names it.
+        """
         choice = self.route.choice if self.follows else NO_CHOICE
         if not choice.provider:
-            return own, replace(choice, model="")
+            wanted = self.preferred.get(name, "")
+            honoured = not wanted or described(name, own).model == wanted
+            return own, replace(choice, model="" if honoured else wanted)
         chosen = self.mounted.get(choice.provider)
         # It may have been taken out of the session since.
         return (own, NO_CHOICE) if chosen is None else (real(chosen), choice)
@@ -126,7 +141,7 @@ class RoutedProvider(StandIn):
 
         What it does not tell of its own model is what it lists of it, once that is known.
         """
-        target, choice = self._lane.target(self._other)
+        target, choice = self._lane.target(self._name, self._other)
         info = target.get_info()
         if not isinstance(info, BaseModel):
             return info
@@ -145,15 +160,16 @@ class RoutedProvider(StandIn):
     @property
     def answers_as(self) -> str:
         """What the provider that answers the next request is mounted under."""
-        return self._named(*self._lane.target(self._other))
+        return self._named(*self._lane.target(self._name, self._other))
 
     def _named(self, target: Any, choice: ModelChoice) -> str:
         return self._name if target is self._other else choice.provider
 
     async def complete(self, request: Any, **more: Any) -> Any:
         """Have a request answered; one that names a model itself goes where it was to go."""
+        check_sendable(getattr(request, "tools", None) or (), self._lane.points.get("tools") or {})
         async with self._lane.route.switching:
-            target, choice = self._lane.target(self._other)
+            target, choice = self._lane.target(self._name, self._other)
         if more.get("model") or getattr(request, "model", None):
             target, choice = self._other, NO_CHOICE
         name = self._named(target, choice)

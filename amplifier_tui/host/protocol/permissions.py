@@ -37,8 +37,15 @@ class PermissionClient(Protocol):
         Leads to `ModeChanged` and `TurnStarted`, or to a `Notice` where there is no plan.
         """
 
-    def ask_trust_again(self) -> None:
-        """Forget what was refused when the session was opened, and open its bundle anew."""
+    def ask_trust_again(self, *, shown: bool = False) -> None:
+        """Forget what was refused when the session was opened, and open its bundle anew.
+
+        Where another could not be opened since, for what was refused of it, or none is open, that
+        one is opened again.
+
+        Args:
+            shown: The session on screen is meant, whatever was tried since.
+        """
 
     def call_arguments(self, request_id: str) -> "Future[str]":
         """Return the arguments of the call a request is about, as JSON; empty when it is gone."""

@@ -16,8 +16,9 @@ class WorktreeClient(Protocol):
     def make_worktree(self, name: str) -> "Future[WorktreeCard]":
         """Make a worktree of the repository that the session works in, on a branch of its own.
 
-        It begins at the commit that is checked out; what is not committed stays where it is. Open
-        a session in `WorktreeCard.cwd` to work there.
+        It begins at the commit that is checked out; what is not committed stays where it is. One
+        of that name that is still there is found as it is. Open a session in `WorktreeCard.cwd` to
+        work there.
 
         Args:
             name: The branch is `amplifier/NAME`, the folder is beside the checkout and called like

@@ -98,7 +98,7 @@ class BudgetMeter:
         """
         try:
             event = await self.measure()
-        except Exception:
+        except (Exception, SystemExit):
             logger.exception("The context budget could not be measured")
             return
         if turn_over:
@@ -200,7 +200,7 @@ class _Mirror:
             self.prompt_is_old = False
             try:
                 await view.prompt.make()
-            except Exception:
+            except (Exception, SystemExit):
                 logger.exception("The system prompt could not be measured")
         answers = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
         if self.told and answers:

@@ -83,18 +83,22 @@ class Gating:
         execute: Execute = run_tool,
         client_files: ClientFiles | None = None,
     ) -> None:
+        # What is granted for a copy of a bundle's must not hold in the user's own project, nor what
+        # is granted for that in the copy.
+        scratch = is_scratch(workspace)
         self._sender = sender
-        self._project = project
+        self._project = workspace if scratch else project
         self._sandbox = ""
         self._lost = ""
         """Why rules of the bundle or the session may be missing."""
         self._unkept: set[Rule] = set()
+        self._wrong: set[tuple[str, str]] = set()
         self._allowing = False
         self._loop = asyncio.get_running_loop()
         self.main: SessionGate | None = None
         policy = read_policy(plan, bundle)
         self._policy = policy
-        self._trusted = trusted
+        self._trusted = () if scratch else trusted
         self._execute = execute
         self._bundle = bundle
         own = mode or policy.mode
@@ -117,11 +121,10 @@ class Gating:
             rules=lambda: self.gate.book,
             redactor=sender.redactor,
             audit=sender.store.audit,
-            # What is granted for a copy of a bundle's must not hold in the user's own project.
-            keep=None if is_scratch(workspace) else self._keep,
+            keep=None if scratch else self._keep,
         )
         self.permissions = Permissions(
-            *(self.gate, self.approvals, project, trusted, sender.redactor),
+            *(self.gate, self.approvals, self._project, project, self._trusted, sender.redactor),
             *(lambda: self.main, sender.session_id),
         )
 
@@ -135,6 +138,12 @@ class Gating:
             text = f"{who} tried to run {tool} without a decision about it; it was not run"
             self._sender.notice("error", text, "gate", lane)
 
+        def wrong(tool: str, problem: str) -> None:
+            # A tool that answers so does it again at each call.
+            if (tool, problem) not in self._wrong:
+                self._wrong.add((tool, problem))
+                self._sender.notice("warning", problem, tool, lane)
+
         made = SessionGate(
             self.gate,
             lane,
@@ -142,6 +151,7 @@ class Gating:
             decided=self._decided,
             bound=bound,
             execute=self._execute,
+            wrong=wrong,
         )
         if lane == MAIN_LANE:
             self.main = made
@@ -309,6 +319,7 @@ class Gating:
             from amplifier_tui.host.gate.rules.file import (
                 RulesFileError,
                 add_rules,
+                kept_for,
                 user_rules_path,
             )
 
@@ -320,7 +331,8 @@ class Gating:
                 book.add(replace(rule, scope="session") for rule in rules)
                 self._warn(f"The rule holds for this session only: {error}")
             else:
-                where = "everywhere" if project is None else "for this project"
+                here = "for this project" if project else "everywhere"
+                where = (project and kept_for(project)) or here
                 names = ", ".join(map(str, rules))
                 self._say("info", f"{rules[0].verdict} {names}: kept {where}")
 
@@ -345,12 +357,13 @@ def sandbox_terms(workspace: Workspace) -> tuple[SandboxTerms, SettingsProblem |
     Only the user's own settings count. A value that means nothing is taken for `required`.
     """
     hidden = (amplifier_home(), user_config_dir(), user_state_dir(), user_log_dir())
+    aside = user_state_dir() / "aside"
     value = workspace.settings.by_scope.get(SettingsScope.GLOBAL, {}).get(_SETTING)
     known = _MODES.get(value) if isinstance(value, str | bool | None) else None
     if known is not None:
-        return SandboxTerms(known.mode, hidden), None
+        return SandboxTerms(known.mode, hidden, aside), None
     where = workspace.settings.files.path(SettingsScope.GLOBAL) or workspace.home
     problem = SettingsProblem(
         where, f"`{_SETTING}` must be auto, required or off, not {value!r}; it counts as required"
     )
-    return SandboxTerms("required", hidden), problem
+    return SandboxTerms("required", hidden, aside), problem

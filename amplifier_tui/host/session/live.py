@@ -83,6 +83,7 @@ class LiveSession:
         self.approvals = parts.gating.approvals
         self.questions = parts.questions
         self.agents = parts.agents
+        self.facts = parts.facts
         self.bundle = parts.bundle
         self.reference = parts.reference
         self._parts = parts

@@ -17,6 +17,7 @@ from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.gate.gate import Gate
 from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.places.workspaces import is_scratch
 
 if TYPE_CHECKING:
     from amplifier_tui.host.gate.rules.text import Rule
@@ -32,6 +33,8 @@ class Permissions:
     """The rules of a session, and what was decided.
 
     Args:
+        project: The folder whose rules hold: where it works in a copy of a bundle's, that.
+        audited: The folder in whose sessions decisions are looked up.
         trusted: The texts of those of the project's own rules that may allow.
         main: What stands before the session's tools, once it is there.
         session_id: Whose rules they are.
@@ -42,6 +45,7 @@ class Permissions:
         gate: Gate,
         approvals: ApprovalQueue,
         project: Path,
+        audited: Path,
         trusted: Collection[str],
         redactor: Redactor,
         main: Callable[[], SessionGate | None],
@@ -50,6 +54,7 @@ class Permissions:
         self._gate = gate
         self._approvals = approvals
         self._project = project
+        self._audited = audited
         self._trusted = trusted
         self._redactor = redactor
         self._main = main
@@ -70,7 +75,7 @@ class Permissions:
         rules = (*self._gate.book.rules, *self._gate.asked_by_hook)
         for rule in sorted(rules, key=lambda rule: (rule.planned, order.index(rule.scope))):
             card = self._card(rule)
-            count, last = uses(audit, card, self._project, self._session_id)
+            count, last = uses(audit, card, self._audited, self._session_id)
             yield replace(card, uses=count, last_use=last)
         yield from self._that_do_not_count()
 
@@ -122,6 +127,9 @@ class Permissions:
         from amplifier_tui.host.gate.rules.file import RulesFileError, add_rules, user_rules_path
         from amplifier_tui.host.gate.rules.text import RuleError, read_rule_line
 
+        if scope == "project" and is_scratch(self._project):
+            # The copy of a bundle's goes with its session: no other one works there.
+            scope = "session"
         try:
             removed = self._removed.get(line)
             rule = replace(removed, scope=scope, origin="") if removed else None
@@ -197,7 +205,7 @@ class Permissions:
         from amplifier_tui.host.gate.audit import read_audit
         from amplifier_tui.host.gate.explain import explain, read_call
 
-        main, past = self._main(), read_audit(self._project)
+        main, past = self._main(), read_audit(self._audited)
         tool, arguments = read_call(text, main.tools if main is not None else ())
         if main is None:
             found = explain(self._gate, tool, arguments, past)
@@ -210,7 +218,7 @@ class Permissions:
         """Return what was decided in the project in the last 30 days, the newest first."""
         from amplifier_tui.host.gate.audit import read_audit
 
-        return tuple(await asyncio.to_thread(read_audit, self._project))
+        return tuple(await asyncio.to_thread(read_audit, self._audited))
 
     async def reach(self, request_id: str) -> int:
         """Count the calls of the last 30 days that a request's rules would also have allowed."""
@@ -221,7 +229,7 @@ class Permissions:
         from amplifier_tui.host.gate.audit import read_audit
         from amplifier_tui.host.gate.explain import reach
 
-        return reach(self._gate, rules, read_audit(self._project))
+        return reach(self._gate, rules, read_audit(self._audited))
 
 
 def _key(rule: Rule) -> str:

@@ -6,8 +6,10 @@ from typing import Any, Final
 
 from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
 from amplifier_tui.base.capabilities.mcp import CAPABILITY as MCP_SERVERS
+from amplifier_tui.base.capabilities.mcp import CHANGED as SERVER_CHANGED
 from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.python import awaited
+from amplifier_tui.foundation.dicts import module_entries, module_key
 from amplifier_tui.foundation.spawn.capability import ChildInfo
 from amplifier_tui.host.events import MAIN_LANE, TurnStatus
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals, ProviderApprovals
@@ -38,6 +40,43 @@ def _say_failed(parts: SessionParts, info: ChildInfo, data: Mapping[str, Any]) -
         parts.sender.notice("error", text, module_id, info.session_id)
 
 
+def _preferred(parts: SessionParts, child: AmplifierSession) -> dict[str, str]:
+    """Return the models that an agent has and the session has not, by mounted provider."""
+    own, wanted = (
+        {_mounted_as(each): _model(each) for each in module_entries(plan.get("providers"))}
+        for plan in (parts.plan, child.config)
+    )
+    return {name: model for name, model in wanted.items() if model and model != own.get(name)}
+
+
+def _mounted_as(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("instance_id") or module_key(entry).removeprefix("provider-"))
+
+
+def _model(entry: Mapping[str, Any]) -> str:
+    config = entry.get("config")
+    model = config.get("default_model") if isinstance(config, Mapping) else None
+    return model if isinstance(model, str) and "${" not in model else ""
+
+
+def _say_other_model(parts: SessionParts, info: ChildInfo, preferred: Mapping[str, str]) -> None:
+    """Tell once of a provider that answers an agent with another model than is preferred.
+
+    A name may be short for another one, as that of a model without its date.
+    """
+    provider = parts.route.asked.get(info.session_id, "")
+    wanted = preferred.get(provider, "")
+    model = parts.normalizer.usage.models.get(info.session_id, "")
+    short, long = (each.rpartition("/")[2].lower() for each in (wanted, model))
+    if not wanted or not model or short in long or long in short or "latest" in short:
+        return
+    text = f"{provider} answers the agent {info.agent_name} with {model}, not {wanted}"
+    told = parts.facts.broken.setdefault(provider, set())
+    if text not in told:
+        told.add(text)
+        parts.sender.notice("warning", text, provider, info.session_id)
+
+
 async def follow(
     parts: SessionParts,
     records: ChildStore,
@@ -52,6 +91,7 @@ async def follow(
     parts.agents.begin(info.session_id, info.agent_name, parent_lane, info.stop)
     answer = problem = ""
     followed = False
+    preferred = _preferred(parts, child)
 
     def listen(trace: HookTrace) -> None:
         nonlocal answer, problem
@@ -62,6 +102,7 @@ async def follow(
                 problem = first_line(error_text(trace.data.get("error")))
             case "provider:response":
                 problem = ""
+                _say_other_model(parts, info, preferred)
             case "module:load_failed":
                 _say_failed(parts, info, trace.data)
 
@@ -86,6 +127,7 @@ async def follow(
         child.coordinator,
         info.session_id,
         follows=child.config.get("providers") == parts.plan.get("providers"),
+        preferred=preferred,
     )
     if parts.playback is not None:
         await parts.playback.stand_in(child, info.session_id)
@@ -102,7 +144,7 @@ async def follow(
     child.coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
     child.coordinator.register_capability(ASK_USER, parts.questions.asker(info.session_id))
     # They are the session's, its agents included.
-    for name in (MCP_SERVERS, CLIENT_FILES):
+    for name in (MCP_SERVERS, SERVER_CHANGED, CLIENT_FILES):
         child.coordinator.register_capability(name, parent.coordinator.get_capability(name))
     rows = records.rows_of(info.session_id, parent.session_id, info.agent_name)
     rows.on_row = partial(parts.agents.row_added, info.session_id)

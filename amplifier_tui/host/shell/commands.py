@@ -13,9 +13,11 @@ from time import monotonic
 from typing import Final
 from uuid import uuid4
 
+from amplifier_tui.base.commands.beside import beside_confined, named_in
 from amplifier_tui.base.commands.environment import quiet_environment, users_shell
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
+from amplifier_tui.base.messages.sub_sessions import exit_words
 from amplifier_tui.host.events import (
     ShellEnded,
     ShellProgress,
@@ -151,7 +153,8 @@ class ShellCommands:
             program = [users_shell(), "-c", command]
             process = await CommandProcess.start(program, self._workspace, environment)
             run = CommandRun(process, output, None, show)
-            await run.finish()
+            async with beside_confined(named_in(command)):
+                await run.finish()
             if run.left_running:
                 self._leftovers.hold(process)
         except asyncio.CancelledError:
@@ -192,10 +195,8 @@ def command_text(event: ShellEnded) -> str:
         state = event.error
     elif event.stopped:
         state = "stopped by the user"
-    elif event.exit_code < 0:
-        state = f"ended by signal {-event.exit_code}"
     else:
-        state = f"exit code {event.exit_code}"
+        state = exit_words(event.exit_code)
     if event.in_terminal:
         state += "; it ran in the user's terminal, its output was not recorded"
     lines = ("The user ran a command:", f"$ {event.command}", event.output.rstrip("\n"))

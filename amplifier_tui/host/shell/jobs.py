@@ -4,12 +4,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.python import awaited
+from amplifier_tui.base.text import one_line, span
 from amplifier_tui.host.events import MAIN_LANE, JobChanged
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 CAPABILITY: Final = "shell.jobs"
 EVENTS: Final = ("job:started", "job:progress", "job:ended")
+SOURCE: Final = "jobs"
+"""Of the notices that say how a job ended."""
+_STOPPED: Final = "stopped"
+"""How a job stands that the user, the model or the end of the session ended."""
 _GONE: Final = "No command runs in the background here: those of this session have ended with it."
 
 
@@ -28,6 +33,24 @@ def job_changed(sender: Sender, lane: str, data: Mapping[str, Any]) -> JobChange
         tail=clean(str(data.get("tail") or "")),
         earlier=data.get("earlier") is True,
     )
+
+
+def tell_job(sender: Sender, event: str, lane: str, data: Mapping[str, Any]) -> None:
+    """Tell what an event of a job says; of one that ended by itself also in a line."""
+    job = job_changed(sender, lane, data)
+    sender.send(job)
+    if event != "job:ended" or job.state == _STOPPED:
+        return
+    # None is that of one that was lost sight of.
+    failed, seconds = data.get("exit_code", 0) != 0, data.get("seconds")
+    after = "at once"
+    if isinstance(seconds, int | float) and seconds >= 1:
+        after = f"after {span(seconds)}"
+    text = f"{one_line(job.job_id, 12)} ended {after}"
+    if failed and job.state:
+        text += f" · {one_line(job.state, 40).removeprefix('ended ')}"
+    text += f": {one_line(job.command, 200)}"
+    sender.notice("warning" if failed else "info", text, SOURCE, lane)
 
 
 class BackgroundJobs:

@@ -88,7 +88,10 @@ def _meant(cwd: Path, wanted: str) -> str:
     named = (path.parent for path in everywhere if path.parent.name.startswith(wanted))
     away = [folder for folder in named if "_" not in folder.name]
     if len(away) == 1 and (folder := card_of(away[0], 0).cwd):
-        return f", but in {printable(folder)}: start it there, or with --cwd"
+        if Path(folder).is_dir():
+            return f", but in {printable(folder)}: start it there, or with --cwd"
+        take = "/sessions copies it into this one; ctrl+t shows all folders there"
+        return f", but in {printable(folder)}, which is gone: {take}"
     here = {path.name: path for _, path in _newest(cwd)}
     like = nearest(wanted, [*here, *(name[: len(wanted)] for name in here)])
     names = [name for name in here if like and name.startswith(like)] or [*here]

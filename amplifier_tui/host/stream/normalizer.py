@@ -30,7 +30,7 @@ from amplifier_tui.host.messages import (
 )
 from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.shell.jobs import EVENTS as JOB_EVENTS
-from amplifier_tui.host.shell.jobs import job_changed
+from amplifier_tui.host.shell.jobs import tell_job
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.handler_failures import HandlerFailures
 from amplifier_tui.host.stream.lanes import Lanes
@@ -241,7 +241,7 @@ class Normalizer:
             "orchestrator:complete": self._complete,
             "module:load_failed": self._load_failed,
             "delegate:agent_cancelled": lanes.cancelled,
-            **dict.fromkeys(JOB_EVENTS, self._job),
+            **{event: partial(tell_job, self._sender, event) for event in JOB_EVENTS},
             **dict.fromkeys(_SPAWNED, lanes.spawned),
             **dict.fromkeys(_ENDED, lanes.ended),
             **{event: partial(self._say, event) for event in LINES},
@@ -257,9 +257,6 @@ class Normalizer:
         line = line_of(event, data)
         if line is not None:
             self._sender.notice(*line, lane, ENDS.get(event, ""))
-
-    def _job(self, lane: str, data: Data) -> None:
-        self._sender.send(job_changed(self._sender, lane, data))
 
     def _failed(self, lane: str, data: Data) -> None:
         self._attempt_failed(lane, data)

@@ -45,6 +45,7 @@ class TrustService:
         self._put = put
         self._say = say
         self._asked = False
+        self._refused: dict[str, TrustItem] = {}
         self._waiting: tuple[str, asyncio.Future[TrustDecision]] | None = None
         notice = memory.file.notice()
         if notice:
@@ -60,9 +61,17 @@ class TrustService:
         """Whether a question waits for its answer."""
         return self._waiting is not None
 
+    @property
+    def refused(self) -> tuple[TrustItem, ...]:
+        """What the user does not want, now or since an earlier answer."""
+        return tuple(self._refused.values())
+
     def known(self, item: TrustItem) -> bool | None:
         """Return what was answered before; None when it has to be asked."""
-        return self._memory.known(item, self._opened)
+        answer = self._memory.known(item, self._opened)
+        if answer is False:
+            self._refused[item.key] = item
+        return answer
 
     def bind(self, item: TrustItem, like: TrustItem) -> None:
         """Keep for an item, for as long, what was answered about `like`."""
@@ -112,7 +121,9 @@ class TrustService:
             self._say("warning", f"Your answer holds for this run only: {reason}")
         if decision.folder:
             accepted |= {item.key for item in items if item.owner == str(self._project)}
-        return accepted | {item.key for item in items if item.owner in decision.owners}
+        accepted |= {item.key for item in items if item.owner in decision.owners}
+        self._refused |= {item.key: item for item in items if item.key not in accepted}
+        return accepted
 
     def forget(self, items: Iterable[TrustItem]) -> None:
         """Forget what was answered about items: they are asked about again.

@@ -14,6 +14,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
+from amplifier_tui.base.python import without_exit
 from amplifier_tui.host.door.stacks import described, innermost
 from amplifier_tui.host.events import (
     Failed,
@@ -22,6 +23,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.host.failures import internal_failure
 from amplifier_tui.host.turns.abandoned import TICKET, Ticket, end_children, guard, own_children
 from amplifier_tui.host.turns.arriving import ArrivingPrompts
 from amplifier_tui.host.turns.prompt.attachments import shown
@@ -232,7 +234,8 @@ class TurnControl:
 
     async def _work(self, ticket: Ticket, prompt: Prompt) -> str:
         TICKET.set(ticket)
-        return await self._parts.execute(prompt)
+        with without_exit():
+            return await self._parts.execute(prompt)
 
     async def _attend(self, running: RunningTurn) -> None:
         """Wait for the end of a turn and bring everything in order after it."""
@@ -248,7 +251,7 @@ class TurnControl:
         parts = self._parts
         try:
             await parts.settle(outcome)
-        except Exception:
+        except (Exception, SystemExit):
             logger.exception("The conversation could not be put in order after the turn")
         if outcome.status == "error":
             self._failed = (running.ticket.number, running.prompt)
@@ -256,7 +259,7 @@ class TurnControl:
             self._sender.send(self._failure(outcome, running.prompt))
         try:
             await parts.over(running.ticket.number, outcome)
-        except Exception:
+        except (Exception, SystemExit):
             logger.exception("The end of the turn could not be written in full")
         self._running = None
         if not running.handle.end():
@@ -381,13 +384,18 @@ class TurnControl:
             # A module cancelled every task there is: a turn that nobody attends never ends.
             self._begin_attending(self._running)
             return
-        if task.cancelled() or task.exception() is None:
+        if task.cancelled() or (error := task.exception()) is None:
             return
-        logger.error("Attending a turn failed", exc_info=task.exception())
         running, self._running = self._running, None
-        if running is not None:
-            # Whatever went wrong: the front end must not wait for ever.
-            self._sender.send(self._ended_event(running, Outcome("error")))
+        if running is None:
+            context = {"message": "Attending a turn failed", "exception": error}
+            task.get_loop().call_exception_handler(context)
+            return
+        # Whatever went wrong: the front end must not wait for ever.
+        logger.error("The turn could not be ended", exc_info=error)
+        stamp, redactor = self._sender.stamp(), self._sender.redactor
+        self._sender.send(internal_failure(error, "end the turn", stamp, redactor))
+        self._sender.send(self._ended_event(running, Outcome("error")))
 
 
 def _retrieved(task: "asyncio.Task[str]") -> None:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
+from amplifier_tui.base.python import causes
 from amplifier_tui.context.adr.provider import ContextProvider
 from amplifier_tui.context.errors import ContextSourceError
 from amplifier_tui.context.manager import SessionContextManager
@@ -140,10 +141,7 @@ def failed_source(error: BaseException | None) -> ContextSourceError | None:
     Args:
         error: What ended the turn; an orchestrator may have wrapped it.
     """
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, ContextSourceError) and error.phase == "before_run":
-            return error
-        seen.add(id(error))
-        error = error.__cause__
+    for each in causes(error):
+        if isinstance(each, ContextSourceError) and each.phase == "before_run":
+            return each
     return None

@@ -55,7 +55,7 @@ async def answer_dangling_calls(context: Any) -> int:
         return 0
     try:
         messages = await awaited(context.get_messages())
-    except Exception:
+    except (Exception, SystemExit):
         logger.exception("The conversation could not be read")
         return 0
     answered = 0
@@ -80,7 +80,7 @@ async def mend_broken_answer(context: Any) -> None:
 async def _add(context: Any, row: dict[str, Any]) -> bool:
     try:
         await awaited(context.add_message(row))
-    except Exception:
+    except (Exception, SystemExit):
         logger.exception("The context refused a row that completes the conversation")
         return False
     return True

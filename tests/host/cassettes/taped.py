@@ -144,4 +144,4 @@ def taped() -> Cassette:
     folder.mkdir()
     made = TapedProject(folder)
     session = recorded(made, len(STORIES))
-    return baseline(session, made.play(session).cassette)
+    return baseline(session, made.play(session))

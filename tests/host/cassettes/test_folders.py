@@ -38,7 +38,7 @@ def cassette(project: Project, driver: Driver) -> Cassette:
     driver.turn(f"see @{name}:more-rules.md and {project.folder}/where.txt")
     driver.close()
     heard = recorded(project, session)
-    made = baseline(heard, replayed(project, heard).cassette)
+    made = baseline(heard, replayed(project, heard))
     assert "{{workspace}}/.amplifier/bundles/house-rules.md" in texts(made, TapedSystem)
     assert "{{workspace}}/.amplifier/bundles/more-rules.md" in texts(made, TapedRequest)
     return made
@@ -52,7 +52,7 @@ def test_files_of_the_projects_bundle_are_the_same_ones_where_tools_are_real(
     project: Project, cassette: Cassette
 ) -> None:
     assert not found(project, cassette, tools="real")
-    updated = baseline(cassette, replayed(project, cassette, tools="real").cassette)
+    updated = baseline(cassette, replayed(project, cassette, tools="real"))
     assert not found(project, updated)
     (project.bundles / "house-rules.md").write_text("Be careless.\n")
     assert "Be careful." in str(found(project, cassette, tools="real"))

@@ -37,6 +37,21 @@ def test_a_call_that_never_ended_is_recorded_without_a_result(tmp_path: Path) ->
     assert (call.id, call.tool, call.result, call.error) == ("1.1.1", "echo", None, None)
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_calls_are_kept_also_where_a_provider_tells_of_them_beside_what_it_says(
+    tmp_path: Path, told: bool
+) -> None:
+    call = {"type": "tool_call", "id": "c", "name": "echo", "input": {}}
+    response = {
+        **CALLED,
+        "content": [{"type": "text", "text": "I look."}, *([call] if told else [])],
+    }
+    row = ("provider:response", {"provider": "p", "response": response})
+    cassette = recorded(logged(tmp_path / "s", *ANSWER[:-1], row, ("tool:pre", CALL)))
+    (answer,) = cassette.of(TapedAnswer)
+    assert answer.content[1:] == [{**call, "id": "1.1.1"}]
+
+
 def test_what_other_loops_say_otherwise_is_understood(tmp_path: Path) -> None:
     odd = {**CALL, "tool_input": "text", "error": {"type": "Odd", "message": "m", "more": [1]}}
     cassette = recorded(logged(tmp_path / "s", *ANSWER, ("tool:error", odd)))

@@ -144,7 +144,7 @@ def test_real_tools_in_the_same_workspace_make_no_difference(made: TapedProject)
 def test_what_a_command_leaves_in_the_workspace_is_compared_once_it_is_known(
     made: TapedProject,
 ) -> None:
-    known = baseline(taped(), made.play(taped(), "real").cassette)
+    known = baseline(taped(), made.play(taped(), "real"))
     assert not made.found(known, "real") and not made.found(known)
     other = answer("3.1", input={"command": "touch y"})
     lines = [row for row in other.rows if row.kind != "files"]
@@ -176,7 +176,7 @@ def filtering(made: TapedProject, **house: str) -> Cassette:
     """Return a session of which a hook filters the results of read_file."""
     made.house.update(house)
     session = recorded(made, 2)
-    return baseline(session, made.play(session).cassette)
+    return baseline(session, made.play(session))
 
 
 @KEYS

@@ -8,7 +8,14 @@ import pytest
 
 from amplifier_tui.cli.group import run
 from amplifier_tui.host.cassettes.cassette import TapedCall, TapedDecision, TapedEnd
-from amplifier_tui.host.events import ApprovalRequested, ToolEnded, TurnEnded
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    ApprovalRequested,
+    BlockDelta,
+    LaneOpened,
+    ToolEnded,
+    TurnEnded,
+)
 from tests.host.cassettes.test_interplay import played, recorded
 from tests.host.driving import Driver, Project, calling
 from tests.host.session.test_agents import ask, coding, script
@@ -116,6 +123,77 @@ def test_a_turn_that_was_stopped_at_the_question_of_an_agent_is_stopped_there(
     driver.wait(ApprovalRequested)
     driver.client.interrupt()
     assert driver.wait(TurnEnded).status == "cancelled"
+    driver.close()
+    assert not played(project, recorded(project, session))
+
+
+LONG = {"tell": {"say": "word " * 2_000}}
+
+
+def in_agent(event: BlockDelta) -> bool:
+    return event.agent != MAIN_LANE and "word" in event.text
+
+
+def test_an_agent_that_was_stopped_in_its_answer_is_stopped_alone(
+    project: Project, driver: Driver
+) -> None:
+    session = driver.open(coding(project, script([ask("tester")], LONG), speed=20)).session_id
+    driver.client.submit("go")
+    driver.client.stop_agent(driver.wait(BlockDelta, in_agent).agent, True)
+    assert driver.wait(TurnEnded).status == "success"
+    driver.close()
+    assert not played(project, recorded(project, session))
+
+
+def test_a_turn_that_was_stopped_in_the_answer_of_an_agent_is_stopped_there(
+    project: Project, driver: Driver
+) -> None:
+    session = driver.open(coding(project, script([ask("tester")], LONG), speed=20)).session_id
+    driver.client.submit("go")
+    driver.wait(BlockDelta, in_agent)
+    driver.client.interrupt(True)
+    assert driver.wait(TurnEnded).status == "cancelled"
+    driver.close()
+    assert not played(project, recorded(project, session))
+
+
+def test_with_an_agent_those_it_called_are_stopped_and_the_turn_goes_on(
+    project: Project, driver: Driver
+) -> None:
+    def calls(agent: str, said: str) -> dict[str, Any]:
+        return {"ask": {"call": [ask(agent, said)]}, "done": {"say": f"{agent} is done."}}
+
+    story = {
+        "scenarios": [
+            {"name": "main", "when": {"prompt": "go"}, "steps": calls("lead", "Lead them.")},
+            {"name": "lead", "when": {"prompt": "Lead"}, "steps": calls("tester", "Test it.")},
+            {"name": "tester", "steps": LONG},
+        ]
+    }
+    lead = "agents:\n  lead: {description: Leads, instruction: You lead.}\n"
+    session = driver.open(coding(project, story, lead, speed=20)).session_id
+    driver.client.submit("go")
+    driver.wait(BlockDelta, in_agent)
+    opened = {each.name: each.lane for each in driver.of(LaneOpened)}
+    assert set(opened) == {"lead", "tester"}
+    driver.client.stop_agent(opened["lead"], True)
+    assert driver.wait(TurnEnded).status == "success"
+    driver.close()
+    assert not played(project, recorded(project, session))
+
+
+def test_of_two_agents_the_one_that_was_stopped_in_a_tool_is_stopped_alone(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    command = f"touch {tmp_path}/started; sleep 60"
+    work = {"run": {"call": [{"bash": {"command": command}}]}, "tell": {"say": "Done with it."}}
+    story = script([ask("tester"), ask("explorer")], work)
+    session = driver.open(coding(project, story)).session_id
+    driver.client.submit("go")
+    request = driver.allow_next()
+    driver.wait_for_file(tmp_path / "started")
+    driver.client.stop_agent(request.agent, True)
+    assert driver.wait(TurnEnded).status == "success"
     driver.close()
     assert not played(project, recorded(project, session))
 

@@ -33,8 +33,13 @@ def failures() -> Failures:
 
 
 @pytest.fixture
-def engine(failures: Failures) -> Iterator[Engine]:
-    engine = Engine(failures)
+def strays() -> Failures:
+    return Failures()
+
+
+@pytest.fixture
+def engine(failures: Failures, strays: Failures) -> Iterator[Engine]:
+    engine = Engine(failures, partial(strays, what=""))
     yield engine
     engine.stop(2)
 
@@ -70,8 +75,18 @@ def test_an_exception_of_a_question_goes_to_whoever_asked(
     assert failures.seen == []
 
 
-def test_a_module_that_calls_exit_does_not_end_the_engine(
+def test_an_exit_in_a_question_does_not_end_whoever_asked(
     engine: Engine, failures: Failures
+) -> None:
+    async def work() -> None:
+        sys.exit(3)
+
+    with pytest.raises(RuntimeError, match=r"tried to end the program \(exit 3\)"):
+        engine.ask(work).result(5)
+
+
+def test_a_module_that_calls_exit_does_not_end_the_engine_and_is_told_of_once(
+    engine: Engine, strays: Failures
 ) -> None:
     async def leave() -> None:
         async def inner() -> None:
@@ -83,13 +98,15 @@ def test_a_module_that_calls_exit_does_not_end_the_engine(
         return "yes"
 
     engine.post(leave, "leave")
-    assert failures.came.wait(5)
+    assert strays.came.wait(5)
+    gc.collect()
     assert engine.ask(alive).result(5) == "yes"
+    assert strays.seen == [("3", "")]
 
 
-def test_an_exception_nobody_retrieved_is_reported(engine: Engine, failures: Failures) -> None:
-    import gc
-
+def test_an_exception_nobody_retrieved_is_no_failure_of_a_piece_of_work(
+    engine: Engine, failures: Failures, strays: Failures
+) -> None:
     async def work() -> None:
         async def lost() -> None:
             raise ValueError("lost")
@@ -101,8 +118,8 @@ def test_an_exception_nobody_retrieved_is_reported(engine: Engine, failures: Fai
 
     engine.ask(work).result(5)
     engine.ask(collect).result(5)
-    assert failures.came.wait(5)
-    assert failures.seen[0][0] == "lost"
+    assert strays.came.wait(5)
+    assert strays.seen == [("lost", "")] and not failures.seen
 
 
 def test_after_the_end_questions_fail_and_commands_are_ignored(

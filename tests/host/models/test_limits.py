@@ -243,7 +243,7 @@ def test_another_model_is_counted_with_its_own_price_and_not_with_that_of_the_on
 
 UNKNOWN = (
     "A limit in dollars does not hold small, whose price is not known. "
-    "One in tokens does: /limit 200k"
+    "One in tokens does, /limit 200k; in a run --max-turns"
 )
 
 
@@ -419,3 +419,16 @@ def test_no_more_requests_are_sent_than_may_be(
     driver.open(priced(project, server), max_requests=2)
     assert driver.turn("go").status != "success"
     assert len(server.requests) == 2
+
+
+def test_a_limit_in_dollars_that_cannot_hold_is_told_as_the_session_opens(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.models = ["small"]
+    limit = SpendLimit(cost="500")
+    driver.open(project.bundle(providers=[chat(server, default_model="small")]), limit=limit)
+    said = driver.wait(Notice, lambda notice: notice.source == "limit", timeout=30)
+    assert said.text.startswith("No price of small is known") and "--max-turns" in said.text
+    server.script.add("one")
+    driver.turn("a")
+    assert [event.source for event in driver.of(Notice)].count("limit") == 1, "once"

@@ -19,6 +19,7 @@ from amplifier_tui.host.events import (
     SessionOpened,
     TurnEnded,
 )
+from amplifier_tui.host.models.models import Models
 from amplifier_tui.kernel.models import ModelInfo
 from amplifier_tui.modules.provider_anthropic import AnthropicProvider
 from amplifier_tui.modules.provider_openai import OpenAIProvider
@@ -205,6 +206,39 @@ def test_a_model_that_is_named_for_this_run_answers_beside_too_until_another_is_
     assert models == ["gpt-6-luna", "gpt-6-luna", SONNET]
 
 
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_model_that_is_still_being_looked_up_answers_in_the_sessions_opened_meanwhile(
+    project: Project,
+    drive: Callable[..., Driver],
+    server: LoopbackServer,
+    monkeypatch: pytest.MonkeyPatch,
+    beside: bool,
+) -> None:
+    looked_up, switch, calls = threading.Event(), Models.switch, []
+
+    async def slow_once(self: Models, *args: Any, **more: Any) -> ModelChoice | None:
+        calls.append(args)
+        if len(calls) == 1:
+            looked_up.set()
+            await asyncio.Event().wait()
+        return await switch(self, *args, **more)
+
+    monkeypatch.setattr(Models, "switch", slow_once)
+    server.script.add("a")
+    name = both(project, server)
+    driver = drive()
+    driver.client.open(OpenRequest(cwd=driver.cwd, bundle=name, model="gpt-6-luna"))
+    assert looked_up.wait(30)
+    if beside:
+        driver = drive(driver.client.beside())
+        driver.open(name)
+    else:
+        driver.client.switch_bundle(name, carry=False)
+        driver.wait_until(lambda: len(driver.of(SessionOpened)) == 2, "no session was opened")
+    driver.turn("one")
+    assert asked(server, 0)[1] == "gpt-6-luna"
+
+
 def test_events_of_a_request_name_the_provider_that_answers_it(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:
@@ -242,7 +276,19 @@ def test_a_remembered_model_is_used_and_one_of_a_provider_that_is_gone_is_not(
     opened = other.open(name, models={name: gone})
     assert opened.model == SONNET
     said = [e.text for e in other.of(Notice)]
-    assert "gpt-9 is not used: the provider elsewhere is not mounted" in said
+    why = "the provider elsewhere is not mounted"
+    assert f"gpt-9 is not used: {why}. Choose another with /model" in said
+
+
+def test_a_remembered_model_of_a_provider_without_its_key_names_the_key_and_how_to_choose_another(
+    project: Project, driver: Driver, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    name = project.bundle(providers=[claude(server), {"module": "provider-openai"}])
+    driver.open(name, models={name: ModelChoice(provider="openai", model=ASTRA)})
+    remedy = "Set OPENAI_API_KEY to use it, or choose another with /model"
+    why = f"{ASTRA} is not used: the provider openai is not mounted. {remedy}"
+    assert why in [e.text for e in driver.of(Notice)]
 
 
 def test_what_is_chosen_elsewhere_changes_no_session_that_has_answered_and_no_fork_of_it(

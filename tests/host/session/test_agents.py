@@ -73,6 +73,20 @@ def test_the_coding_bundle_opens_with_everything_it_names(project: Project, driv
     assert not [e for e in driver.of(Notice) if e.level != "info"]
 
 
+def test_an_agent_whose_file_cannot_be_read_is_not_offered_and_not_run(
+    project: Project, driver: Driver
+) -> None:
+    file = project.bundles / "agents" / "reader.md"
+    file.parent.mkdir()
+    file.write_text("---\nmeta:\n  description: Reads only: no\n  inherit_tools: []\n---\nRead.\n")
+    driver.open(coding(project, script([ask("reader")], LOOK), "agents: {include: [reader]}\n"))
+    driver.turn("go")
+    (ended,) = [event for event in driver.of(ToolEnded) if event.agent == "main"]
+    assert not ended.ok and not driver.of(LaneOpened)
+    assert "There is no agent 'reader'. Not valid YAML: " in ended.output
+    assert f"the agent is left out ({file}:3). Known: explorer" in ended.output
+
+
 def test_an_agent_works_in_a_lane_of_its_own_and_its_answer_comes_back(
     project: Project, driver: Driver
 ) -> None:

@@ -1,21 +1,27 @@
 """What is said of hook handlers that fail or take long, and of modules that fail."""
 
+import asyncio
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from amplifier_tui.base.text import shortened
 from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.door.opener import SessionOpener
 from amplifier_tui.host.events import (
     Failed,
     HandlerHolds,
     ModuleFailed,
     ModuleMounted,
     Notice,
+    SessionOpened,
     ToolEnded,
     TurnEnded,
 )
+from amplifier_tui.host.turns.running import RunningTurn
 from amplifier_tui.kernel.hooks import handler_run
 from amplifier_tui.kernel.hooks.results import WANTED
 from tests.host.driving import MODULES, Driver, Project, calling
@@ -64,6 +70,81 @@ def test_an_answer_that_can_not_be_read_is_told_of_with_what_is_wanted(
     assert notice.text.endswith(WANTED)
 
 
+def test_a_background_task_that_fails_is_told_of_once_and_fails_no_opening_and_no_turn(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle(hooks=(("hooks-rude", {"strays": "lost"}),)))
+    assert driver.turn("go").status == "success"
+    driver.client.reload("hooks-rude")
+    driver.wait(ModuleMounted, lambda event: event.again)
+    assert driver.turn("go on").status == "success"
+    for notice in (told := [each for each in driver.of(Notice) if each.module == "hooks-rude"]):
+        assert (notice.level, notice.source) == ("warning", "hooks-rude")
+        assert notice.text.startswith("A background task failed: ValueError: lost. Its code is ")
+        assert re.search(r"hooks_rude/__init__\.py:\d+\. Correct it there", notice.text)
+    assert len(told) == 2, "one as it opened, and one as it was mounted anew"
+    assert not driver.of(Failed)
+
+
+@pytest.mark.parametrize(("stray", "said"), [("late", "TimeoutError"), ("gone", "SystemExit: 3")])
+def test_a_background_task_of_a_library_alone_is_told_of_once_and_fails_no_opening(
+    project: Project, driver: Driver, stray: str, said: str
+) -> None:
+    hooks = (("hooks-rude", {"library_strays": [stray, stray]}),)
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=project.bundle(hooks=hooks)))
+    driver.wait(SessionOpened)
+    assert driver.turn("go").status == "success"
+    (notice,) = driver.of(Notice)
+    assert (notice.level, notice.module) == ("warning", "")
+    assert notice.text.startswith(f"A background task failed: {said}. A library that a module ")
+    assert not driver.of(Failed)
+
+
+def test_a_task_of_our_own_that_fails_is_no_module_s_and_fails_no_opening(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish = SessionOpener._finish_opening
+    no_text: Any = None
+
+    async def opening(*args: Any) -> None:
+        asyncio.get_running_loop().call_soon(shortened, no_text, 1)
+        await asyncio.sleep(0)
+        await finish(*args)
+
+    monkeypatch.setattr(SessionOpener, "_finish_opening", opening)
+    driver.open(project.bundle())
+    (notice,) = driver.of(Notice)
+    assert (notice.level, notice.module) == ("error", "")
+    assert notice.text.startswith("A background task failed: TypeError: ")
+    assert notice.text.endswith("If it happens again, report it with the program's log.")
+    assert not driver.of(Failed)
+
+
+def test_a_turn_whose_end_fails_is_over_and_says_why(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("lost")
+
+    driver.open(project.bundle())
+    monkeypatch.setattr(RunningTurn, "outcome", fail)
+    assert driver.turn("go").status == "error"
+    (failed,) = driver.of(Failed)
+    assert failed.message == "Could not end the turn: ValueError: lost"
+
+
+def test_a_session_that_can_not_be_taken_up_gives_back_what_was_sent(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("lost")
+
+    monkeypatch.setattr(SessionOpener, "_replace", fail)
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=project.bundle()))
+    driver.client.submit("go")
+    assert driver.wait(Failed).prompt == "go"
+
+
 @pytest.mark.parametrize("method", ["add_message", "get_messages"])
 def test_a_context_whose_code_fails_while_the_session_opens_is_named_with_its_line(
     project: Project, driver: Driver, method: str
@@ -73,7 +154,11 @@ def test_a_context_whose_code_fails_while_the_session_opens_is_named_with_its_li
     driver.client.open(OpenRequest(cwd=project.folder, bundle=bundle))
     failed = driver.wait(Failed)
     assert failed.message == f"context-slots failed: ValueError: {method} is broken"
-    assert re.match(r"Its code is wrong at /.*context_slots/__init__\.py:\d+\.", failed.remedy)
+    assert re.fullmatch(
+        r"Its code is wrong at /.*context_slots/__init__\.py:\d+\. "
+        r"Correct it there and open the bundle anew\.",
+        failed.remedy,
+    )
     (row,) = driver.of(ModuleFailed)
     assert (row.module_id, row.fatal) == ("context-slots", True)
     assert (row.error, row.remedy) == (failed.message, failed.remedy)

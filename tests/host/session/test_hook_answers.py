@@ -7,7 +7,7 @@ from tests.fixtures.modules import THIRD_PARTY
 from tests.host.asking import chat
 from tests.host.driving import MODULES, Driver, Project
 from tests.host.session.test_agents import ask, coding, script
-from tests.servers import LoopbackServer
+from tests.servers import LoopbackServer, ToolUse, reply
 
 
 def says(text: str, **answer: Any) -> dict[str, Any]:
@@ -43,7 +43,7 @@ TEXTS = [answer["user_message"] for answers in EVERYWHERE.values() for answer in
 
 @pytest.mark.parametrize(
     ("loop", "config", "requests"),
-    [("loop-streaming", {}, 2), ("loop-plain", {"calls": [["wordcount", {"text": "a"}]]}, 0)],
+    [("loop-streaming", {}, 2), ("loop-calls", {"calls": [["wordcount", {"text": "a"}]]}, 0)],
 )
 def test_each_message_of_a_hook_is_a_notice_of_that_hook(
     loop: str,
@@ -82,6 +82,14 @@ def test_an_action_that_lacks_what_it_is_for_is_told_once(project: Project, driv
     assert [driver.turn(text).status for text in ("one", "two")] == ["success"] * 2
     (told,) = [e for e in driver.of(Notice) if e.source == "hook:hooks-answer"]
     assert told.level == "warning" and "without `data` does nothing" in told.text
+
+
+def test_a_misspelt_field_of_an_answer_is_told_once(project: Project, driver: Driver) -> None:
+    answers = {"prompt:submit": [{"action": "continue", "user_mesage": "x"}]}
+    driver.open(project.bundle(hooks=(("hooks-answer", answers),)))
+    assert [driver.turn(text).status for text in ("one", "two")] == ["success"] * 2
+    (told,) = [e for e in driver.of(Notice) if e.source == "hook:hooks-answer"]
+    assert told.level == "warning" and "'user_mesage' ('user_message' is meant?)" in told.text
 
 
 def test_a_denial_of_the_prompt_shows_its_message(project: Project, driver: Driver) -> None:
@@ -131,3 +139,28 @@ def test_what_is_added_for_one_request_is_apart_from_the_users_words_and_never_s
     contents = [row["content"] for row in project.rows(opened.session_id)]
     assert contents[0::2] == ["What to wear?", "Thanks"]
     assert len(contents) == 4
+
+
+@pytest.mark.parametrize("ephemeral", [False, True])
+@pytest.mark.parametrize("allowed", [True, False])
+def test_what_a_hook_adds_to_a_call_counts_once_the_call_that_is_asked_about_is_allowed(
+    ephemeral: bool,
+    allowed: bool,
+    project: Project,
+    driver: Driver,
+    server: LoopbackServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{MODULES}:{THIRD_PARTY}")
+    server.script.add(reply(ToolUse("wordcount", {"text": "a b"})), "Two.")
+    added = {"action": "inject_context", "ephemeral": ephemeral, **ADDED[0]}
+    hooks = (("hooks-answer", {"tool:pre": [added]}),)
+    tools = ("tool-wordcount",)
+    driver.open(project.bundle(hooks=hooks, tools=tools, providers=[chat(server)]))
+    driver.client.submit("count")
+    if allowed:
+        driver.allow_next()
+    else:
+        driver.deny_next()
+    assert driver.wait(TurnEnded).status == "success"
+    assert ("It rains." in str(server.request_blocking(1).json["messages"])) is allowed

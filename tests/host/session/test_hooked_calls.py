@@ -95,3 +95,20 @@ def test_a_call_without_readable_arguments_or_without_a_tool_is_not_run_by_a_new
     assert (first.tool, first.ok) == ("echo", False) and "JSON" in first.error
     assert (second.tool, second.ok) == ("nosuch", False) and "no tool nosuch" in second.error
     assert not driver.of(ApprovalRequested)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"command": "  "}, {"command": 3}, {"cmd": "ls"}])
+def test_a_command_that_is_missing_is_answered_and_nobody_is_asked(
+    project: Project, driver: Driver, arguments: dict[str, Any]
+) -> None:
+    name = project.bundle(script=calling({"bash": arguments}), tools=("tool-bash",))
+    # A bundle of the tests brings a rule that lets its tools through.
+    project.allow([])
+    driver.open(name)
+    driver.client.submit("go")
+    driver.wait_until(
+        lambda: bool(driver.of(ApprovalRequested) or driver.of(TurnEnded)),
+        "it neither asked nor answered",
+    )
+    assert not driver.of(ApprovalRequested)
+    assert "`command` is missing" in str(driver.of(ToolEnded)[0])

@@ -5,12 +5,12 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
     Failed,
     ModeChanged,
@@ -20,10 +20,11 @@ from amplifier_tui.host.events import (
     OpeningReported,
     SessionClosed,
     SessionOpened,
-    TrustAsked,
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.host.gate.rules.file import add_rules, user_rules_path
+from amplifier_tui.host.gate.rules.text import parse_rule
 from amplifier_tui.host.session import gating
 from amplifier_tui.host.session.opening.opening import Opening
 from amplifier_tui.host.store.session_store import SessionStore
@@ -85,12 +86,18 @@ def test_a_module_nobody_has_is_left_out_with_the_reason(project: Project, drive
     assert driver.turn("hello").status == "success"
 
 
-def test_a_setting_there_is_not_is_said_with_its_place(project: Project, driver: Driver) -> None:
+def test_a_setting_there_is_not_is_said_with_its_place_and_of_its_module(
+    project: Project, driver: Driver
+) -> None:
     driver.open(project.bundle(hooks=(("hooks-approval", {"polcy": "careful"}),)))
     said = driver.wait(Notice, lambda notice: "polcy" in notice.text)
     assert said.level == "warning"
-    assert "`polcy` is no setting of hooks-approval; did you mean `policy`?" in said.text
+    wrong = "`polcy` is no setting of hooks-approval; did you mean `policy`?"
+    assert wrong in said.text
     assert "test.md:" in said.text
+    problems = {event.module_id: event.problems for event in driver.of(ModuleMounted)}
+    assert problems.pop("hooks-approval") == (wrong,)
+    assert not any(problems.values())
 
 
 def test_what_does_not_count_in_the_projects_own_files_is_said_at_each_opening(
@@ -105,13 +112,35 @@ def test_what_does_not_count_in_the_projects_own_files_is_said_at_each_opening(
     helper.write_text("---\nmeta: {name: helper, description: x}\nagents: some\n---\nHelp.\n")
     driver.open("test")
     for words in (
-        "'confg' is no key of an entry; did you mean 'config'?",
+        wrong := "'confg' is no key of an entry; did you mean 'config'?",
         "'agents' is there twice",
-        f"{helper}: 'agents' must be 'all', 'none' or a list of names",
     ):
         driver.wait_until(
             lambda words=words: any(words in notice.text for notice in driver.of(Notice)), words
         )
+    assert [event.problems for event in driver.of(ModuleMounted) if event.problems] == [(wrong,)]
+    (item,) = driver.of(OpeningReported)[-1].items
+    assert item.why.startswith("'agents' must be 'all', 'none' or a list of names")
+    assert (item.what, item.where) == ("helper", f"{helper}:3")
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"loop_config": {"max_iterations": "many"}}, "`max_iterations` of loop"),
+        ({"context_config": {"max_tokens": "many"}}, "`max_tokens` of context-simple"),
+    ],
+)
+def test_a_setting_without_which_no_session_opens_is_said_with_its_line(
+    project: Project, driver: Driver, config: dict[str, Any], said: str
+) -> None:
+    path = project.bundles / f"{project.bundle(**config)}.md"
+    driver.client.open(OpenRequest(cwd=project.folder, bundle="test"))
+    failed = driver.wait(Failed)
+    line = next(n for n, text in enumerate(path.read_text().splitlines(), 1) if ": many" in text)
+    assert failed.message.startswith(f"{path}:{line}: {said}")
+    assert "must be a whole number" in failed.message and failed.kind == "bundle"
+    assert failed.remedy.endswith("correct the setting.")
 
 
 def test_settings_that_are_no_mapping_are_said_with_the_line_of_the_module(
@@ -240,6 +269,18 @@ def test_opening_can_be_stopped(project: Project, driver: Driver, tmp_path: Path
     assert driver.open(project.bundle("other")).bundle == "other"
 
 
+def test_what_is_being_opened_can_be_opened_anew(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    mark = tmp_path / "mounting"
+    name = project.bundle("mine", hooks=(("hooks-test", {"hang_in_mount": str(mark)}),))
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
+    driver.wait_for_file(mark)
+    project.bundle("mine")
+    driver.client.open_again()
+    assert driver.wait(SessionOpened).bundle == "mine"
+
+
 async def test_an_opening_that_is_stopped_lets_go_of_the_session_once_it_is_mended(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,6 +337,28 @@ def test_the_demo_works_in_a_scratch_copy_of_its_project(project: Project, drive
     assert (workspace / "parcels" / "rates.py").is_file()
     assert not workspace.is_relative_to(project.folder)
     assert driver.failures() == []
+
+
+def test_what_was_allowed_in_the_users_project_is_not_in_the_demos(
+    project: Project, driver: Driver
+) -> None:
+    bundle, mine, everywhere = project.bundle(), parse_rule("read(a/**)"), parse_rule("read(b/**)")
+    add_rules(user_rules_path(), (mine,), project.folder)
+    add_rules(user_rules_path(), (everywhere,))
+    driver.open(bundle)
+    held = [str(mine) in texts_of_rules(driver), str(everywhere) in texts_of_rules(driver)]
+    driver.open(demo=True)
+    held += [str(mine) in texts_of_rules(driver), str(everywhere) in texts_of_rules(driver)]
+    assert held == [True, True, False, True]
+    written = user_rules_path().read_text()
+    assert not driver.client.add_rule("deny read(c/**)", "project").result(10)
+    cards = driver.client.rules().result(10)
+    assert [each.scope for each in cards if each.text == "read(c/**)"] == ["session"]
+    assert user_rules_path().read_text() == written, "no other session works in the copy"
+
+
+def texts_of_rules(driver: Driver) -> list[str]:
+    return [card.text for card in driver.client.rules().result(10)]
 
 
 def test_switching_takes_the_conversation_along_into_a_session_of_its_own(
@@ -362,64 +425,6 @@ def test_a_preview_says_what_would_be_mounted_and_runs_nothing(
     assert preview.card.description == "For tests" and preview.base_tokens > 0
     assert not driver.of(ModuleFailed)
     assert driver.client.preview("nowhere").result(10).card.state == "invalid"
-
-
-def test_a_stranger_s_module_is_asked_about_once(
-    project: Project, drive: Callable[..., Driver], own_home: Path
-) -> None:
-    source = MODULES / "amplifier-module-tool-test"
-    data = project.bundle()
-    path = project.bundles / "test.md"
-    path.write_text(
-        path.read_text().replace("module: tool-test", f"module: tool-test\n  source: {source}")
-    )
-    driver = drive(LocalClient())
-    driver.client.open(OpenRequest(cwd=project.folder, bundle=data))
-    asked = driver.answer_trust(use=True)
-    assert "tool-test" in [item.title for item in asked.items if item.group == "code"]
-    driver.wait(SessionOpened)
-    assert "tool-test" in {e.module_id for e in driver.of(ModuleMounted)}
-    driver.close()
-    again = drive(LocalClient())
-    again.open(data)
-    assert len(driver.of(TrustAsked)) == 1 and not again.of(TrustAsked)
-
-
-def test_a_stranger_s_module_that_is_refused_is_not_run(
-    project: Project, drive: Callable[..., Driver]
-) -> None:
-    name = project.bundle()
-    path = project.bundles / "test.md"
-    source = MODULES / "amplifier-module-hooks-test"
-    entry = f"hooks:\n- module: hooks-other\n  source: {source}\n---"
-    path.write_text(path.read_text().replace("hooks: []\n---", entry))
-    driver = drive(LocalClient())
-    driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
-    driver.answer_trust(use=False)
-    driver.wait(SessionOpened)
-    assert "hooks-other" in {e.module_id for e in driver.of(ModuleFailed) if e.refused}
-
-
-def test_what_was_refused_is_asked_again_when_the_user_wants_it(
-    project: Project, drive: Callable[..., Driver]
-) -> None:
-    source = MODULES / "amplifier-module-tool-test"
-    name = project.bundle()
-    path = project.bundles / "test.md"
-    path.write_text(
-        path.read_text().replace("module: tool-test", f"module: tool-test\n  source: {source}")
-    )
-    driver = drive(LocalClient())
-    driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
-    driver.answer_trust(use=False)
-    driver.wait(SessionOpened)
-    assert "tool-test" not in {e.module_id for e in driver.of(ModuleMounted)}
-    driver.client.ask_trust_again()
-    driver.answer_trust(use=True)
-    driver.wait(SessionOpened)
-    assert "tool-test" in {e.module_id for e in driver.of(ModuleMounted)}
-    driver.client.ask_trust_again()
-    driver.wait(Notice, lambda e: e.text == "Nothing of this session was refused")
 
 
 def test_a_module_whose_source_cannot_be_had_is_not_mounted_unless_the_settings_name_the_built_in(

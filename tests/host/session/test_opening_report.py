@@ -16,7 +16,7 @@ from amplifier_tui.host.events import (
     OpeningReported,
     SessionOpened,
 )
-from amplifier_tui.kernel.mounting.contents import SCHEMA
+from amplifier_tui.kernel.mounting.schemas import ARGUMENT, SCHEMA
 from tests.host.driving import MODULES, Driver, Project
 
 
@@ -132,7 +132,7 @@ def test_what_the_user_refused_is_reported_with_the_way_back(
 def test_a_session_that_was_refused_its_loop_says_that_and_not_that_the_bundle_is_wrong(
     project: Project, drive: Callable[..., Driver]
 ) -> None:
-    loop = f"module: loop-other\n    source: {MODULES / 'amplifier-module-loop-plain'}"
+    loop = f"module: loop-other\n    source: {MODULES / 'amplifier-module-loop-calls'}"
     changed(project, ("module: loop-streaming", loop))
     driver = drive(LocalClient())
     driver.client.open(OpenRequest(cwd=project.folder, bundle="test"))
@@ -192,7 +192,7 @@ TWIN = """from amplifier_core import ToolResult
 class Twin:
     name = "echo"
     description = "Says it again."
-    input_schema = {"type": "objekt"}
+    input_schema = SCHEMA
     async def execute(self, input):
         return ToolResult(output="")
 async def mount(coordinator, config=None):
@@ -200,15 +200,31 @@ async def mount(coordinator, config=None):
 """
 
 
+def twin_of(folder: Path) -> Path:
+    return folder / "amplifier-module-tool-twin" / "amplifier_module_tool_twin" / "__init__.py"
+
+
+def mounted_twin(
+    project: Project,
+    driver: Driver,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    schema: str,
+    *others: str,
+) -> ModuleMounted:
+    source = twin_of(folder)
+    source.parent.mkdir(parents=True)
+    source.write_text(TWIN.replace("SCHEMA", schema))
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{MODULES}:{folder}")
+    driver.open(project.bundle(tools=(*others, "tool-twin")))
+    return next(each for each in driver.of(ModuleMounted) if each.module_id == "tool-twin")
+
+
 def test_a_tool_whose_name_is_taken_or_whose_schema_is_none_is_told_in_its_row_and_as_a_notice(
     project: Project, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = tmp_path / "amplifier-module-tool-twin" / "amplifier_module_tool_twin" / "__init__.py"
-    source.parent.mkdir(parents=True)
-    source.write_text(TWIN)
-    monkeypatch.setenv("AMPLIFIER_MODULES", f"{MODULES}:{tmp_path}")
-    driver.open(project.bundle(tools=("tool-test", "tool-twin")))
-    twin = next(each for each in driver.of(ModuleMounted) if each.module_id == "tool-twin")
+    twin = mounted_twin(project, driver, tmp_path, monkeypatch, '{"type": "objekt"}', "tool-test")
+    source = twin_of(tmp_path)
     clash, schema = twin.problems
     told = "'echo' takes the place of the tool of tool-test with that name"
     assert clash == f"{told} ({source}:2). Rename it"
@@ -216,6 +232,75 @@ def test_a_tool_whose_name_is_taken_or_whose_schema_is_none_is_told_in_its_row_a
     assert schema.endswith(f"({source}:2). {SCHEMA}")
     said = [each.text for each in driver.of(Notice) if each.level == "warning"]
     assert said == [f"tool-twin: {each}" for each in twin.problems]
+
+
+DOUBLE = """\
+from amplifier_core import ChatResponse, ProviderInfo, TextBlock
+class Double:
+    name = "mock"
+    def get_info(self):
+        return ProviderInfo(id="mock", display_name="Double")
+    async def list_models(self):
+        return []
+    async def complete(self, request, **kwargs):
+        return ChatResponse(content=[TextBlock(text="I am the double.")])
+    def parse_tool_calls(self, response):
+        return []
+async def mount(coordinator, config=None):
+    await coordinator.mount("providers", Double())
+"""
+
+
+@pytest.mark.parametrize("instance", ["", "mock", "double"])
+def test_a_provider_whose_name_is_taken_is_told_in_its_row_and_as_a_notice_and_after_a_reload(
+    project: Project,
+    driver: Driver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    instance: str,
+) -> None:
+    folder = tmp_path / "amplifier-module-provider-double" / "amplifier_module_provider_double"
+    folder.mkdir(parents=True)
+    source = folder / "__init__.py"
+    source.write_text(DOUBLE)
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{MODULES}:{tmp_path}")
+    double = {"module": "provider-double", **({"id": instance} if instance else {})}
+    driver.open(project.bundle(providers=[{"module": "provider-mock"}, double]))
+    told = "'mock' takes the place of the provider of provider-mock with that name"
+    problem = f"{told} ({source}:2). Rename it, or give it another id in the bundle"
+    problems = () if instance == "double" else (problem,)
+    opened = next(each for each in driver.of(ModuleMounted) if each.module_id == "provider-double")
+    assert opened.problems == problems
+    said = [each.text for each in driver.of(Notice) if each.level == "warning"]
+    assert said == [f"provider-double: {each}" for each in problems]
+    driver.client.reload(f"provider-double#{instance}" if instance else "provider-double")
+    again = driver.wait(ModuleMounted)
+    assert (again.again, again.problems) == (True, problems)
+
+
+def test_a_tool_whose_arguments_no_model_sees_is_told_in_its_row(
+    project: Project, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    twin = mounted_twin(project, driver, tmp_path, monkeypatch, '{"text": {"type": "string"}}')
+    (problem,) = twin.problems
+    assert problem.startswith("'echo': input_schema has 'text' outside of properties: ")
+    assert problem.endswith(f"__init__.py:2). {ARGUMENT}")
+
+
+def test_a_turn_whose_tool_no_request_can_hold_names_it_and_not_the_provider(
+    project: Project, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = '{"properties": {"a": {"type": str}}}'
+    twin = mounted_twin(project, driver, tmp_path, monkeypatch, schema)
+    (problem,) = twin.problems
+    source = twin_of(tmp_path)
+    wrong = "input_schema.properties.a.type is <class 'str'>, which is no JSON"
+    assert problem == f"'echo': {wrong} ({source}:2). {SCHEMA}"
+    driver.turn("hello")
+    failed = driver.of(Failed)[-1]
+    assert failed.message == f"tool-twin failed: no model can be given the tool 'echo': {wrong}"
+    assert failed.remedy.startswith(f"Its code is wrong at {source}:2.")
+    assert failed.module == "tool-twin"
 
 
 def test_a_module_of_another_kind_is_said_with_its_line(project: Project, driver: Driver) -> None:

@@ -163,3 +163,13 @@ def test_a_prompt_for_a_provider_that_failed_says_so(project: Project, driver: D
     assert (failed.kind, failed.prompt) == ("no_provider", "anybody?")
     assert failed.message.endswith("no provider that is ready: provider-nonsense failed")
     assert (failed.message, failed.remedy) == (first.message, first.remedy)
+
+
+def test_a_session_without_a_key_names_the_variable_and_what_asks_for_one(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    entry = {"module": "provider-anthropic", "config": {"api_key": "${ANTHROPIC_API_KEY}"}}
+    driver.open(project.bundle(providers=[entry]))
+    remedy = driver.wait(Failed).remedy
+    assert "ANTHROPIC_API_KEY" in remedy and "amplifier-tui init" in remedy

@@ -222,6 +222,8 @@ def test_who_does_not_ask_for_it_is_refused(project: Project, drive: Make) -> No
     other.client.open(OpenRequest(cwd=project.folder, resume=session))
     failed = other.wait(Failed)
     assert failed.kind == "busy" and "open in another window" in failed.message
+    words = f"{failed.message} {failed.remedy}".casefold()
+    assert words.count("close it") == 1 and "start a new session" in words
 
 
 def test_a_session_that_is_deleted_while_it_is_shown_ends_the_following(

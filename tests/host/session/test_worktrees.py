@@ -1,5 +1,6 @@
 """A git worktree for a session is made beside the checkout, and never removed with work in it."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,29 @@ def test_it_is_made_beside_the_checkout_on_a_branch_of_its_own(repository: Path)
     assert find_worktree(path / "docs").work == ""
     second = make_worktree(path, "more")
     assert second.path == str(repository.with_name("site-more")), "not beside the worktree"
+
+
+def test_one_that_is_still_there_is_found_by_its_name(repository: Path) -> None:
+    made = make_worktree(repository, "fix")
+    commit(Path(made.path))
+    commit(repository, "later.md")
+    found = make_worktree(repository / "docs", "fix", repository / "later.md")
+    assert (found.found, made.found) == (True, False)
+    assert (found.path, found.branch) == (made.path, made.branch)
+    assert found.cwd == str(Path(made.path) / "docs")
+    assert make_worktree(Path(made.path), "fix").path == made.path
+    git(Path(made.path), "switch", "-qc", "another")
+    with pytest.raises(WorktreeError, match="is there already: choose another name"):
+        make_worktree(repository, "fix")
+
+
+def test_what_came_to_the_place_of_a_removed_one_is_not_taken_for_it(repository: Path) -> None:
+    path = Path(make_worktree(repository, "fix").path)
+    shutil.rmtree(path)
+    path.mkdir()
+    git(path, "init", "-qb", "amplifier/fix")
+    with pytest.raises(WorktreeError, match="is there already: choose another name"):
+        make_worktree(repository, "fix")
 
 
 def test_none_is_made_without_the_file_of_the_bundle_that_would_be_opened(

@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_tui.host.events import MAIN_LANE, JobChanged, Notice, ToolEnded, TurnStarted
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.shell.jobs import job_changed
+from amplifier_tui.host.shell.jobs import job_changed, tell_job
 from tests.host.driving import Driver, Project, calling
 
 KEY = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -74,6 +74,66 @@ def test_a_resumed_session_says_once_which_jobs_ended_with_it(
     assert not third.of(JobChanged)
     prompts = [event.prompt for event in third.of(TurnStarted)]
     assert prompts == ["serve", "and now?", "and now?"]
+
+
+@pytest.mark.parametrize(
+    ("command", "level", "said"),
+    [("cat no.txt", "warning", " · exit code 1: cat no.txt"), ("true", "info", ": true")],
+)
+def test_how_a_job_ended_by_itself_is_said_and_stays_in_the_conversation(
+    project: Project, drive: Callable[..., Driver], command: str, level: str, said: str
+) -> None:
+    def told(driver: Driver) -> list[Notice]:
+        return [event for event in driver.of(Notice) if event.is_of_conversation]
+
+    call = {"bash": {"command": command, "run_in_background": True}}
+    project.allow(["bash"])
+    first = drive()
+    opened = first.open(project.bundle(tools=("tool-bash",), script=calling(call)))
+    assert first.turn("serve").status == "success"
+    first.wait_until(lambda: bool(told(first)), "nothing is said")
+    (notice,) = told(first)
+    assert notice.text.startswith("job-1 ended ") and notice.text.endswith(said)
+    assert notice.level == level
+    first.close()
+    again = drive()
+    again.open(resume=opened.session_id)
+    again.wait_until(lambda: bool(told(again)), "nothing is said again")
+    assert [(event.text, event.replayed) for event in told(again)] == [(notice.text, True)]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"seconds": 4.2, "state": "exit code 1"}, "j ended after 4 s · exit code 1: a b"),
+        (
+            {"seconds": 125, "state": "ended by signal 15"},
+            "j ended after 2 min 5 s · by signal 15: a b",
+        ),
+        ({"seconds": float("nan"), "state": ""}, "j ended at once: a b"),
+        ({"seconds": "long", "state": "exit\ncode 1"}, "j ended at once · exit code 1: a b"),
+        (
+            {"seconds": 4, "state": "could not be followed", "exit_code": None},
+            "j ended after 4 s · could not be followed: a b",
+        ),
+        ({"seconds": 4, "state": "stopped"}, None),
+    ],
+)
+def test_an_end_is_one_line_and_one_that_was_asked_for_is_none(
+    more: dict[str, Any], said: str | None
+) -> None:
+    told: list[tuple[str, str]] = []
+    stamp = {"session_id": "s", "agent": MAIN_LANE}
+    sender: Any = SimpleNamespace(
+        redactor=Redactor({}),
+        stamp=lambda lane: stamp,
+        send=lambda event: None,
+        notice=lambda level, text, *rest: told.append((level, text)),
+    )
+    data = {"job_id": "j", "command": "a\nb", "ended": True, "exit_code": 1, **more}
+    for event in ("job:started", "job:progress", "job:ended"):
+        tell_job(sender, event, MAIN_LANE, data)
+    assert told == ([("warning", said)] if said else [])
 
 
 @pytest.mark.parametrize("started", [10**400, float("nan"), float("inf"), -5, "now", None])

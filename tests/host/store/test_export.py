@@ -262,6 +262,13 @@ def test_nothing_is_replaced_unasked_and_a_refusal_is_said(tmp_path: Path) -> No
     assert Path(made.path).stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("name", ["x.html", "x.md", "x.json"])
+def test_no_folder_is_made_where_nothing_was_said(tmp_path: Path, name: str) -> None:
+    done = save(stored(tmp_path / "s", []), tmp_path / "new" / "folder" / name)
+    assert done.problem == "Nothing was written: Nothing was said in this session"
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
 def test_a_disk_that_gets_full_leaves_nothing_behind(tmp_path: Path) -> None:
     session = stored(tmp_path / "s", [{"role": "user", "content": "x" * 1_000_000}] * 3)
     out = tmp_path / "out"

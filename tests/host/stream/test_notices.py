@@ -1,4 +1,14 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.events import Notice
+from amplifier_tui.host.session.modules.facts import ModuleFacts
+from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.notices import line_of, retry_facts
+from amplifier_tui.kernel.hooks import HookRegistry
+from tests.host.stream.up import Up
 
 
 def test_a_retry_says_when_and_why() -> None:
@@ -29,3 +39,21 @@ def test_an_answer_that_is_cut_at_the_output_limit_is_said_to_be() -> None:
     assert line is not None and "output limit" in line[1]
     assert line_of("provider:response", {"finish_reason": "stop"}) is None
     assert line_of("provider:response", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("event", "data", "text"),
+    [
+        ("provider:throttle", {"retry_after": 4}, "The provider slows us down: waiting 4 s"),
+        ("orchestrator:rate_limit_delay", {"delay": 4.0}, "Waiting 4 s for the rate limit"),
+        ("provider:error", {"error": {"msg": "overloaded"}}, "overloaded"),
+    ],
+)
+async def test_a_wait_for_an_answer_is_said_until_the_answer_comes(
+    up: Up, tmp_path: Path, event: str, data: dict[str, Any], text: str
+) -> None:
+    hooks = HookRegistry()
+    Normalizer(up.sender, tmp_path, ModuleFacts()).observe(hooks)
+    await hooks.emit(event, data)
+    (notice,) = up.of(Notice)
+    assert (notice.text, notice.until) == (text, "answer")

@@ -60,7 +60,7 @@ def test_lines_that_are_not_there_are_told(
     driver.turn(f"read {mention}")
     assert "context_file" not in rows_of(project, session)
     (notice,) = driver.of(Notice)
-    assert notice.text == said and notice.is_of_prompt
+    assert notice.text == said and notice.is_of_conversation
 
 
 def test_lines_beyond_the_end_are_told_and_those_before_it_go_along(

@@ -34,7 +34,7 @@ HAS = [
 
 
 def told(driver: Driver) -> list[Notice]:
-    return [each for each in driver.of(Notice) if each.is_of_prompt]
+    return [each for each in driver.of(Notice) if each.is_of_conversation]
 
 
 @pytest.mark.parametrize("hooks", [(), (("hooks-redaction", {}),)])
@@ -102,7 +102,9 @@ def test_a_queued_prompt_with_a_key_is_told_when_it_is_sent(
     driver.wait(QueueChanged)
     assert told(driver) == []
     until.touch()
-    assert driver.wait(Notice, lambda e: e.is_of_prompt).text.startswith("A key in your prompt")
+    assert driver.wait(Notice, lambda e: e.is_of_conversation).text.startswith(
+        "A key in your prompt"
+    )
 
 
 @pytest.mark.parametrize(("hooks", "sent"), [((), True), (STRICT, False)])

@@ -193,11 +193,9 @@ def test_what_a_stopped_command_had_printed_stays_also_after_a_resume(
     session = first.open(name).session_id
     first.client.submit("go")
     first.wait(ToolProgress, lambda e: "last" in e.text)
-    began = time.monotonic()
     first.client.interrupt(immediate=True)
     ended = first.wait(ToolEnded)
     first.wait(TurnEnded)
-    assert time.monotonic() - began < 1
     printed = "".join(f"{number}\n" for number in range(1, 31))
     assert ended.interrupted and not ended.ok and not ended.denied
     assert ended.output.startswith(printed) and ended.output.endswith(f"\nlast\n[{INTERRUPTED}]")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.host.door import capture
 from amplifier_tui.host.events import (
     BlockDelta,
     BlockEnded,
@@ -115,7 +116,7 @@ def test_a_denied_call_reads_denied_also_where_no_event_says_which_call_it_is(
     hooks = (("hooks-test", hook),)
     driver = drive()
     config = {"calls": calls}
-    opened = driver.open(project.bundle(loop="loop-plain", loop_config=config, hooks=hooks))
+    opened = driver.open(project.bundle(loop="loop-calls", loop_config=config, hooks=hooks))
     driver.client.submit("go")
     for _ in calls if "ask" in hook else ():
         driver.deny_next(reason=reason)
@@ -387,6 +388,18 @@ def test_what_a_thread_of_a_module_raised_is_a_warning_with_its_place(
     assert [event.level for event in notices] == ["info", "warning", "info"]
     said = notices[1].text.splitlines()[0]
     assert said == "ZeroDivisionError: division by zero (/mine/module.py:3)"
+
+
+def test_a_traceback_just_before_the_end_is_told_all_the_same(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture, "GATHERED", 600)
+    printed = TRACEBACK.removesuffix("and on it goes")
+    driver.open(project.bundle(script=calling({"noisy": {"text": printed}})))
+    driver.turn("go")
+    driver.close()
+    (notice,) = [event for event in driver.of(Notice) if event.source == "stdout"]
+    assert notice.text.startswith("ZeroDivisionError: division by zero\n")
 
 
 def test_closing_says_how_to_come_back_only_when_something_was_said(

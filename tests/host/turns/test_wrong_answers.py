@@ -1,13 +1,14 @@
 """A module that answers what its contract does not allow is named, with what it should return."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.events import Failed, ModeChanged, TurnEnded
-from tests.host.driving import Driver, Project
+from amplifier_tui.host.events import Failed, ModeChanged, Notice, TurnEnded
+from tests.host.driving import Driver, Project, calling
 
 PROVIDER = """
 from amplifier_core import ChatResponse, ProviderInfo
@@ -110,6 +111,23 @@ def test_a_context_that_gives_no_messages_is_named_with_its_line(
     assert f"{file}:{line}." in failed.remedy and failed.module == module_id
 
 
+def test_a_context_that_forgets_what_it_is_given_ends_the_turn_before_the_model_is_asked(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    file = tmp_path / "context-forgets" / "amplifier_module_context_forgets" / "__init__.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(CONTEXT.replace("self.rows.append(message)", "pass"))
+    entry = {"module": "context-forgets", "source": str(tmp_path / "context-forgets")}
+    driver.open(project.bundle(session={"context": entry}))
+    assert driver.turn("hi").status == "error"
+    (failed,) = driver.of(Failed)
+    assert failed.message == (
+        "context-forgets failed: get_messages_for_request() returned an empty list; "
+        "it must return what add_message() was given"
+    )
+    assert f"{file}:7." in failed.remedy and failed.module == "context-forgets"
+
+
 def test_an_answer_with_nothing_in_it_is_told_also_when_the_session_is_opened_again(
     project: Project, drive: Callable[[], Driver], tmp_path: Path
 ) -> None:
@@ -126,3 +144,76 @@ def test_an_answer_with_nothing_in_it_is_told_also_when_the_session_is_opened_ag
     again.open(resume="last")
     again.wait(ModeChanged)
     assert [event.silent for event in again.of(TurnEnded)] == [True]
+
+
+TOOL = """
+from amplifier_core import ToolResult
+
+__amplifier_module_type__ = "tool"
+
+class Odd:
+    name = "odd"
+    description = "Answers oddly."
+    input_schema = {"type": "object", "properties": {}}
+    async def execute(self, input):
+        return ANSWER
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("tools", Odd())
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "line", "said"),
+    [
+        (
+            "ToolResult(sucess=False, ouput='x')",
+            11,
+            "The ToolResult of odd has no field 'sucess' ('success' is meant?), "
+            "'ouput' ('output' is meant?)",
+        ),
+        (
+            "ToolResult(text='x')",
+            11,
+            "The ToolResult of odd has no field 'text'; its fields are success, output, error, ",
+        ),
+        (
+            "{'success': True, 'ouput': 'x'}",
+            10,
+            "The ToolResult of odd has no field 'ouput' ('output' is meant?)",
+        ),
+        ("{'ouput': 'x'}", 10, "odd returned dict, which is no ToolResult"),
+        ("'x'", 10, "odd returned str, which is no ToolResult"),
+        ("None", 10, "odd returned nothing"),
+        ("ToolResult(output='x', metadata={})", 0, ""),
+        ("ToolResult(is_error=True, output='x')", 0, ""),
+        ("{'success': True, 'output': 'x'}", 0, ""),
+    ],
+)
+def test_a_tool_that_answers_with_no_proper_result_is_told_of_once_with_its_line(
+    project: Project,
+    driver: Driver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    line: int,
+    said: str,
+) -> None:
+    monkeypatch.delitem(sys.modules, "amplifier_module_tool_odd", raising=False)
+    file = tmp_path / "tool-odd" / "amplifier_module_tool_odd" / "__init__.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(TOOL.replace("ANSWER", answer))
+    name = project.bundle(script=calling({"odd": {}}, {"odd": {}}))
+    bundle = project.bundles / f"{name}.md"
+    entry = f"- {{module: tool-odd, source: {tmp_path / 'tool-odd'}}}"
+    bundle.write_text(bundle.read_text().replace("tools:\n", f"tools:\n{entry}\n"))
+    project.allow(["odd"])
+    driver.open(name)
+    assert driver.turn("go").status == "success"
+    told = [event for event in driver.of(Notice) if event.source == "odd"]
+    if not said:
+        assert not told
+        return
+    (notice,) = told
+    assert notice.level == "warning" and notice.text.startswith(said)
+    assert f"({file}:{line})" in notice.text

@@ -47,6 +47,8 @@ class SessionCommands(SessionHolder):
         super().__init__(put)
         self.chosen: dict[str, ModelChoice] = {}
         """Which models the user chose, by bundle; sessions beside each other have one."""
+        self.named: dict[str, str] = {}
+        """The same for those that are named for this run and still being looked up."""
         self._limit: SpendLimit | None = None
 
     compact = told(Compactor.compact, lambda live: live.compactor)
@@ -118,15 +120,18 @@ class SessionCommands(SessionHolder):
     def _chose(self, live: LiveSession, choice: ModelChoice | None) -> None:
         if choice is not None:
             self.chosen[live.bundle] = choice
+            self.named.pop(live.bundle, None)
             live.model_changed()
 
     async def set_limit(self, limit: SpendLimit) -> None:
         self._limit = limit
         if self._live is not None:
-            spending, models = self._live.spending, self._live.models
-            model = models.facts.model
-            spending.set(limit, model)
-            spending.look_ahead(model, models.provider)
+            self._live.spending.set(limit, self._live.models.facts.model)
+            self._look_at_price(self._live)
+
+    def _look_at_price(self, live: LiveSession) -> None:
+        """Say where a limit in dollars can't hold, as no price of the model is known."""
+        live.spending.look_ahead(live.models.facts.model, live.models.provider)
 
     async def whole_diff(self, diff: str, *, made: bool) -> str:
         from amplifier_tui.host.stream.whole_files import whole_files

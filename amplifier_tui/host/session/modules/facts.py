@@ -75,7 +75,7 @@ class ModuleFacts:
         tools: Module id by tool name.
         failed: What was told of the modules that did not load.
         broken: By what module failed while the session runs, what was told of it: the events at
-            which its handlers fail, and how agents can't mount it.
+            which its handlers fail, how its background tasks do, and how agents can't mount it.
         mounted: Returns the tools that are mounted now, by name.
     """
 

@@ -4,7 +4,6 @@ What did not load is told once more in the report of the opening.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +20,12 @@ from amplifier_tui.foundation.checks.opening_report import (
     report_prepared,
     where,
 )
-from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.exceptions import BundleError, TrustRefusedError
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.settings.settings import BUILT_IN
 from amplifier_tui.foundation.trust.refusing import RefusedModule
+from amplifier_tui.foundation.trust.review import ALLOW_IT
 from amplifier_tui.host.events import (
     ModuleFailed,
     ModuleKind,
@@ -36,25 +36,29 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.session.modules.by_hand import mounted_before
 from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_into_plan
+from amplifier_tui.host.session.modules.mount_state import MountState
 from amplifier_tui.host.session.modules.remedies import remedy_for
+from amplifier_tui.host.session.modules.settings import ignored_settings
 from amplifier_tui.host.stream.sender import Sender
-from amplifier_tui.host.turns.sources import PIPELINE
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests
 from amplifier_tui.kernel.mounting.contents import (
     EVENT,
-    SCHEMA,
     TOOL_NAME,
     mistaken_event,
     place_of,
-    schema_problem,
     tool_name_problem,
 )
 from amplifier_tui.kernel.mounting.errors import MissingModuleError, named_text, with_place
 from amplifier_tui.kernel.mounting.packages.finding import check_kind
+from amplifier_tui.kernel.mounting.schemas import (
+    ARGUMENT,
+    SCHEMA,
+    argument_problem,
+    schema_problem,
+)
 
-_POINTS: Final = ("orchestrator", "context", "providers", "tools")
 _ANNOUNCED: Final = "observability.events"
 """Channel in which modules say which events they emit."""
 _FATAL: Final = frozenset({"orchestrator", "context"})
@@ -143,14 +147,14 @@ class ObservingLoader(ModuleLoader):
         built_in = str(getattr(function, "__module__", "")).startswith("amplifier_tui.")
 
         async def witnessed(coordinator: ModuleCoordinator) -> Any:
-            before = _State(coordinator)
+            before = MountState(coordinator)
             coordinator.asked_capabilities.clear()
             try:
                 cleanup = await mount(coordinator)
             except BaseException as error:
                 self._fail(planned, error, coordinator.asked_capabilities)
                 raise
-            seconds, after = perf_counter() - began, _State(coordinator)
+            seconds, after = perf_counter() - began, MountState(coordinator)
             events = after.events_since(before)
             mistakes = () if built_in else await _mistaken(coordinator, events)
             self._mounted(planned, before, after, seconds, built_in, mistakes)
@@ -163,8 +167,8 @@ class ObservingLoader(ModuleLoader):
     def _mounted(
         self,
         planned: Planned,
-        before: "_State",
-        after: "_State",
+        before: MountState,
+        after: MountState,
         seconds: float,
         built_in: bool,
         problems: tuple[str, ...],
@@ -179,6 +183,8 @@ class ObservingLoader(ModuleLoader):
         if planned.kind == "tool":
             problems = (*self._tool_problems(module_id, before, after), *problems)
             self._facts.tools.update(dict.fromkeys(provides, module_id))
+        if planned.kind == "provider":
+            problems = (*self._replaced_providers(planned, before, after), *problems)
         events = after.events_since(before)
         source = BUILT_IN if built_in else redact_uri(planned.source) or "installed package"
         silent = not provides and not events and after.sources == before.sources
@@ -200,32 +206,52 @@ class ObservingLoader(ModuleLoader):
                 in_place_of=planned.in_place_of,
                 events=events,
                 again=self._again,
-                problems=problems,
+                # Of settings, the notices are of the bundle's files, with the lines.
+                problems=(*ignored_settings(planned), *problems),
             )
         )
         for problem in problems:
             self._sender.notice("warning", f"{module_id}: {problem}", "modules")
 
-    def _tool_problems(self, module_id: str, before: "_State", after: "_State") -> Iterable[str]:
+    def _tool_problems(
+        self, module_id: str, before: MountState, after: MountState
+    ) -> Iterable[str]:
         """Yield what is wrong with the tools that a module mounted, with the remedy."""
-        for name, tool, earlier in after.tools_since(before):
+        for name, tool, earlier in after.new_since(before, "tools"):
+            schema = getattr(tool, "input_schema", {})
             problems = [
                 (f"'{name}': {each}", remedy)
                 for each, remedy in (
                     (tool_name_problem(name), TOOL_NAME),
-                    (schema_problem(getattr(tool, "input_schema", {})), SCHEMA),
+                    (schema_problem(schema), SCHEMA),
+                    (argument_problem(schema), ARGUMENT),
                 )
                 if each
             ]
             owner = self._facts.module_of_tool(name, earlier)
             if earlier is not None and owner != module_id:
-                whose = f" of {owner}" if owner else ""
-                clash = f"'{name}' takes the place of the tool{whose} with that name"
-                problems.insert(0, (clash, "Rename it"))
+                problems.insert(0, (_clash("tool", name, owner), "Rename it"))
             # Only where there are some: to find its place, the module's whole file is parsed.
-            place = place_of(tool) if problems else ""
-            at = f" ({place})" if place else ""
+            at = _at(tool) if problems else ""
             yield from (f"{each}{at}. {remedy}" for each, remedy in problems)
+
+    def _replaced_providers(
+        self, planned: Planned, before: MountState, after: MountState
+    ) -> Iterator[str]:
+        """Yield which providers a module put its own in the place of, with the remedy."""
+        for name, provider, earlier in after.new_since(before, "providers"):
+            if planned.instance:
+                # The kernel gives it this name, and the other its own name back.
+                name, earlier = planned.instance, before.mounted("providers", planned.instance)
+            if earlier is not None:
+                owner = self._owner_of(earlier)
+                remedy = "Rename it, or give it another id in the bundle"
+                yield f"{_clash('provider', name, owner)}{_at(provider)}. {remedy}"
+
+    def _owner_of(self, provider: Any) -> str:
+        modules = self._coordinator.mounted_modules
+        owners = (each for each in modules if any(p is provider for p in each.points.values()))
+        return next((each.module_id for each in owners), "")
 
     def _fail(
         self,
@@ -281,16 +307,18 @@ def say_refused(refused: Iterable[RefusedModule], sender: Sender) -> None:
 
 
 def check_runs(refused: Iterable[RefusedModule]) -> None:
-    """Raise `BundleError` where a session was refused what it can't run without."""
+    """Raise `TrustRefusedError` where a session was refused what it can't run without."""
     for each in refused:
         if each.kind in _FATAL and not each.agent:
             message = f"The session can't run without its {each.kind} {each.module_id}, and it"
-            raise BundleError(f"{message} is not used: {each.reason}", remedy=each.remedy)
+            raise TrustRefusedError(f"{message} is not used: {each.reason}", remedy=each.remedy)
 
 
 def check_plan(bundle: BundleData) -> None:
     """Raise `BundleError` where a composed bundle lacks what no session runs without."""
     if lacking := why_no_session(bundle):
+        if any(each.kind == "refused" for each in bundle.skipped):
+            raise TrustRefusedError(lacking, path=bundle.source_file, remedy=ALLOW_IT)
         raise BundleError(lacking, path=bundle.source_file)
     check_session_modules(bundle)
 
@@ -312,6 +340,16 @@ def leave_out_disabled(plan: dict[str, Any], facts: ModuleFacts, sender: Sender)
         )
 
 
+def _clash(kind: str, name: str, owner: str) -> str:
+    whose = f" of {owner}" if owner else ""
+    return f"'{name}' takes the place of the {kind}{whose} with that name"
+
+
+def _at(mounted: Any) -> str:
+    place = place_of(mounted)
+    return f" ({place})" if place else ""
+
+
 async def _mistaken(coordinator: ModuleCoordinator, events: Iterable[str]) -> tuple[str, ...]:
     """Return what is wrong with events that a module hears, where no module says it emits them."""
     found = {event: problem for event in events if (problem := mistaken_event(event))}
@@ -321,46 +359,6 @@ async def _mistaken(coordinator: ModuleCoordinator, events: Iterable[str]) -> tu
     return tuple(
         f"{problem}. {EVENT}." for event, problem in found.items() if event not in announced
     )
-
-
-class _State:
-    """What is mounted and registered at one moment."""
-
-    def __init__(self, coordinator: ModuleCoordinator) -> None:
-        self._points: dict[str, Any] = {}
-        for point in _POINTS:
-            mounted = coordinator.get(point)
-            self._points[point] = dict(mounted) if isinstance(mounted, dict) else mounted
-        self._handlers = coordinator.hooks.list_handlers()
-        pipeline = coordinator.get_capability(PIPELINE)
-        self.sources = tuple(getattr(pipeline, "context_providers", ()))
-        """Providers of context, which are added to a pipeline and mounted nowhere."""
-
-    def names_since(self, before: "_State") -> tuple[str, ...]:
-        """Return the names that are mounted now and were not, or were somebody else's."""
-        names: list[str] = []
-        for point, mounted in self._points.items():
-            earlier = before._points[point]
-            if isinstance(mounted, dict):
-                names += [name for name in mounted if mounted[name] is not earlier.get(name)]
-            elif mounted is not None and mounted is not earlier:
-                names.append(str(getattr(mounted, "name", "") or type(mounted).__name__))
-        return tuple(names)
-
-    def tools_since(self, before: "_State") -> Iterator[tuple[str, Any, Any]]:
-        """Yield name and object of each tool that is new, and what had the name before."""
-        earlier = before._points["tools"]
-        for name, tool in self._points["tools"].items():
-            if tool is not earlier.get(name):
-                yield name, tool, earlier.get(name)
-
-    def events_since(self, before: "_State") -> tuple[str, ...]:
-        """Return the events that got handlers."""
-        return tuple(
-            event
-            for event, handlers in self._handlers.items()
-            if Counter(handlers) - Counter(before._handlers.get(event, ()))
-        )
 
 
 async def opening_report(

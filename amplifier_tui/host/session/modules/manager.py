@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from amplifier_tui.base.plain import plain
+from amplifier_tui.base.python import without_exit
 from amplifier_tui.base.text import one_line
 from amplifier_tui.foundation.bundle.session import register_hook_metadata
 from amplifier_tui.foundation.exceptions import BundleError
@@ -210,7 +211,8 @@ class ModuleManager:
         # A change before this one may have given it other settings.
         planned = self._facts.find(change.planned.key) or change.planned
         try:
-            said = await change.apply(planned)
+            with without_exit():
+                said = await change.apply(planned)
         except ChangeRefusedError as error:
             self._say("warning", str(error))
         except asyncio.CancelledError:

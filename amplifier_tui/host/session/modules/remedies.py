@@ -4,6 +4,7 @@ import os
 import shlex
 from collections.abc import Mapping
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.foundation.checks.opening_report import how_to_install
 from amplifier_tui.host.session.modules.facts import Planned
 from amplifier_tui.host.turns.sources import PIPELINE
@@ -45,4 +46,4 @@ def _validation(planned: Planned) -> str:
     folder = planned.source.removeprefix("file://")
     target = shlex.quote(folder) if os.path.isabs(folder) else planned.module_id
     kind = f" --type {planned.kind}" if planned.kind not in ("resolver", "unknown") else ""
-    return f"amplifier-tui module validate {target}{kind}"
+    return as_typed(f"amplifier-tui module validate {target}{kind}")

@@ -9,6 +9,7 @@ from pydantic_core import PydanticUndefined
 from amplifier_tui.base.config import ModuleSettings, expected
 from amplifier_tui.base.secrets import is_secret_name
 from amplifier_tui.foundation.bundle.model import Origin
+from amplifier_tui.foundation.checks.known_keys import unknown_in_entry
 from amplifier_tui.foundation.checks.module_settings import settings_of
 from amplifier_tui.foundation.trust.layers import GUARDS, plain_id
 from amplifier_tui.host.client import ModuleSetting
@@ -88,6 +89,16 @@ def describe_settings(
             editable=not (secret or refusable),
             redacted=shown != text,
         )
+
+
+def ignored_settings(planned: Planned) -> Iterator[str]:
+    """Yield what is wrong with the keys in a module's entry and its settings that mean nothing."""
+    yield from (problem for _, problem in unknown_in_entry(planned.spec))
+    config = _config(planned)
+    model = _model(planned) if config else None
+    for problem in model.problems(config) if model is not None else ():
+        if not problem.known:
+            yield problem.message
 
 
 def _config(planned: Planned) -> Mapping[str, Any]:

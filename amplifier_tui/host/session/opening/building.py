@@ -7,6 +7,8 @@ from pathlib import Path
 
 from amplifier_tui.base.capabilities.client_files import CAPABILITY as CLIENT_FILES
 from amplifier_tui.base.capabilities.client_terminals import CAPABILITY as CLIENT_TERMINALS
+from amplifier_tui.base.capabilities.mcp import CHANGED as SERVER_CHANGED
+from amplifier_tui.base.capabilities.mcp import PATIENT
 from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.model import Origin
@@ -134,6 +136,8 @@ class SessionBuilder:
             coordinator.register_capability("session.events_path", str(sender.store.log.path))
             coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
             coordinator.register_capability(ASK_USER, parts.questions.asker(MAIN_LANE))
+            coordinator.register_capability(SERVER_CHANGED, self._is_changed)
+            coordinator.register_capability(PATIENT, self.request.waits_for_servers)
             coordinator.register_capability(CLIENT_FILES, self.request.client_files)
             # Agents have none: the client does not know their calls.
             coordinator.register_capability(CLIENT_TERMINALS, self.request.client_terminals)
@@ -157,6 +161,10 @@ class SessionBuilder:
         if parts.playback is not None:
             parts.playback.opened(session)
         return session
+
+    def _is_changed(self, server: str) -> bool:
+        # Those the client names are the user's, in the place of others of their name.
+        return server not in self.request.mcp_servers and self.prepared.is_changed(server)
 
 
 def _prompt_parts(prepared: PreparedBundle, working_dir: Path) -> Parts | None:

@@ -8,9 +8,11 @@ from typing import Final, TypeVar
 from uuid import uuid4
 
 from amplifier_tui.base.jsonl import StoredRows
+from amplifier_tui.base.python import without_exit
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.catalog import Choice
 from amplifier_tui.foundation.checks.module_settings import misspelt_overrides
+from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.registry.project_bundles import Trust
 from amplifier_tui.foundation.settings.settings import SettingsFileError
@@ -29,6 +31,7 @@ from amplifier_tui.host.session.cleanup.leftovers import offer_to_end_leftovers
 from amplifier_tui.host.session.cleanup.pruning import remove_old
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.modules.by_hand import say_unguarded
+from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.session.modules.loading import (
     check_plan,
     check_runs,
@@ -96,6 +99,8 @@ class Opening:
         self._unsent: tuple[ShellEnded, ...] = ()
         self._failed: PromptRow | None = None
         self._rules: list[str] = []
+        self.facts = ModuleFacts()
+        """Its modules, once they are known."""
         self.refused: tuple[TrustItem, ...] = ()
         """What the user does not want of it."""
 
@@ -129,7 +134,8 @@ class Opening:
             Exception: Why it can't be opened. Nothing is left behind.
         """
         try:
-            return await self._run()
+            with without_exit():
+                return await self._run()
         except BaseException:
             if self._store is not None:
                 self._store.discard()
@@ -199,6 +205,7 @@ class Opening:
             request, workspace, choice, reference, prepared, sender, self._rules, trust, say
         )
         parts = builder.parts(working_dir)
+        self.facts = parts.facts
         say_refused(prepared.refused, sender)
         check_runs(prepared.refused)
         check_plan(prepared.bundle)
@@ -236,7 +243,8 @@ class Opening:
             parts.normalizer.usage.restore(used)
         remembered = request.models.get(parts.bundle, NO_CHOICE)
         # One that has answered without a choice goes on with the model that did.
-        live.models.begin(card.model_choice, NO_CHOICE if card.model else remembered)
+        chosen = NO_CHOICE if card.model else remembered
+        live.models.begin(card.model_choice, chosen, report.items if report is not None else ())
         live.spending.begin(first_limit(request, card.limit, builder.workspace.settings, sender))
         live.spending.requests_left = request.max_requests
         store.save_metadata()
@@ -327,13 +335,18 @@ class Opening:
         trust = self._answers(self._asks_as or self.session_id, cwd)
         self._trust_service = trust if isinstance(trust, TrustService) else None
         rules = await asyncio.to_thread(allow_rules, cwd)
-        prepared = await workspace.prepare(
-            reference,
-            trust=trust,
-            progress=self._notices.progress,
-            chosen_by=choice.chosen_by,
-            also=rules,
-        )
+        try:
+            prepared = await workspace.prepare(
+                reference,
+                trust=trust,
+                progress=self._notices.progress,
+                chosen_by=choice.chosen_by,
+                also=rules,
+            )
+        except BundleError:
+            if self._trust_service is not None:
+                self.refused = self._trust_service.refused
+            raise
         prepared.appended = self.request.appended.strip()
         servers = self.request.mcp_servers
         if servers and not add_servers(prepared.mount_plan, servers):

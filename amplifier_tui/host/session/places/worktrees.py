@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from amplifier_tui.base.git import brings_filters_now, change_now, git_output_now
+from amplifier_tui.base.repositories import main_checkout
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.cards import WorktreeCard
 from amplifier_tui.host.events import WORKTREE_PREFIX
@@ -43,7 +44,8 @@ class CheckoutPlace(NamedTuple):
 def make_worktree(folder: Path, name: str, bundle: Path | None = None) -> WorktreeCard:
     """Check the commit of a folder's checkout out beside that, on a new branch. Blocking.
 
-    The new folder is called like the original one, a hyphen and the name.
+    The new folder is called like the original one, a hyphen and the name. One that was made so
+    and is still there is found again.
 
     Args:
         name: Of the branch, after the prefix; what a file name should not have becomes a hyphen.
@@ -56,6 +58,22 @@ def make_worktree(folder: Path, name: str, bundle: Path | None = None) -> Worktr
     name = re.sub(r"[^\w.-]+|\.\.+", "-", name).strip("-.")[:_LONGEST_NAME].strip("-.")
     if not name:
         raise WorktreeError("A worktree needs a name of letters or digits")
+    original = place.main or place.top
+    branch, path = WORKTREE_PREFIX + name, original.with_name(f"{original.name}-{name}")
+    found = main_checkout(path) == original and _branch_in(path) == branch
+    if not found:
+        _make(folder, place, branch, path, bundle)
+    inside = path / folder.resolve().relative_to(place.top)
+    return WorktreeCard(
+        path=str(path),
+        branch=branch,
+        original=str(original),
+        cwd=str(inside if inside.is_dir() else path),
+        found=found,
+    )
+
+
+def _make(folder: Path, place: CheckoutPlace, branch: str, path: Path, bundle: Path | None) -> None:
     refuse_filters(folder)
     if git_output_now(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
         raise WorktreeError("The repository has no commit yet: commit something first")
@@ -65,8 +83,6 @@ def make_worktree(folder: Path, name: str, bundle: Path | None = None) -> Worktr
             raise WorktreeError(
                 f"The worktree would not have the bundle of this session: commit {file} first"
             )
-    original = place.main or place.top
-    branch, path = WORKTREE_PREFIX + name, original.with_name(f"{original.name}-{name}")
     if path.exists() or path.is_symlink():
         raise WorktreeError(f"{path} is there already: choose another name")
     if git_output_now(folder, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}"):
@@ -83,13 +99,6 @@ def make_worktree(folder: Path, name: str, bundle: Path | None = None) -> Worktr
         change_now(place.common, *undo, timeout=CHECKOUT_TIME)
         change_now(place.common, "branch", "--quiet", "-d", "--", branch, timeout=CHECKOUT_TIME)
         raise
-    inside = path / folder.resolve().relative_to(place.top)
-    return WorktreeCard(
-        path=str(path),
-        branch=branch,
-        original=str(original),
-        cwd=str(inside if inside.is_dir() else path),
-    )
 
 
 def find_worktree(folder: Path) -> WorktreeCard:
@@ -99,10 +108,10 @@ def find_worktree(folder: Path) -> WorktreeCard:
         WorktreeError: The folder is in none that was made here, or its work can't be told.
     """
     place = place_of(folder)
-    branch = (ask_git(folder, "symbolic-ref", "--quiet", "HEAD") or "").removeprefix("refs/heads/")
+    branch = _branch_in(folder)
     if place.private == place.common or not branch.startswith(WORKTREE_PREFIX):
         raise WorktreeError(
-            "This session works in no worktree of its own: /worktree NAME makes one"
+            "This session works in no worktree of its own: /worktree NAME makes or opens one"
         )
     refuse_filters(folder)
     entries = ask_git(place.top, *STATUS, "--ignored", "--untracked-files=all")
@@ -178,6 +187,10 @@ def ask_git(folder: Path, *arguments: str) -> str | None:
     """Return what git prints, without the last line's end; None where it fails."""
     output = git_output_now(folder, *arguments)
     return None if output is None else output.rstrip("\n")
+
+
+def _branch_in(folder: Path) -> str:
+    return (ask_git(folder, "symbolic-ref", "--quiet", "HEAD") or "").removeprefix("refs/heads/")
 
 
 def _change(what: str, folder: Path, *arguments: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.diffs import unified_diff
 from amplifier_tui.host.rewind_cards import RewindFile
+from amplifier_tui.host.session.rewinding.git_moves import GitMove, git_move
 from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot, snapshot_of
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
@@ -60,7 +61,9 @@ class FileHistory:
             # Changes of earlier turns seem to be newer; what is older than the prompt is before it.
             before = [place for place, each in enumerate(listed) if _when(each) < since]
             listed = listed[before[-1] + 1 if before else 0 :]
-        counts = (e for e in listed if _when(e) >= since and (e["files"] or e["unseen"]))
+        since_then = (each for each in listed if _when(each) >= since)
+        # Of a turn that changed no file, where git stood may still be another place.
+        counts = (e for e in since_then if e["files"] or e["unseen"] or e.get("git"))
         found = next(counts, None)
         back_again = any(0 < time < since for time in later)
         if found is not None and ahead and (back_again or _when(found) >= min(ahead)):
@@ -77,8 +80,8 @@ class FileHistory:
         # One that is a link is not what it leads to.
         return {self._workspace.resolve() / path for path in paths}
 
-    async def preview(self, change: str) -> tuple[list[RewindFile], list[str]]:
-        """Return what going back before a change does to files, and what was not seen.
+    async def preview(self, change: str) -> tuple[list[RewindFile], list[str], GitMove | None]:
+        """Return what going back before a change does to files, what was not seen, and git's move.
 
         Raises:
             FilesError: The record is damaged, or there is none.
@@ -105,7 +108,7 @@ class FileHistory:
             )
             counted = not file.problem and len(files) < _MOST_COUNTED
             files.append(await self._counted(change, file) if counted else file)
-        return files, list(found["unseen"])
+        return files, list(found["unseen"]), git_move(found.get("git"))
 
     async def diff(self, change: str, path: str) -> str:
         """Return what going back does to a file, as a unified diff."""

@@ -93,7 +93,7 @@ class Rewinder:
         seen = RewindPreview(turn=turn, prompt=typed_prompt(prompts[0].row), turns=len(prompts))
         try:
             change = await self._change(prompts)
-            files, unseen = await self._files.preview(change) if change else ([], [])
+            files, unseen, git = await self._files.preview(change) if change else ([], [], None)
         except FilesError as error:
             return replace(seen, problem=f"{error}: only the conversation can go back.")
         told = await asyncio.to_thread(self._changed_paths, prompts[0].start)
@@ -101,6 +101,9 @@ class Rewinder:
         if others:
             more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
             unseen = [*unseen, f"files without a copy: {', '.join(others[:_NAMED])}{more}"]
+        if git is not None:
+            turns_files = any(not file.problem for file in files)
+            seen = replace(seen, git=git.words(turns_files), elsewhere=git.elsewhere)
         return replace(seen, files=tuple(files), unseen=tuple(unseen))
 
     async def diff(self, turn: int, path: str) -> str:

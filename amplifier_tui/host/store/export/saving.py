@@ -1,7 +1,10 @@
 """Writes a session to a file of the user's: all of it, or nothing."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
 from amplifier_tui.base.files import replacing
 from amplifier_tui.host.cards import ExportedFile
@@ -47,16 +50,23 @@ def save_export(
         return ExportedFile(path=request.path, problem=f"There is no such place: {error}")
     masking = Masking(redactor)
     try:
-        with replacing(
-            path, mode=0o600, durable=True, links="follow", new=not request.replace
-        ) as file:
+        with ExitStack() as opened:
+
+            @cache
+            def file() -> BinaryIO:
+                # Not before there is something to write: folders on the way are made for it.
+                new = not request.replace
+                return opened.enter_context(
+                    replacing(path, mode=0o600, durable=True, links="follow", new=new)
+                )
 
             def write(text: str) -> None:
                 if given_up():
                     raise ExportError("it was given up")
-                file.write(text.encode())
+                file().write(text.encode())
 
             written = write_export(session, request, masking, write)
+            file()
     except OSError as error:
         if isinstance(error, FileExistsError) and error.filename == str(path):
             return ExportedFile(path=str(path), exists=True, problem="The file is there already")

@@ -41,7 +41,7 @@ KEPT: Final = (
     *(ShellStarted, ShellEnded, UsageChanged, Notice),
 )
 """The events it holds; of a `ToolEnded` all but the output, which is in its row, and of notices
-those about a prompt."""
+those that stand in the conversation."""
 
 _IDS: Final = ("agent", "call_id", "command_id", "lane")
 
@@ -53,7 +53,7 @@ def is_kept(event: HostEvent) -> bool:
     """Whether an event is noted: one that it holds, and that was not noted before."""
     # At an opening it says what was noted before.
     old = isinstance(event, UsageChanged) and event.turn == Usage()
-    other = isinstance(event, Notice) and not event.is_of_prompt
+    other = isinstance(event, Notice) and not event.is_of_conversation
     return isinstance(event, KEPT) and not (other or old or event.replayed)
 
 

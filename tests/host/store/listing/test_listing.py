@@ -271,6 +271,9 @@ def test_of_a_session_that_is_not_there_it_is_said_which_may_be_meant(tmp_path: 
         " cccc3333 'Prompt of cccc3333-3'"
     )
     assert said("dddd4445") == "; the nearest there: dddd4444 'Prompt of dddd4444-4'"
+    take = "/sessions copies it into this one; ctrl+t shows all folders there"
+    assert said("eeee") == f", but in {other}, which is gone: {take}"
+    other.mkdir()
     assert said("eeee") == f", but in {other}: start it there, or with --cwd"
 
 

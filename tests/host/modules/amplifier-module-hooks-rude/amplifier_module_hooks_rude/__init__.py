@@ -1,5 +1,8 @@
-"""A hook that changes calls, fails on them, mistypes its answer, calls tools itself, or blocks."""
+"""A hook that changes calls, fails on them or beside them, mistypes its answer, calls or blocks."""
 
+import asyncio
+import gc
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +16,21 @@ async def mount(coordinator, config=None):
     name = config.get("name", "hooks-rude")
     while "blocks_until" in config and not Path(config["blocks_until"]).exists():
         time.sleep(0.01)
+
+    async def stray():
+        raise ValueError(config["strays"])
+
+    if config.get("strays"):
+        asyncio.get_running_loop().create_task(stray())
+
+    for failing in config.get("library_strays", ()):
+        # No code of this module is in the traceback of the task.
+        if failing == "late":
+            work = asyncio.wait_for(asyncio.Event().wait(), 0)
+        else:
+            work = asyncio.to_thread(sys.exit, 3)
+        await asyncio.wait({asyncio.get_running_loop().create_task(work)})
+        gc.collect()
 
     async def judge(event, data):
         if config.get("only") and data["tool_name"] != config["only"]:

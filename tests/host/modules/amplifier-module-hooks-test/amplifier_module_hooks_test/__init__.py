@@ -69,7 +69,7 @@ async def mount(coordinator, config=None):
     if config.get("hang_at_prompt"):
         hooks.register(config.get("hang_at", "prompt:submit"), hang, name=name)
     if config.get("ask"):
-        hooks.register("tool:pre", ask, name=name)
+        hooks.register(config.get("ask_at", "tool:pre"), ask, name=name)
     if config.get("ask_provider"):
         coordinator.register_capability(
             "approval.register_provider", lambda it: provider.update(it=it)

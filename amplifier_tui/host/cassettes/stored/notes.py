@@ -20,7 +20,7 @@ from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
 
 Data = dict[str, Any]
-_DECISION: Final = ("outcome", "by", "rule", "mode", "scope", "reason")
+_DECISION: Final = ("outcome", "by", "rule", "mode", "scope", "reason", "order")
 
 
 class SessionNotes:
@@ -31,11 +31,15 @@ class SessionNotes:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._decisions: dict[tuple[str, str], deque[Data]] = defaultdict(deque)
+        self._decisions: dict[tuple[str, str, str], deque[Data]] = defaultdict(deque)
+        """By lane and call, or by lane and who asked outside of a call."""
+        self._by_user = 0
         self._opened: dict[str, deque[Data]] = defaultdict(deque)
         self._closed: dict[str, deque[str]] = defaultdict(deque)
         self._typed: list[Mapping[str, Any]] = []
         self._steered: deque[str] = deque()
+        self._refused: list[tuple[float, str]] = []
+        """When prompts failed, and their texts."""
         for _, noted in StoredRows(folder / DISPLAY).read():
             self._take(noted.get("approval"), noted.get("event"))
         for _, row in StoredRows(folder / TRANSCRIPT).read():
@@ -48,17 +52,25 @@ class SessionNotes:
 
     def _take(self, approval: Any, event: Any) -> None:
         if isinstance(approval, dict) and isinstance(approval.get("at"), int | float):
-            key = str(approval.get("agent") or MAIN_LANE), str(approval.get("call_id"))
-            self._decisions[key].append(approval)
+            of_call = bool(approval.get("tool"))
+            call = str(approval.get("call_id")) if of_call else ""
+            if of_call and approval.get("by", "user") == "user":
+                self._by_user += 1
+                approval = {**approval, "order": self._by_user}
+            asker = "" if of_call else str(approval.get("asker"))
+            lane = str(approval.get("agent") or MAIN_LANE)
+            self._decisions[lane, call, asker].append(approval)
         elif isinstance(event, dict) and event.get("type") == "LaneOpened":
             self._opened[str(event.get("lane"))].append(event)
         elif isinstance(event, dict) and event.get("type") == "LaneClosed":
             self._closed[str(event.get("lane"))].append(str(event.get("status") or "success"))
+        elif isinstance(event, dict) and event.get("type") == "Failed" and event.get("prompt"):
+            self._refused.append((float(event.get("at") or 0.0), str(event["prompt"])))
 
     def prompt(self, sent: str) -> Data:
         """Return text and attachments of the next prompt, as typed where that is known."""
         for number, row in enumerate(self._typed):
-            if sent and text_of(row.get("content")) == sent:
+            if _is_sent(text_of(row.get("content")), sent):
                 del self._typed[: number + 1]
                 # The output of the user's own commands is in what was sent alone.
                 found: Data = {"text": sent if commands_of(row) else typed_prompt(row)}
@@ -67,6 +79,19 @@ class SessionNotes:
                     found["attachments"] = [str(each) for each in attached]
                 return found
         return {"text": sent}
+
+    def refused(self, sent: str, since: float, until: float) -> Data:
+        """Return the text of a prompt that was refused, or stopped before its turn began.
+
+        Args:
+            since: When it was submitted, in Unix seconds.
+            until: When the session went on.
+        """
+        for number, (at, typed) in enumerate(self._refused):
+            if since <= at <= until and _is_sent(typed, sent):
+                del self._refused[: number + 1]
+                return {"text": typed}
+        return self.prompt(sent)
 
     def steered(self) -> str | None:
         """Return what the user said next to a running turn."""
@@ -77,15 +102,18 @@ class SessionNotes:
         opened, closed = self._opened[lane], self._closed[lane]
         return opened.popleft() if opened else {}, closed.popleft() if closed else "success"
 
-    def decided(self, lane: str, call: str, until: float) -> tuple[Data, Mode | None]:
+    def decided(
+        self, lane: str, call: str, until: float, asker: str = ""
+    ) -> tuple[Data, Mode | None]:
         """Return what was decided about a call, and the mode then.
 
         Args:
             until: When the call had ended, in Unix seconds; its id may be used again later.
+            asker: Who asked, where it was not about a call.
         """
         found: Data = {}
         mode: Mode | None = None
-        noted = self._decisions[lane, call]
+        noted = self._decisions[lane, call, asker]
         while noted and noted[0]["at"] <= until:
             one = noted.popleft()
             mode = mode or read_mode(one.get("in_mode") or one.get("mode"))
@@ -94,3 +122,8 @@ class SessionNotes:
             if changed:
                 found["changed_to"] = changed
         return found, mode
+
+
+def _is_sent(typed: str, sent: str) -> bool:
+    """Whether a text is what was sent, or comes in it after the files that it mentions."""
+    return bool(typed) and (sent == typed or sent.endswith(f"</context_file>\n\n{typed}"))

@@ -3,7 +3,7 @@ import asyncio
 __amplifier_module_type__ = "orchestrator"
 
 
-class PlainLoop:
+class CallsLoop:
     """Runs the calls of its config as published basic loops do: no event says which call it is."""
 
     def __init__(self, coordinator, config):
@@ -40,4 +40,4 @@ class PlainLoop:
 
 
 async def mount(coordinator, config=None):
-    await coordinator.mount("orchestrator", PlainLoop(coordinator, config or {}))
+    await coordinator.mount("orchestrator", CallsLoop(coordinator, config or {}))

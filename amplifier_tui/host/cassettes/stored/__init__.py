@@ -1,0 +1,1 @@
+"""What a stored session says of itself: its event log, and what was noted beside that."""

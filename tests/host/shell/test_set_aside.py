@@ -1,0 +1,33 @@
+"""What a command in the sandbox made and may not take effect, told to the user."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from amplifier_tui.host.events import Notice
+from tests.host.driving import Driver, Project, calling
+from tests.sandbox import needs_sandbox
+
+pytestmark = needs_sandbox
+
+
+def test_where_what_was_moved_aside_is_kept_stays_in_the_conversation(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    def told(driver: Driver) -> list[Notice]:
+        return [event for event in driver.of(Notice) if event.is_of_conversation]
+
+    (project.folder / "make.sh").write_text("echo A=1 > .envrc\n")
+    project.allow(["bash"])
+    first = drive()
+    script = calling({"bash": {"command": "sh make.sh"}})
+    opened = first.open(project.bundle(tools=("tool-bash",), script=script))
+    assert first.turn("make it").status == "success"
+    first.wait_until(lambda: bool(told(first)), "nothing is said")
+    (notice,) = told(first)
+    kept = Path(notice.text.partition(" it is in ")[2].partition(" now")[0], ".envrc")
+    assert kept.read_text() == "A=1\n"
+    first.close()
+    again = drive()
+    again.open(resume=opened.session_id)
+    again.wait_until(lambda: bool(told(again)), "nothing is said again")
+    assert [(each.text, each.replayed) for each in told(again)] == [(notice.text, True)]
