@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from amplifier_tui import __version__
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.cli.launch import OPTIONS, LaunchOptions, launch
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -55,11 +56,12 @@ class LazyGroup(click.Group):
             if os.path.isdir(args[0]):
                 advice = "A folder is opened with --cwd."
             elif " " in args[0].strip():
-                advice = "A prompt is sent with 'amplifier-tui run', or typed on the screen."
+                sends = as_typed("amplifier-tui run")
+                advice = f"A prompt is sent with '{sends}', or typed on the screen."
             elif like:
                 advice = f"Did you mean '{like[0]}'?"
                 if like[0] in flags and like[0] not in COMMANDS:
-                    advice = f"Did you mean 'amplifier-tui {flags[like[0]]}'?"
+                    advice = f"Did you mean '{as_typed(f'amplifier-tui {flags[like[0]]}')}'?"
             if not advice:
                 raise
             raise click.UsageError(f"{error.message} {advice}", ctx) from error
@@ -126,7 +128,7 @@ def _refuse_before(command: str, given: dict[str, str | bool | None]) -> None:
     context = click.get_current_context()
     group = context.command
     called = group.get_command(context, command) if isinstance(group, click.Group) else None
-    wanted = f"amplifier-tui {command}"
+    wanted = as_typed(f"amplifier-tui {command}")
     if any(early in param.opts for param in (called.params if called is not None else ())):
         raise click.UsageError(f"Options of a command stand after it: {wanted} {early} …")
     raise click.UsageError(f"{early} is no option of {command}; see {wanted} --help")

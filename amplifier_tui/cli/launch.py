@@ -55,7 +55,9 @@ OPTIONS: tuple[LaunchOption, ...] = (
     LaunchOption("--cwd", "Work in this directory instead of the current one.", "DIR"),
     LaunchOption("--trust", "Let everything a project or stranger brings count in this run."),
     LaunchOption("--model", "Have this model answer in this run: ID or PROVIDER/ID.", "MODEL"),
-    LaunchOption("--mode", "Begin in this mode: plan, ask or edits.", "MODE"),
+    LaunchOption(
+        "--mode", "Begin in this mode: plan, ask or edits. Only /mode chooses auto.", "MODE"
+    ),
     LaunchOption("--max-cost", "Ask before a session costs more than so many dollars.", "DOLLARS"),
     LaunchOption("--theme", "Use this theme for this run.", "NAME"),
     LaunchOption("--plain", "Say everything in lines: for screen readers and dumb terminals."),
@@ -120,7 +122,8 @@ def mistake_in(options: LaunchOptions) -> str:
     """Say what is wrong with the mode or the amount of dollars; empty when nothing is."""
     if options.mode not in MODES:
         # What `auto` means is read where it is chosen.
-        return f"--mode {options.mode}: plan, ask and edits are modes to begin in"
+        known = "plan, ask and edits are modes to begin in"
+        return f"--mode {options.mode}: {known}; only /mode chooses auto"
     if options.max_cost and not _is_amount(options.max_cost):
         return f"--max-cost {options.max_cost}: an amount of dollars is wanted, such as 5"
     return ""

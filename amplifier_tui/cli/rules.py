@@ -27,7 +27,10 @@ _OF_BUNDLES = (
 _DONE = {"allow": "goes", "ask": "asks", "deny": "is denied"}
 
 _for_project = click.option(
-    "--project", "for_project", is_flag=True, help="For this directory only."
+    "--project",
+    "for_project",
+    is_flag=True,
+    help="For this directory only, in the main checkout and all worktrees of a repository.",
 )
 
 
@@ -86,6 +89,8 @@ def list_rules(as_json: bool) -> None:
 def add(rule: str, verdict: str | None, for_project: bool) -> None:
     """Let the calls that RULE speaks of go, or ask about them, or refuse them.
 
+    `rules add 'deny bash(git push *)'` does the same as `rules add --deny 'bash(git push *)'`.
+
     Paths begin in the workspace's top folder, unlike those of .gitignore: `write(*.lock)` is about
     files there, `write(**/*.lock)` about those of every folder.
 
@@ -93,18 +98,25 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
     `cat secrets/plan.txt`. They are no wall against what a program opens by itself.
     """
     from amplifier_tui.host.gate.modes import VERDICTS
-    from amplifier_tui.host.gate.rules.file import RulesFileError, add_rules, user_rules_path
-    from amplifier_tui.host.gate.rules.text import RuleError, parse_rule
+    from amplifier_tui.host.gate.rules.file import (
+        RulesFileError,
+        add_rules,
+        kept_for,
+        user_rules_path,
+    )
+    from amplifier_tui.host.gate.rules.text import RuleError, parse_rule, read_rule_line
 
-    known: Verdict = next((each for each in VERDICTS if each == verdict), "allow")
+    known: Verdict | None = next((each for each in VERDICTS if each == verdict), None)
     try:
-        parsed = parse_rule(rule, known)
+        parsed = parse_rule(rule, known) if known else read_rule_line(rule)
         add_rules(user_rules_path(), (parsed,), Path.cwd() if for_project else None)
     except RuleError as error:
         raise click.ClickException(f"{rule!r}, column {error.column}: {error}") from error
     except (OSError, RulesFileError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{known} {parsed}")
+    click.echo(f"{parsed.verdict} {parsed}")
+    if for_project and (where := kept_for(Path.cwd())):
+        click.echo(f"Kept {where}.")
     if why := parsed.doubt():
         click.echo(f"Warning: {why}. The rule is kept as it is.", err=True)
     if why := parsed.covers_nothing:
@@ -119,11 +131,18 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
 @click.argument("rule")
 @_for_project
 def remove(rule: str, for_project: bool) -> None:
-    """Take RULE, as `rules list` shows it, out of the user's rules."""
+    """Take RULE, as `rules list` shows it, out of the user's rules.
+
+    `rules remove 'deny bash(git push *)'` takes it out of those that deny only.
+    """
+    from amplifier_tui.host.gate.modes import VERDICTS
     from amplifier_tui.host.gate.rules.file import RulesFileError, remove_rule, user_rules_path
 
+    first, _, rest = rule.strip().partition(" ")
+    verdict: Verdict | None = next((each for each in VERDICTS if rest and each == first), None)
+    text, part = (rest.strip() if verdict else rule), Path.cwd() if for_project else None
     try:
-        there = remove_rule(user_rules_path(), rule, Path.cwd() if for_project else None)
+        there = remove_rule(user_rules_path(), text, part, verdict)
     except (OSError, RulesFileError) as error:
         raise click.ClickException(str(error)) from error
     if not there:
@@ -217,10 +236,14 @@ def _speaks(card: AuditCard, words: Iterable[str]) -> bool:
 
 def _row(card: AuditCard) -> tuple[str, ...]:
     when = datetime.fromtimestamp(card.at).strftime("%Y-%m-%d %H:%M:%S")
-    names = {"rule": card.rule, "mode": card.mode, "hook": card.asker}
-    by = f"{card.by} {names.get(card.by, '')}".rstrip()
     about = _about(card) or card.prompt
-    return when, card.outcome, by, card.tool, about
+    return when, card.outcome, _by(card), card.tool, about
+
+
+def _by(card: AuditCard) -> str:
+    """Return what decided, and which one of them: `mode auto`, `hook hooks-approval`."""
+    names = {"rule": card.rule, "mode": card.mode, "hook": card.asker}
+    return f"{card.by} {names.get(card.by, '')}".rstrip()
 
 
 def _print(found: CallExplanation) -> None:
@@ -243,7 +266,7 @@ def _print(found: CallExplanation) -> None:
     click.echo(f"\n{count} here in the last {DAYS} days {what}{end}")
     rows = [
         (
-            *(call.card.outcome, f"by {call.card.by}", f"now {_DONE[call.verdict]}"),
+            *(call.card.outcome, f"by {_by(call.card)}", f"now {_DONE[call.verdict]}"),
             _about(call.card),
         )
         for call in found.past[:_SHOWN]

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import click
 
 from amplifier_tui import __version__
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.cli.bundle.common import json_option, print_json
 
 Kind = Literal["pipx", "uv tool", "editable", "pip"]
@@ -40,7 +41,7 @@ def update(as_json: bool) -> int:
     how = "run from the clone" if found.kind == "editable" else f"installed by {found.kind}"
     click.echo(f"amplifier-tui {__version__}, {how} in {found.place}")
     click.echo(f"Update it with:\n\n    {found.command}\n")
-    click.echo("Bundles: amplifier-tui bundle update NAME")
+    click.echo(f"Bundles: {as_typed('amplifier-tui bundle update NAME')}")
     return 0
 
 
@@ -51,31 +52,36 @@ def installation(prefix: Path | None = None) -> Installation:
         prefix: The environment it is in; default the one that runs.
     """
     prefix = Path(sys.prefix) if prefix is None else prefix
-    source = _source_folder()
-    if source is not None:
-        return Installation("editable", str(source), f"git -C {quote(str(source))} pull")
+    source, editable = _source_folder()
+    pull = f"git -C {quote(str(source))} pull"
+    if source is not None and editable:
+        return Installation("editable", str(source), pull)
     place = str(prefix)
     if (prefix / "pipx_metadata.json").is_file():
         return Installation("pipx", place, f"pipx upgrade {_NAME}")
     if (prefix / "uv-receipt.toml").is_file():
         return Installation("uv tool", place, f"uv tool upgrade {_NAME}")
+    # Installed from a clone, it comes from there again: by its name, there may be another one.
+    what = _NAME if source is None else quote(str(source))
+    first = "" if source is None else f"{pull} && "
     if "uv" in _installer():
         python = f" --python {quote(sys.executable)}" if not os.environ.get("VIRTUAL_ENV") else ""
-        return Installation("pip", place, f"uv pip install --upgrade{python} {_NAME}")
-    return Installation("pip", place, f"{quote(sys.executable)} -m pip install --upgrade {_NAME}")
+        return Installation("pip", place, f"{first}uv pip install --upgrade{python} {what}")
+    pip = f"{quote(sys.executable)} -m pip install --upgrade {what}"
+    return Installation("pip", place, first + pip)
 
 
-def _source_folder() -> Path | None:
-    """Return the folder an editable installation runs from."""
+def _source_folder() -> tuple[Path | None, bool]:
+    """Return the folder it was installed from, if any, and whether it runs from there."""
     try:
         text = distribution(_NAME).read_text("direct_url.json")
         data = json.loads(text) if text else {}
     except (PackageNotFoundError, ValueError):
-        return None
+        return None, False
     url = str(data.get("url", ""))
-    if not data.get("dir_info", {}).get("editable") or not url.startswith("file://"):
-        return None
-    return Path(unquote(url.removeprefix("file://")))
+    if "dir_info" not in data or not url.startswith("file://"):
+        return None, False
+    return Path(unquote(url.removeprefix("file://"))), bool(data["dir_info"].get("editable"))
 
 
 def _installer() -> str:

@@ -192,6 +192,93 @@ def test_add_takes_a_path_and_a_name_of_ones_own(
     assert "nowhere" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["coding", "lab", "own"])
+def test_add_refuses_the_name_of_another_bundle_and_names_the_way_out(
+    bundles: Bundles, tmp_path: Path, own_home: Path, capsys: Capture, name: str
+) -> None:
+    bundles.write("lab", COMPLETE)
+    own = own_home / ".amplifier" / "bundles" / "own.md"
+    own.parent.mkdir(parents=True)
+    own.write_text(FAR)
+    fork = GitRepo.create(
+        tmp_path / "fork", {"bundle.md": FAR.replace("name: far", f"name: {name}")}
+    )
+    far = tmp_path / "far.md"
+    far.write_text(FAR)
+    for given in ((fork.uri(), "--trust"), (str(far), "--name", name)):
+        assert bundles.run("add", *given) == 1
+        said = capsys.readouterr().err
+        assert f"There is a bundle '{name}' already: " in said and "--name" in said
+    assert settings(own_home) == {}
+    assert bundles.run("list", "--json") == 0
+    assert all(row["in_place_of"] == "" for row in rows(capsys.readouterr().out))
+    assert bundles.run("add", fork.uri(), "--trust", "--name", "other") == 0
+    assert settings(own_home) == {"bundle": {"added": {"other": fork.uri()}}}
+
+
+def test_what_is_added_is_added_again_also_under_a_name_that_is_taken_by_now(
+    bundles: Bundles, tmp_path: Path, own_home: Path, capsys: Capture
+) -> None:
+    first, second = (tmp_path / name for name in ("first.md", "second.md"))
+    for path in (first, second):
+        path.write_text(FAR)
+    for path in (first, first, second):
+        assert bundles.run("add", str(path), "--name", "lab") == 0
+    bundles.write("lab", COMPLETE)
+    assert bundles.run("add", str(second), "--name", "lab") == 0
+    assert bundles.run("add", str(first), "--name", "lab") == 1
+    assert settings(own_home) == {"bundle": {"added": {"lab": str(second)}}}
+    capsys.readouterr()
+    assert bundles.run("list", "--json") == 0
+    found = {row["name"]: row for row in rows(capsys.readouterr().out)}
+    assert (found["lab"]["from"], found["lab"]["in_place_of"]) == ("project", "added")
+    assert bundles.run("show", "lab") == 0
+    assert "It takes the place of lab (added)." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("spelled", ["{}", "file://{}"])
+def test_a_file_of_the_project_can_be_added_under_its_name_for_other_projects(
+    bundles: Bundles, own_home: Path, capsys: Capture, spelled: str
+) -> None:
+    uri = spelled.format(bundles.write("lab", COMPLETE))
+    assert bundles.run("add", uri) == 0
+    assert settings(own_home) == {"bundle": {"added": {"lab": uri}}}
+    capsys.readouterr()
+    assert bundles.run("show", "lab", "--json") == 0
+    assert data(capsys.readouterr().out)["in_place_of"] == "", "it is the same one"
+
+
+def test_a_folder_of_the_project_is_the_same_one_as_the_file_in_it(bundles: Bundles) -> None:
+    file = bundles.write("lab", COMPLETE)
+    moved = file.with_suffix("") / "bundle.md"
+    moved.parent.mkdir()
+    file.rename(moved)
+    assert bundles.run("add", str(moved.parent)) == bundles.run("add", str(moved)) == 0
+
+
+def test_what_was_added_in_the_place_of_a_shipped_bundle_goes_on_and_is_told(
+    bundles: Bundles, tmp_path: Path, own_home: Path, capsys: Capture
+) -> None:
+    path = tmp_path / "fork.md"
+    path.write_text(FAR)
+    file = own_home / ".amplifier" / "settings.yaml"
+    file.parent.mkdir()
+    file.write_text(f"bundle: {{added: {{coding: {path}}}}}\n")
+    assert bundles.run("list") == 0
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("*"))
+    assert " ".join(row.split()) == "* coding ready added In place of coding (shipped). From afar"
+    assert bundles.run("show", "coding") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "It takes the place of coding (shipped), also in the includes" in shown
+    assert "`amplifier-tui bundle remove coding` brings that back." in shown
+    assert bundles.run("add", str(path), "--name", "coding") == 0
+    assert bundles.run("remove", "coding") == 0
+    capsys.readouterr()
+    assert bundles.run("show", "coding", "--json") == 0
+    shipped = data(capsys.readouterr().out)
+    assert (shipped["from"], shipped["in_place_of"]) == ("shipped", "")
+
+
 def test_a_bundle_that_cannot_be_loaded_is_not_added(
     bundles: Bundles, tmp_path: Path, own_home: Path
 ) -> None:

@@ -6,7 +6,9 @@ import pytest
 
 from amplifier_tui.cli.cassettes.common import SUFFIX
 from amplifier_tui.cli.group import run
-from tests.host.driving import MODULES, Driver, Project, calling
+from amplifier_tui.host.client import Decision
+from amplifier_tui.host.events import ApprovalRequested, TurnEnded
+from tests.host.driving import MODULES, Driver, Project, calling, saying
 
 
 @pytest.fixture
@@ -72,6 +74,19 @@ def test_a_replay_leaves_no_session_and_tells_its_outcome_by_its_exit_status(
     assert (data["status"], data["differences"][0]["what"]) == (1, "system prompt")
     assert play(project, "replay", path, "--update") == 1
     assert play(project, "replay", path) == 0
+
+
+def test_a_turn_that_asks_for_more_than_was_answered_is_not_updated(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = cassette(project)
+    rows = [row for row in path.read_text().splitlines() if '"answer", "id": "1.2"' not in row]
+    path.write_text("\n".join(rows))
+    assert play(project, "replay", path, "--update") == 1
+    words = "Turn 1 stays as it was: it asks for more answers than it got"
+    assert words in capsys.readouterr().err
+    assert "holds no answer" not in path.read_text()
+    assert play(project, "replay", path) == 1
 
 
 def test_a_bundle_may_be_a_path_where_a_session_is_recorded_or_played(project: Project) -> None:
@@ -170,3 +185,29 @@ def test_a_session_of_the_loop_that_module_new_writes_is_recorded_with_its_answe
     text = cassette(project).read_text()
     assert "no difference: 1 turn, 2 answers" in capsys.readouterr().out
     assert "loop-own" in text and "Done: " in text
+
+
+def test_a_session_in_which_hooks_asked_is_played_as_it_was_decided(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asks = {"action": "ask_user", "approval_prompt": "May it?", "name": "policy"}
+    events = {"prompt:submit": [asks], "provider:request": [asks]}
+    project.bundle(script=saying("Hello."), hooks=(("hooks-answer", events),))
+    driver = Driver(project.folder)
+    driver.open("test")
+    for answers in ((True, True), (False,), (True, False)):
+        driver.client.submit("go")
+        for allow in answers:
+            asked = driver.wait(ApprovalRequested)
+            driver.client.decide(asked.request_id, Decision(allow=allow))
+        driver.wait(TurnEnded)
+    driver.close()
+    path = cassette(project)
+    assert play(project, "test", path.parent) == 0
+    del events["provider:request"]
+    project.bundle(script=saying("Hello."), hooks=(("hooks-answer", events),))
+    capsys.readouterr()
+    assert play(project, "test", path.parent) == 1
+    said = capsys.readouterr().out
+    assert "turn 1, request 1, provider:request: hooks: policy ask_user → policy nothing" in said
+    assert "turn 3, request 1: request: nothing → a request" in said

@@ -179,6 +179,13 @@ def test_a_theme_file_that_is_wrong_is_found(somewhere: Path, capsys: Capture) -
     assert "amplifier-tui/themes;" in theme["remedy"]
 
 
+def test_preferences_that_can_t_be_read_are_found(somewhere: Path, capsys: Capture) -> None:
+    assert "Folders: preferences" not in found(capsys)
+    write(Path(os.environ["XDG_CONFIG_HOME"]) / "amplifier-tui" / "preferences.json", "{bad")
+    preferences = found(capsys)["Folders: preferences"]
+    assert preferences["state"] == "warning" and "preferences.json" in preferences["said"]
+
+
 @pytest.mark.parametrize("answers", [True, False])
 def test_each_provider_is_called_on_request_alone(
     server: LoopbackServer, capsys: Capture, answers: bool

@@ -131,7 +131,7 @@ def test_a_person_is_asked_before_anything_goes() -> None:
 def test_an_update_is_said_in_the_words_of_what_installed_it(
     file: str, kind: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(update, "_source_folder", lambda: None)
+    monkeypatch.setattr(update, "_source_folder", lambda: (None, False))
     (tmp_path / file).write_text("")
     found = update.installation(tmp_path)
     assert found.kind == kind and command in found.command
@@ -146,6 +146,18 @@ def test_the_folder_of_an_editable_installation_may_have_spaces(
     assert update.installation().command == "git -C '/home/me/my code' pull"
     assert run(["update"]) == 0
     assert ", run from the clone in /home/me/my code\n" in capsys.readouterr().out
+
+
+def test_what_was_installed_from_a_clone_is_updated_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '{"url": "file:///home/me/code", "dir_info": {}}'
+    texts = {"direct_url.json": text, "INSTALLER": "pip\n"}
+    monkeypatch.setattr(update, "distribution", lambda _: SimpleNamespace(read_text=texts.get))
+    found = update.installation(tmp_path)
+    assert found.kind == "pip" and found.place == str(tmp_path)
+    assert found.command.startswith("git -C /home/me/code pull && ")
+    assert found.command.endswith(" -m pip install --upgrade /home/me/code")
 
 
 def test_an_update_is_said_for_this_installation(capsys: pytest.CaptureFixture[str]) -> None:

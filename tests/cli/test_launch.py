@@ -61,6 +61,17 @@ def test_the_help_lists_every_option_and_command(capsys: pytest.CaptureFixture[s
         assert name in text
 
 
+def test_the_help_and_the_refusal_say_where_mode_auto_is_chosen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for arguments in (["--help"], ["run", "--help"]):
+        assert run(arguments) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert "/mode chooses auto" in said or "/mode of the screen chooses auto" in said
+    assert run(["--mode", "auto"]) == 2
+    assert "only /mode chooses auto" in capsys.readouterr().err
+
+
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     from amplifier_tui import __version__
 

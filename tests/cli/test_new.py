@@ -47,8 +47,10 @@ def test_new_modules_pass_the_tests_that_are_written_with_them(tmp_path: Path) -
         assert run(["module", "new", kind, "word-count", "--in", str(tmp_path)]) == 0
     roots = [tmp_path / f"amplifier-module-{module_id}" for module_id in IDS.values()]
     command = [sys.executable, "-m", "amplifier_tui.compat", "-m", "pytest", "-q"]
+    options = ["-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
+    options += ["-c", str(roots[0] / "pyproject.toml")]
     done = subprocess.run(
-        [*command, "-p", "no:cacheprovider", "--rootdir", str(tmp_path), *map(str, roots)],
+        [*command, *options, *map(str, roots)],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, roots))},
         capture_output=True,
@@ -57,6 +59,7 @@ def test_new_modules_pass_the_tests_that_are_written_with_them(tmp_path: Path) -
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout
+    assert "Warning" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("pip", [True, False])

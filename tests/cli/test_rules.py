@@ -1,13 +1,17 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from amplifier_tui.base.commands import sandbox
 from amplifier_tui.cli.group import run
 from amplifier_tui.host.gate.rules.file import user_rules_path
+from amplifier_tui.host.session.places.worktrees import make_worktree
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.paths import amplifier_home, sessions_dir
+from tests.host.session.worktree_stage import make_repository
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +44,29 @@ def test_a_rule_is_added_listed_and_removed(capsys: pytest.CaptureFixture[str]) 
     said(capsys, "remove", "bash(git push *)")
     assert "git push" not in said(capsys, "list")
     assert "is no rule of yours" in said(capsys, "remove", "read(notes/**)", status=1)
-    said(capsys, "remove", "--project", "read(notes/**)")
+    assert "is no rule of yours" in said(
+        capsys, "remove", "--project", "deny read(notes/**)", status=1
+    )
+    said(capsys, "remove", "--project", "ask read(notes/**)")
+
+
+def test_a_rule_of_a_project_holds_in_its_worktrees_and_one_of_a_worktree_is_the_projects(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = make_repository(project)
+    tree = make_worktree(repository, "fix").path
+    monkeypatch.chdir(repository)
+    assert "worktree" not in said(capsys, "add", "--deny", "--project", "write(secrets/**)")
+    monkeypatch.chdir(tree)
+    assert "It is denied" in said(capsys, "explain", "write(secrets/plan.txt)")
+    assert "write(secrets/**)" in said(capsys, "list")
+    kept = f"Kept for {repository.resolve()}, of which this is a worktree."
+    assert kept in said(capsys, "add", "--project", "bash(npm test)")
+    assert "worktree" not in said(capsys, "add", "web")
+    said(capsys, "remove", "--project", "write(secrets/**)")
+    monkeypatch.chdir(repository)
+    listed = said(capsys, "list")
+    assert "bash(npm test)" in listed and "secrets" not in listed
 
 
 @pytest.mark.parametrize(
@@ -94,6 +120,17 @@ def test_a_rule_about_names_in_the_top_folder_alone_says_so_and_names_the_wider_
     for rule in ("write(**/*.lock)", "write(src/*.py)", "write(**)", "write(../*.py)", "web(*.x)"):
         assert said(capsys, "add", rule) == f"allow {rule}\n"
     assert "in the top folder; write(**/*.lock)" in said(capsys, "list")
+
+
+def test_what_happens_to_a_call_may_stand_before_the_rule_as_on_the_screen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for line in ("deny bash(git push *)", "ask web", "allow bash(ls)"):
+        assert said(capsys, "add", line) == f"{line}\n"
+    kept = yaml.safe_load(user_rules_path().read_text())
+    assert kept == {"deny": ["bash(git push *)"], "ask": ["web"], "allow": ["bash(ls)"]}
+    assert "column 11: the name of a tool" in said(capsys, "add", "deny write x", status=1)
+    assert "column 4: the name of a tool" in said(capsys, "add", "--deny", "ask web", status=1)
 
 
 def test_what_is_no_rule_is_refused_with_its_column(capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,6 +197,8 @@ def test_an_explanation_says_what_the_rule_decided_before(
          "arguments": {"command": "npm run test unit"}},
         {"ts": now(), "tool": "bash", "outcome": "denied", "by": "user",
          "arguments": {"command": "npm run deploy"}},
+        {"ts": now(), "tool": "bash", "outcome": "denied", "by": "hook", "asker": "hooks-sunday",
+         "arguments": {"command": "npm run test lint"}},
         {"ts": "2001-01-01T00:00:00+00:00", "tool": "bash", "outcome": "denied",
          "arguments": {"command": "npm run test old"}},
     ]  # fmt: skip
@@ -167,9 +206,10 @@ def test_an_explanation_says_what_the_rule_decided_before(
     (folder / "display.jsonl").write_text(rows)
     said(capsys, "add", "bash(npm run test *)")
     text = said(capsys, "explain", "bash", "npm run test all")
-    assert "1 call here in the last 30 days" in text
+    assert "2 calls here in the last 30 days" in text
     assert "npm run test unit" in text and "deploy" not in text and "old" not in text
-    assert "allowed  by user  now goes" in text
+    assert re.search("allowed +by user +now goes", text)
+    assert "denied   by hook hooks-sunday  now goes" in text
 
 
 def test_the_audit_is_listed_newest_first_and_by_words_and_as_json(

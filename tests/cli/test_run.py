@@ -192,6 +192,15 @@ def test_what_nobody_approves_is_refused_and_said(
     assert any("with a rule; the rule x" in line for line in speaker.said) == (answer is None)
 
 
+def test_of_what_no_rule_would_let_through_it_is_said_why_it_asks() -> None:
+    asked = replace(ASKED, scopes=("once",), why="git writes to /x")
+    client, speaker = Client(asked, text("1", "Well."), ended()), Speaker(None)
+    follow(client, speaker)
+    said = "git writes to /x; nobody can be asked: use --approve ask"
+    assert [reason for _, _, reason in client.did] == [said]
+    assert any(line.endswith(said) for line in speaker.said)
+
+
 @pytest.mark.parametrize(
     ("limits", "sent", "message"),
     [
@@ -309,6 +318,14 @@ def test_what_a_session_opens_without_is_said_with_the_reason_and_what_helps() -
     (said,) = speaker.said
     by = "(asked for by mine, /p/mine.md:7)"
     assert said == f"failed: tool-x: No module named x {by}. Install it."
+
+
+@pytest.mark.parametrize("source", ["stdout", "stderr", "descriptor"])
+def test_what_a_module_prints_is_said_beside_the_answer(source: str) -> None:
+    printed = events.Notice(session_id=S, level="info", text="squawk", source=source)
+    speaker = Speaker()
+    assert follow(Client(printed, text("b1", "Fine"), ended()), speaker).exit_status == 0
+    assert speaker.said == ["printed: squawk"]
 
 
 def test_what_a_problem_is_and_what_helps_is_said_once() -> None:

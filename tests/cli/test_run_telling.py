@@ -81,6 +81,29 @@ def test_a_hook_that_takes_long_is_named_once() -> None:
     assert speaker.said == ["tool:pre waits for the hook hooks-slow"]
 
 
+@pytest.mark.parametrize("opened", [False, True])
+def test_what_fails_beside_an_opening_or_what_was_sent_is_said_and_ends_neither(
+    opened: bool,
+) -> None:
+    beside = events.Notice(session_id=S, level="error", text="A task broke. So.")
+    client, speaker = Client(ended()), Speaker()
+
+    def put(*sent: events.HostEvent) -> None:
+        client._waiting += [beside, *sent] if (STARTED in sent) == opened else sent
+        client.wake()
+
+    def drain() -> list[events.HostEvent]:
+        # One at a time: after each the run may take itself to be over.
+        taken, client._waiting = client._waiting[:1], client._waiting[1:]
+        if client._waiting:
+            client.wake()
+        return taken
+
+    client._put, client.drain = put, drain  # type: ignore[method-assign]
+    assert follow(client, speaker).exit_status == 0
+    assert speaker.said == ["error: A task broke. So."]
+
+
 def test_what_goes_wrong_when_the_session_ends_is_said() -> None:
     client, speaker = Client(ended()), Speaker()
     close = client.close
@@ -95,3 +118,15 @@ def test_what_goes_wrong_when_the_session_ends_is_said() -> None:
     client.close = fails  # type: ignore[method-assign]
     follow(client, speaker)
     assert speaker.said == ["warning: hooks-a did not clean up: OSError: gone (/a.py:3) (hooks-a)"]
+
+
+def test_a_command_in_the_background_that_ends_with_the_session_is_told() -> None:
+    def job(number: int, running: bool) -> events.JobChanged:
+        return events.JobChanged(
+            session_id=S, job_id=f"job-{number}", command=f"serve {number}", running=running
+        )
+
+    speaker = Speaker()
+    told = (job(1, True), job(2, True), job(2, False), job(2, True))
+    assert follow(Client(STARTED, *told, ended()), speaker).exit_status == 0
+    assert speaker.said == ["job-1 still ran in the background and ends with the session: serve 1"]

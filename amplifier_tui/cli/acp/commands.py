@@ -31,8 +31,16 @@ async def run_command(session: EditorSession, text: str) -> schema.PromptRespons
             points = await asyncio.wrap_future(client.rewind_points())
             if not points:
                 return await _said(session, "There is no turn to take back.")
+            preview = await asyncio.wrap_future(client.preview_rewind(points[0].turn))
+            if preview.git:
+                words = f"{preview.git[:1].upper()}{preview.git[1:]}."
+                # Nobody is asked here: the files of one branch do not go onto another.
+                if preview.elsewhere:
+                    words += " Only the conversation goes back now: /redo brings it back."
+                await _tell(session, words)
+            files = points[0].files and not preview.elsewhere
             expected = session.expect(Rewound, "rewind")
-            client.rewind(points[0].turn, "both" if points[0].files else "conversation")
+            client.rewind(points[0].turn, "both" if files else "conversation")
         case "redo":
             expected = session.expect(Rewound, "rewind")
             client.undo_rewind()
@@ -63,5 +71,9 @@ def _words(event: HostEvent | None) -> str:
 
 
 async def _said(session: EditorSession, text: str) -> schema.PromptResponse:
-    await session.send(helpers.update_agent_message_text(f"{one_line(text, 2_000)}\n"))
+    await _tell(session, text)
     return schema.PromptResponse(stop_reason="end_turn")
+
+
+async def _tell(session: EditorSession, text: str) -> None:
+    await session.send(helpers.update_agent_message_text(f"{one_line(text, 2_000)}\n"))

@@ -304,7 +304,8 @@ def _said(event: HostEvent) -> list[str]:
     """Return, in lines, what the user should know beside the conversation."""
     match event:
         case Notice(level="warning" | "error"):
-            return [f"{event.level}: {one_line(event.text)}"]
+            # The path that it may end with is read whole.
+            return [f"{event.level}: {one_line(event.text, 1_000)}"]
         case ProviderRetrying():
             return [f"{one_line(event.problem)}. Trying again in {event.delay:.0f} s"]
         case Failed(replayed=True):

@@ -80,16 +80,13 @@ def complain(label: str, text: str, color: str) -> None:
 @contextlib.contextmanager
 def failures(context: click.Context) -> Iterator[None]:
     """Turn what goes wrong with bundles into a message and an exit status."""
-    from amplifier_tui.foundation.exceptions import BundleError, TrustRefusedError
+    from amplifier_tui.foundation.exceptions import BundleError, refusal_in
 
     try:
         yield
     except BundleError as error:
         complain("Error", str(error), "red")
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, TrustRefusedError):
-            cause = cause.__cause__
-        context.exit(FAILED if cause is None else REFUSED)
+        context.exit(REFUSED if refusal_in(error) else FAILED)
     except OSError as error:
         complain("Error", f"{error.filename or 'A file'}: {error.strerror or error}", "red")
         context.exit(FAILED)

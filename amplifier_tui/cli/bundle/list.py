@@ -48,6 +48,7 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
                     "description": each.description,
                     "source": each.source,
                     "from": each.origin,
+                    "in_place_of": each.in_place_of,
                     "state": each.state,
                     "error": each.error,
                     "missing_keys": each.missing_keys,
@@ -61,6 +62,8 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
         about = each.description if each.state in ("ready", "needs_key") else each.error
         if each.state == "incomplete" and each.missing_keys:
             about += f". Not set: {', '.join(each.missing_keys)}"
+        if each.in_place_of:
+            about = f"In place of {each.name} ({each.in_place_of}). {about}"
         rows.append((mark, each.name, _STATES[each.state][0], each.origin, about))
     for line in table(rows, paint={2: _coloured}):
         click.echo(line)

@@ -31,8 +31,9 @@ def new(context: click.Context, name: str, base: str, user: bool, as_json: bool)
     By default it is made of `minimal`, which has no tools; `--from coding` has those of that one.
     A bundle that is there already is left as it is.
     """
+    from amplifier_tui.base.commands.as_typed import as_typed
     from amplifier_tui.base.text import one_line
-    from amplifier_tui.cli.bundle.sources import valid_name, written_source
+    from amplifier_tui.cli.bundle.sources import check_free, valid_name, written_source
     from amplifier_tui.foundation.exceptions import BundleError
 
     workspace = common.open_workspace(context)
@@ -41,11 +42,7 @@ def new(context: click.Context, name: str, base: str, user: bool, as_json: bool)
             raise BundleError(
                 f"{name!r} can't be used as a name", remedy="Letters, digits and - make one."
             )
-        known = workspace.catalog().find(name)
-        if known is not None:
-            raise BundleError(
-                f"There is a bundle {name!r} already: {known.source}", remedy="Take another name."
-            )
+        check_free(name, workspace.catalog().find(name), "Take another name.")
         base = written_source(workspace.choose(requested=base).entry, base)
         folder = workspace.home / "bundles" if user else workspace.project / ".amplifier/bundles"
         path = folder / f"{name}.md"
@@ -56,8 +53,8 @@ def new(context: click.Context, name: str, base: str, user: bool, as_json: bool)
         common.print_json({"bundle": name, "file": str(path)})
         return
     click.echo(f"Wrote {one_line(str(path), 500)}")
-    click.echo(f"\nCheck it:  amplifier-tui bundle validate {name}")
-    click.echo(f"Open it:   amplifier-tui --bundle {name}")
+    click.echo(f"\nCheck it:  {as_typed(f'amplifier-tui bundle validate {name}')}")
+    click.echo(f"Open it:   {as_typed(f'amplifier-tui --bundle {name}')}")
 
 
 def _scalar(text: str) -> str:

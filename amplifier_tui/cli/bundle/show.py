@@ -89,6 +89,7 @@ def as_data(preview: "BundleDescription") -> dict[str, Any]:
         "description": preview.description,
         "source": preview.source,
         "from": preview.origin,
+        "in_place_of": preview.in_place_of,
         "state": preview.state,
         "error": preview.error,
         "error_path": None if preview.error_path is None else str(preview.error_path),
@@ -111,12 +112,22 @@ def as_data(preview: "BundleDescription") -> dict[str, Any]:
     }
 
 
+def _in_place(preview: "BundleDescription") -> str:
+    said = f"It takes the place of {preview.name} ({preview.in_place_of})"
+    if preview.origin != "added":
+        return f"{said}."
+    remedy = f"`amplifier-tui bundle remove {preview.name}` brings that back"
+    return f"{said}, also in the includes of other bundles. {remedy}."
+
+
 def as_lines(preview: "BundleDescription") -> Iterator[str]:
     """Yield the description of a bundle in readable lines."""
     version = f" {preview.version}" if preview.version else ""
     # Of what was named by its URI, nothing else is known than that.
     origin = f" · {preview.origin}" if preview.origin not in ("", preview.name) else ""
     yield from paragraph(f"{preview.name}{version}{origin} · {_STATES[preview.state]}")
+    if preview.in_place_of:
+        yield from paragraph(_in_place(preview))
     if preview.description:
         yield from paragraph(preview.description)
     if preview.source != preview.name:

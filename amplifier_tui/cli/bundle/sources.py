@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.cli.bundle import common
 
 if TYPE_CHECKING:
@@ -88,6 +89,14 @@ def valid_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
+def check_free(name: str, taken_by: "BundleEntry | None", remedy: str) -> None:
+    """Raise `BundleError` for a name that is a bundle's already."""
+    from amplifier_tui.foundation.exceptions import BundleError
+
+    if taken_by is not None:
+        raise BundleError(f"There is a bundle {name!r} already: {taken_by.source}", remedy=remedy)
+
+
 @click.command(short_help="Add a bundle by its path or URI.")
 @click.argument("uri")
 @click.option("--name", help="What to call it; default its own name.")
@@ -108,6 +117,7 @@ def add(
     from amplifier_tui.base.text import one_line
     from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
     from amplifier_tui.foundation.settings.settings import Scope
+    from amplifier_tui.foundation.settings.writing import write_setting
 
     workspace = common.open_workspace(context)
     with common.failures(context):
@@ -127,24 +137,25 @@ def add(
                 f"{known!r} can't be used as a name",
                 remedy="Give one with --name: letters, digits, -",
             )
-        file = _write(workspace, Scope(scope), known, entry.source)
+        added = _added(workspace, Scope(scope))
+        if added.get(known) != entry.source:
+            # It would be chosen and included in the other one's place, or be out of reach.
+            taken_by = workspace.catalog().taken_by(known, entry.source)
+            check_free(known, taken_by, "Give another name with --name.")
+        added[known] = entry.source
+        # Not by a dotted path: a name may have dots.
+        file = write_setting(workspace.settings.files, Scope(scope), "bundle.added", added)
     if as_json:
         common.print_json({"name": known, "uri": entry.source, "scope": scope, "file": str(file)})
     else:
         click.echo(f"Added {known}: {one_line(found.description or entry.source, 200)}")
-        click.echo(f"Choose it with: amplifier-tui bundle use {known}")
+        click.echo(f"Choose it with: {as_typed(f'amplifier-tui bundle use {known}')}")
     for skipped in found.skipped:
         common.complain("Warning", f"Left out {skipped.source}: {skipped.reason}", "yellow")
 
 
-def _write(workspace: "Workspace", scope: "Scope", name: str, source: str) -> object:
-    from amplifier_tui.foundation.settings.writing import write_setting
-
-    # Not by a dotted path: a name may have dots.
-    added = dict(
-        (workspace.settings.by_scope.get(scope, {}).get("bundle") or {}).get("added") or {}
-    )
-    return write_setting(workspace.settings.files, scope, "bundle.added", {**added, name: source})
+def _added(workspace: "Workspace", scope: "Scope") -> dict[str, str]:
+    return dict((workspace.settings.by_scope.get(scope, {}).get("bundle") or {}).get("added") or {})
 
 
 @click.command(short_help="Remove a bundle that was added.")
@@ -185,5 +196,7 @@ def remove(context: click.Context, name: str, as_json: bool) -> None:
     else:
         click.echo(f"Removed {one_line(name, 100)} from {' and '.join(removed)}.")
     if workspace.settings.active_bundle == name:
-        text = f"{name} is still chosen; choose another with `amplifier-tui bundle use`."
+        text = (
+            f"{name} is still chosen; choose another with `{as_typed('amplifier-tui bundle use')}`."
+        )
         common.complain("Note", text, "yellow")

@@ -4,12 +4,13 @@ from dataclasses import asdict
 
 import click
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.cli.bundle import common
 
 _COLORS = {"updated": "green", "available": "yellow", "failed": "red", "refused": "red"}
 _ALLOW = (
     "To allow what is refused: answer when asked, take an answer back that was kept with"
-    " amplifier-tui trust forget, or use --trust."
+    f" {as_typed('amplifier-tui trust forget')}, or use --trust."
 )
 
 

@@ -58,11 +58,17 @@ async def _check(
     """Return what is wrong with a bundle, and the bundle."""
     import asyncio
 
+    from amplifier_tui.foundation.checks.agent_modules import uncalled_agents
     from amplifier_tui.foundation.checks.findings import preview_findings
 
     preview = await workspace.preview(name)
-    problems = await asyncio.to_thread(preview_findings, preview, strict=strict)
-    return problems, preview
+    bundle = preview.bundle
+
+    def find() -> "list[Problem]":
+        found = preview_findings(preview, strict=strict)
+        return found if bundle is None else [*found, *uncalled_agents(bundle)]
+
+    return await asyncio.to_thread(find), preview
 
 
 def _but(preview: "BundleDescription") -> str:

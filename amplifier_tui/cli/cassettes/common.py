@@ -197,6 +197,12 @@ def say(played: PlayedFile, most: int | None = None) -> None:
             click.echo(f"  not used without --trust: {one_line(refused, 500)}", err=True)
 
 
+def say_kept(played: PlayedFile) -> None:
+    """Print which turns a cassette that is written keeps as they were recorded."""
+    for turn in sorted(played.replayed.incomplete, key=int) if played.replayed else ():
+        click.echo(f"Turn {turn} stays as it was: it asks for more answers than it got", err=True)
+
+
 def prepare(*, trust: bool) -> None:
     """Log to a file, and say what `--trust` means."""
     from amplifier_tui.cli.logs import log_to_file

@@ -14,6 +14,7 @@ from amplifier_tui.cli.cassettes.common import (
     play_again,
     prepare,
     say,
+    say_kept,
 )
 from amplifier_tui.cli.completion import session_ids
 
@@ -70,9 +71,10 @@ def record(
         prepare(trust=trust)
         played = play_again(path, cassette, PlayOptions(cwd=folder, trust=trust))
         if played.replayed is not None:
-            cassette = baseline(cassette, played.replayed.cassette)
+            cassette = baseline(cassette, played.replayed)
         status = played.status
         say(played)
+        say_kept(played)
     try:
         write_atomic(path, cassette.encoded(), mode=0o600)
     except OSError as error:

@@ -16,6 +16,7 @@ from amplifier_tui.cli.cassettes.common import (
     playing_options,
     prepare,
     say,
+    say_kept,
 )
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ def replay(
         from amplifier_tui.host.cassettes.conversing import baseline
 
         try:
-            write_atomic(cassette, baseline(played.was, played.replayed.cassette).encoded())
+            write_atomic(cassette, baseline(played.was, played.replayed).encoded())
         except OSError as error:
             raise click.ClickException(f"{cassette}: {error.strerror or error}") from error
         click.echo(f"{cassette.name} expects this from now on", err=True)
+        say_kept(played)
     return played.status

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.cli.bundle import common
 from amplifier_tui.cli.doctor.findings import Diagnosis, State, worst
 from amplifier_tui.cli.layout import paragraph, table_rows
@@ -81,7 +82,7 @@ def _look(call: bool) -> "tuple[list[Group], Redactor]":
             keys.append(Diagnosis(what="calls", state="error", said=said, remedy="See Bundles."))
     found = list(bundles.look_at_bundles(chosen, others))
     if choice.notice:
-        remedy = "Choose one with `amplifier-tui bundle use`."
+        remedy = f"Choose one with `{as_typed('amplifier-tui bundle use')}`."
         found.insert(
             0, Diagnosis(what="choice", state="warning", said=choice.notice, remedy=remedy)
         )

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.cli.doctor.findings import Diagnosis, State
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _STATES: "Final[dict[BundleState, tuple[State, str]]]" = {
     "invalid": ("error", "not valid"),
 }
 _REMEDIES: "Final[dict[BundleState, str]]" = {
-    "invalid": "Run `amplifier-tui bundle validate`: it says where.",
+    "invalid": f"Run `{as_typed('amplifier-tui bundle validate')}`: it says where.",
     "incomplete": "What is missing is listed below, each with what to do.",
     "needs_key": "See Providers.",
     "not_fetched": "Opening it asks first, then fetches what is missing.",

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.cli.doctor.findings import Diagnosis, State
 from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
 
@@ -21,7 +22,9 @@ _LOOK_SECONDS: Final = 1.0
 
 
 def look_at_homes(workspace: "Workspace") -> Iterator[Diagnosis]:
-    """Yield what is found out about the program's folders, settings, rules, keymap and themes."""
+    """Yield what is found out about the program's folders, settings, rules, keymap, themes and
+    preferences.
+    """
     home = amplifier_home()
     for what, place in (
         ("home", home),
@@ -40,6 +43,7 @@ def look_at_homes(workspace: "Workspace") -> Iterator[Diagnosis]:
     yield from _rules()
     yield from _keymap()
     yield from _themes()
+    yield from _preferences()
 
 
 def _values(workspace: "Workspace") -> Iterator[Diagnosis]:
@@ -73,7 +77,8 @@ def _keymap() -> Iterator[Diagnosis]:
 
     file = user_config_dir() / "keymap.toml"
     for said in load_keymap(file).errors:
-        remedy = f"Correct {file}; `amplifier-tui keys` lists what holds until then."
+        keys = as_typed("amplifier-tui keys")
+        remedy = f"Correct {file}; `{keys}` lists what holds until then."
         yield Diagnosis(what="keys", state="warning", said=said, remedy=remedy)
 
 
@@ -84,6 +89,14 @@ def _themes() -> Iterator[Diagnosis]:
     for said in load_all((folder,))[1]:
         remedy = f"Correct that file in {folder}; until then there is no such theme."
         yield Diagnosis(what="theme", state="warning", said=said, remedy=remedy)
+
+
+def _preferences() -> Iterator[Diagnosis]:
+    from amplifier_tui.ui.app.preferences import Preferences
+
+    if said := Preferences().error:
+        remedy = "Correct or remove that file; the next change in the program puts a new one there."
+        yield Diagnosis(what="preferences", state="warning", said=said, remedy=remedy)
 
 
 def _folder(what: str, place: Path) -> Diagnosis:

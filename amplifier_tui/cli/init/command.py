@@ -29,6 +29,7 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
     What is answered by an option is not asked. A key is typed where nobody sees it, tried with one
     small request, and kept in keys.env, readable by you alone. Run it again to change anything.
     """
+    from amplifier_tui.base.commands.as_typed import as_typed
     from amplifier_tui.cli.init import steps
     from amplifier_tui.cli.layout import paragraph
     from amplifier_tui.foundation.workspace import Workspace
@@ -66,10 +67,9 @@ def init(provider: str, bundle: str, mode: str | None, theme: str, call: bool) -
     if look:
         steps.keep_theme(look)
         click.echo(f"Theme {look}")
-    start = "amplifier-tui --demo" if chosen is steps.NOBODY else "amplifier-tui"
-    click.echo(
-        f"\nReady. Start it with: {start}\nWhat does not work is said by: amplifier-tui doctor"
-    )
+    start = as_typed("amplifier-tui --demo" if chosen is steps.NOBODY else "amplifier-tui")
+    doctor = as_typed("amplifier-tui doctor")
+    click.echo(f"\nReady. Start it with: {start}\nWhat does not work is said by: {doctor}")
     return 0
 
 

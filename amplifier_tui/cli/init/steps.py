@@ -88,11 +88,12 @@ def own_server(now: Answerer | None = None) -> Answerer | None:
     Args:
         now: What enter takes; None to go on without.
     """
-    from amplifier_tui.host.models.local_servers import no_server, server_at
+    from amplifier_tui.host.models.local_servers import asked_servers, server_at
 
+    nobody = "No model server answers."
     enter = "goes on without"
     if now is None:
-        click.echo("\n".join(paragraph(no_server())))
+        click.echo("\n".join(paragraph(f"{nobody} {asked_servers()}")))
     else:
         verb = "keeps" if now.source else "takes"
         enter = f"{verb} {one_line(dict(now.variables)[_ADDRESS], 200)}"
@@ -105,7 +106,7 @@ def own_server(now: Answerer | None = None) -> Answerer | None:
         server = asyncio.run(server_at(url))
         if server is not None:
             return _local(server)
-        click.echo("\n".join(paragraph(no_server(url))), err=True)
+        click.echo("\n".join(paragraph(f"{nobody} {asked_servers(url)}")), err=True)
 
 
 def _local(server: "LocalServer") -> Answerer:

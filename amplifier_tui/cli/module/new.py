@@ -26,6 +26,7 @@ def new(kind: str, name: str, parent: str, as_json: bool) -> None:
     NAME is lower case letters, digits and -; the kind's prefix is put before it. It is none of the
     program's own modules. A folder that is there already is left as it is.
     """
+    from amplifier_tui.base.commands.as_typed import as_typed
     from amplifier_tui.base.text import one_line, reveal
     from amplifier_tui.cli.bundle.common import print_json
     from amplifier_tui.kernel.mounting.discovery import installed_modules, is_built_in
@@ -56,16 +57,18 @@ def new(kind: str, name: str, parent: str, as_json: bool) -> None:
         return
     for file in written:
         click.echo(f"Wrote {folder / file}")
-    click.echo(f"\nCheck it:  amplifier-tui module validate {folder}")
+    click.echo(f"\nCheck it:  {as_typed(f'amplifier-tui module validate {folder}')}")
     if kind in ("orchestrator", "context"):
         # A session has one from its beginning to its end.
-        click.echo("Open it:   amplifier-tui --bundle NAME, where the bundle has")
+        opens = as_typed("amplifier-tui --bundle NAME")
+        click.echo(f"Open it:   {opens}, where the bundle has")
         click.echo(
             f"           session: {{{kind}: {{module: {module_id}, source: {folder.resolve()}}}}}"
         )
-        click.echo("           (amplifier-tui bundle new NAME writes one)")
+        click.echo(f"           ({as_typed('amplifier-tui bundle new NAME')} writes one)")
     else:
-        click.echo(f"Open it:   amplifier-tui, and in the session: /mount {folder.resolve()}")
+        opens = as_typed("amplifier-tui")
+        click.echo(f"Open it:   {opens}, and in the session: /mount {folder.resolve()}")
     first, *more = _test_commands(folder)
     click.echo(f"Test it:   {first}")
     for line in more:

@@ -37,6 +37,7 @@ def validate(
     import sys
 
     from amplifier_tui import compat
+    from amplifier_tui.base.commands.as_typed import as_typed
     from amplifier_tui.cli.bundle.common import print_json
     from amplifier_tui.cli.logs import log_to_stderr
     from amplifier_tui.context.provider_trial import ProviderTrial
@@ -48,13 +49,17 @@ def validate(
     settings = _settings(config)
     try:
         # What the module prints is no part of the report.
-        with contextlib.redirect_stdout(sys.stderr), _told_of_a_wait():
+        printed = contextlib.redirect_stdout(sys.stderr)
+        with printed, _told_of_a_wait(), _unknown_settings() as unknown:
             checked = run_trials(check_module(path, kind, settings, ProviderTrial()))
     except FileNotFoundError as error:
-        hint = "What is installed is listed by: amplifier-tui module list"
+        hint = f"What is installed is listed by: {as_typed('amplifier-tui module list')}"
         raise click.UsageError(f"{error}\n{hint}") from error
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    for message in unknown:
+        remedy = "Correct its name in --config; until then it does nothing"
+        checked.result.fail("config", message, remedy, "warning")
     if as_json:
         print_json(_data(checked))
     else:
@@ -70,10 +75,11 @@ def _told_of_a_wait() -> Iterator[None]:
     import threading
 
     from amplifier_tui.kernel.mounting.mount import MOUNT_SECONDS
+    from amplifier_tui.kernel.validation.trials import SECONDS
 
     words = (
-        f"Waiting for the module: its mount has {MOUNT_SECONDS:g} s, its cleanup as many, "
-        "or a handler is slow. ctrl+c ends the check."
+        f"Waiting for the module: its mount has {MOUNT_SECONDS:g} s, its cleanup as many, and each "
+        f"run of its loop or of a handler {SECONDS:g} s. ctrl+c ends the check."
     )
     waiting = threading.Timer(PATIENCE, lambda: click.echo(words, err=True))
     waiting.daemon = True
@@ -82,6 +88,29 @@ def _told_of_a_wait() -> Iterator[None]:
         yield
     finally:
         waiting.cancel()
+
+
+@contextlib.contextmanager
+def _unknown_settings() -> Iterator[dict[str, None]]:
+    """Collect what the module's settings log of unknown keys: a check, and no line of a log.
+
+    Only the module knows which settings it reads, and it reads them when it is mounted.
+    """
+    import logging
+
+    from amplifier_tui.base import config
+
+    found: dict[str, None] = {}
+
+    def collect(record: logging.LogRecord) -> bool:
+        found[record.getMessage()] = None  # It may be mounted more than once.
+        return False
+
+    config.logger.addFilter(collect)
+    try:
+        yield found
+    finally:
+        config.logger.removeFilter(collect)
 
 
 def _settings(text: str) -> dict[str, Any]:
@@ -140,7 +169,8 @@ def _report(checked: "CheckedModule") -> Iterator[str]:
 
 
 def _summary(result: "ValidationResult") -> str:
-    from amplifier_tui.kernel.mounting.contents import SCHEMA, TOOL_NAME
+    from amplifier_tui.kernel.mounting.contents import TOOL_NAME
+    from amplifier_tui.kernel.mounting.schemas import SCHEMA
 
     # It loads, as published modules do; no more can be said in their favour.
     refused = result.passed and any(each.remedy in (SCHEMA, TOOL_NAME) for each in result.warnings)

@@ -6,9 +6,15 @@ from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.base.text import one_line
 from amplifier_tui.cli.plain.choices import Next, NumberedChoice, NumberedQuestion
-from amplifier_tui.ui.keys.module_commands import is_command
+from amplifier_tui.ui.keys.module_commands import (
+    by_typed_name,
+    is_command,
+    is_mistyped,
+    no_command,
+)
 from amplifier_tui.ui.state.formats import plural
 
 if TYPE_CHECKING:
@@ -64,13 +70,13 @@ def run(session: CommandedSession, line: str) -> bool:
     """Do what a line asks for; returns False where it is for the session."""
     typed, _, argument = line.partition(" ")
     name = typed.removeprefix("/")
+    known = (*COMMANDS, *by_typed_name(session.module_commands))
     if name in COMMANDS:
         COMMANDS[name][1](session, argument.strip())
-    elif is_command(name, session.module_commands) or not name.replace("-", "").isalpha():
-        # A path, for instance, is no command that was written wrongly.
+    elif is_command(name, session.module_commands) or not is_mistyped(name, argument, known):
         return False
     else:
-        session.say(f"There is no command /{name}; /help lists them.")
+        session.say(no_command(name, known, "/help lists them."))
     return True
 
 
@@ -158,7 +164,8 @@ def _resume(session: CommandedSession, session_id: str) -> None:
 
 def _bundle(session: CommandedSession, name: str) -> None:
     if not name:
-        session.say("Say which: /bundle NAME. `amplifier-tui bundle list` lists them.")
+        listing = as_typed("amplifier-tui bundle list")
+        session.say(f"Say which: /bundle NAME. `{listing}` lists them.")
         return
     session.awaits()
     session.client.switch_bundle(name)

@@ -56,6 +56,7 @@ class LineWriter:
         self._stream = stream
         self._prompts = prompts
         self._prompted = False
+        self._last = ""
         self.gone = False
         """Nobody reads what is written any more."""
 
@@ -63,11 +64,18 @@ class LineWriter:
         """Write text from anywhere, without control sequences, line by line."""
         newline = "\n" if self._prompted else ""
         self._prompted = False
+        self._last = text
         self._write(f"{newline}{clean(text)}\n")
 
-    def prompt(self) -> None:
-        """Show that a line is waited for; nothing where that is shown already."""
+    def prompt(self, hint: str = "") -> None:
+        """Show that a line is waited for; nothing where that is shown already.
+
+        Args:
+            hint: What is waited for, said again where something else was said since.
+        """
         if self._prompts and not self._prompted:
+            if hint and self._last != hint:
+                self.say(hint)
             self._write(_PROMPT)
             self._prompted = True
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Final, Literal, TypeVar
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.base.text import one_line, unsaid, with_remedy
 from amplifier_tui.base.wakeup import Wakeup
 from amplifier_tui.cli.plain import commands, questions
@@ -257,7 +258,7 @@ class PlainSession:
     def _prompt(self) -> None:
         busy = self._running or self._awaited or self._waiting or self._shells
         if self._asked or not busy:
-            self._writer.prompt()
+            self._writer.prompt(self._asked.hint)
 
     def _see_interrupts(self) -> None:
         # One that comes while the last is answered counts too.
@@ -389,4 +390,4 @@ class PlainSession:
                 for said in filter(None, (event.unsaved, event.ends)):
                     self.say(f"{said}.")
         if self._resume:
-            self.say(f"Resume with: {self._resume} --plain")
+            self.say(f"Resume with: {as_typed(self._resume)} --plain")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, Final
 
+from amplifier_tui.base.messages.sub_sessions import exit_words
 from amplifier_tui.base.text import one_line, reveal, with_remedy
 from amplifier_tui.cli.plain.lines import StreamedAnswer
 from amplifier_tui.cli.waiting_modules import WaitingModules
@@ -173,7 +174,7 @@ class EventTeller:
         else:
             for line in event.output.splitlines():
                 self._quote(line)
-        state = "stopped" if event.stopped else f"exit code {event.exit_code}"
+        state = "stopped" if event.stopped else exit_words(event.exit_code)
         self._say(f"Command {one_line(event.command, 200)}: {one_line(event.error) or state}")
 
     def _tool_ended(self, event: ToolEnded) -> None:

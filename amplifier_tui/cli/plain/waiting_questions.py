@@ -58,6 +58,11 @@ class WaitingQuestions:
         """Whether the user was shown what is to be answered now."""
         return self._shown is self.first
 
+    @property
+    def hint(self) -> str:
+        """The line that ends what the user was shown to answer; empty where there is nothing."""
+        return self._shown.text[-1] if self._shown is not None and self.is_shown else ""
+
     def show(self) -> None:
         """Say the first one, unless it was said."""
         if self._waiting and not self.is_shown:

@@ -89,7 +89,11 @@ class _Dollars(click.ParamType[Decimal]):
 @click.option("--session-id", metavar="UUID", default="", help="Give a new session this id.")
 @click.option("--cwd", metavar="DIR", default="", help="Work in this directory.")
 @click.option("--model", metavar="MODEL", default="", help="Ask this model: ID or PROVIDER/ID.")
-@click.option("--mode", type=click.Choice(["plan", "ask", "edits"]), help="Begin in this mode.")
+@click.option(
+    "--mode",
+    type=click.Choice(["plan", "ask", "edits"]),
+    help="Begin in this mode; only /mode of the screen chooses auto.",
+)
 @click.option(
     "--approve",
     type=click.Choice(["none", "rules", "ask"]),
@@ -179,6 +183,7 @@ def run(
             session_id=session_id,
             appended=system_append,
             restores_queue=False,
+            waits_for_servers=True,
             mode="plan" if approve == "none" else mode or "",
             models=Preferences().models,
             limit=SpendLimit(cost=str(max_cost)) if max_cost is not None else None,

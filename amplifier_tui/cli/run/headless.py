@@ -26,6 +26,7 @@ from amplifier_tui.host.events import (
     HandlerHolds,
     HookTraced,
     HostEvent,
+    JobChanged,
     LimitAsked,
     ModeChanged,
     ModelChanged,
@@ -144,6 +145,7 @@ class Headless:
         self._said = ""
         """What was said of problems so far: the last words don't repeat it."""
         self._held: set[str] = set()
+        self._jobs: dict[str, JobChanged] = {}
         """Hooks of which it was said that they take long."""
         self._mounting = WaitingModules()
         self._steps = 0
@@ -235,6 +237,12 @@ class Headless:
         self._news.set()
 
     def _close(self) -> None:
+        for job in self._jobs.values():
+            if job.running:
+                command = one_line(job.command, _SAID)
+                self._speaker.say(
+                    f"{job.job_id} still ran in the background and ends with the session: {command}"
+                )
         try:
             self._client.close().result(2 * _PATIENCE)
         except TimeoutError as error:
@@ -293,9 +301,15 @@ class Headless:
                 what = f"{event.module_id}: {event.error}"
                 # The place in its code stands behind what may be a long message.
                 self._speaker.say(with_remedy(one_line(what, _SAID), event.remedy))
+            case JobChanged():
+                # Behind slow hooks a start may be told after the end.
+                known = self._jobs.get(event.job_id, event)
+                self._jobs[event.job_id] = event if known.running else known
             case HandlerHolds(over=False) if event.handler not in self._held:
                 self._held.add(event.handler)
                 self._speaker.say(f"{event.event} waits for the hook {event.handler}")
+            case Notice(level="info", source="stdout" | "stderr" | "descriptor"):
+                self._speaker.say(f"printed: {event.text}")
             case Notice(level="warning" | "error"):
                 source = event.source.removeprefix("hook:")
                 # "descriptor" names nobody: a library, or a thread of any module wrote it.
@@ -355,12 +369,16 @@ class Headless:
         allow = self._speaker.ask(request, self._is_stopping)
         if not allow:
             self._result.refused.append(one_line(request.action))
+        nobody = _NOBODY
+        if request.scopes == ("once",) and not request.near:
+            # No rule would do.
+            nobody = f"{one_line(request.why, 400)}; {_NO_ANSWER}".removeprefix("; ")
         if allow is None:
             what = f"{request.action} {one_line(request.payload)}".rstrip()
             near = f"; {one_line(request.near, 400)}" if request.near else ""
-            self._speaker.say(f"Refused: {what}: {_NOBODY}{near}")
+            self._speaker.say(f"Refused: {what}: {nobody}{near}")
             self._said += f"Refused: {one_line(request.action)}."
-        unasked = Decision(allow=False, reason=_NOBODY, unasked=True)
+        unasked = Decision(allow=False, reason=nobody, unasked=True)
         decision = unasked if allow is None else Decision(allow=allow)
         self._client.decide(request.request_id, decision)
 
@@ -394,7 +412,7 @@ class Headless:
         if self._stopped:
             self._over = True
         elif event.status == "success" and result.message:
-            # It was beside the turn, such as a task that a module had started.
+            # It was beside the turn.
             self._speaker.say(unsaid(result.message, result.remedy, self._said))
             result.message = result.remedy = ""
         if result.message:

@@ -2,6 +2,7 @@
 
 import click
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.cli.sessions import imported
 from amplifier_tui.cli.sessions.common import (
     as_lines,
@@ -78,8 +79,8 @@ def delete(session: tuple[str, ...], cwd: str, as_json: bool) -> None:
         if as_json:
             say_json({"session_id": folder.name, "deleted": True})
         else:
-            undo = f"`amplifier-tui sessions restore {folder.name[:8]}` takes it out"
-            click.echo(f"{folder.name} is in the bin; {undo}")
+            undo = as_typed(f"amplifier-tui sessions restore {folder.name[:8]}")
+            click.echo(f"{folder.name} is in the bin; `{undo}` takes it out")
 
 
 @click.command(short_help="Take a session out of the bin.")
@@ -116,7 +117,8 @@ def fork(session: str, turn: int | None, cwd: str, as_json: bool) -> None:
         say_json(fields(card))
     else:
         click.echo(card_line(card))
-        click.echo(f"Resume it with: amplifier-tui --resume {card.session_id[:8]}")
+        resume = as_typed(f"amplifier-tui --resume {card.session_id[:8]}")
+        click.echo(f"Resume it with: {resume}")
 
 
 @click.command("empty-bin", short_help="Remove deleted sessions for good.")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from amplifier_tui.base.commands.as_typed import as_typed
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,7 +37,8 @@ def list_them(cwd: Path | None, words: str, origin: OriginName | None, as_json: 
     if as_json:
         return
     if cards:
-        click.echo("\nRead one with: amplifier-tui sessions show ID; take it over with: … fork ID")
+        read = as_typed("amplifier-tui sessions show ID")
+        click.echo(f"\nRead one with: {read}; take it over with: … fork ID")
         click.echo(f"`{SETTING}: off` in settings.yaml of your Amplifier home hides them.")
     elif is_switched_on():
         click.echo("None is of this directory and matches; --all lists those of every one.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.cli.sessions import imported
 from amplifier_tui.cli.sessions.common import (
     as_lines,
@@ -93,8 +94,10 @@ def list_sessions(
     if left_out:
         click.echo(f"\nNot listed: {', '.join(left_out)}")
     if found.cards:
-        again = "Take one out with: amplifier-tui sessions restore ID"
-        click.echo(f"\n{again if deleted else 'Resume one with: amplifier-tui --resume ID'}")
+        if deleted:
+            click.echo(f"\nTake one out with: {as_typed('amplifier-tui sessions restore ID')}")
+        else:
+            click.echo(f"\nResume one with: {as_typed('amplifier-tui --resume ID')}")
 
 
 @click.command(short_help="Show one session.")

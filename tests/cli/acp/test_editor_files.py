@@ -10,6 +10,7 @@ from acp import RequestError, schema
 
 from tests.cli.acp.editor import TestEditor
 from tests.host.driving import Project, calling
+from tests.host.session.worktree_stage import git
 
 Connect = Callable[..., Awaitable[TestEditor]]
 TOOLS = ("tool-filesystem", "tool-apply-patch")
@@ -118,6 +119,20 @@ async def test_an_edit_arrives_in_the_editor_and_not_on_disk(
     assert editor.buffers == {str(file): "one\nedited\n"}
     assert file.read_text() == "saved\n"
     assert "not saved in the editor: a.txt" in editor.text()
+
+
+async def test_undo_leaves_the_files_of_another_branch_alone_and_says_so(
+    project: Project, connect: Connect, file: Path
+) -> None:
+    git(project.folder, "init", "-qb", "main")
+    git(project.folder, "commit", "-qm", "one", "--allow-empty")
+    editor = BufferEditor()
+    await run(project, connect, editor, WRITE, fs=None)
+    git(project.folder, "checkout", "-qb", "feat")
+    git(project.folder, "commit", "-qm", "two", "--allow-empty")
+    await editor.say(editor.session_id, "/undo")
+    assert "The branch was main (" in editor.text() and "Taken back" in editor.text()
+    assert file.read_text() == "new\n"
 
 
 async def test_the_user_is_asked_about_the_unsaved_text_and_nothing_arrives_when_they_refuse(

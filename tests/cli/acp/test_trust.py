@@ -4,9 +4,9 @@ import json
 from collections.abc import Awaitable, Callable
 
 import pytest
-from acp import schema
+from acp import RequestError, schema
 
-from amplifier_tui.cli.acp.updates import Updates
+from amplifier_tui.cli.acp.updates import ASKED_ELSEWHERE, Updates
 from amplifier_tui.foundation.trust.review import ALLOW_IT
 from amplifier_tui.host.events import OpeningReported, ReportItem
 from tests.cli.acp.editor import TestEditor
@@ -33,6 +33,20 @@ async def test_what_nobody_could_be_asked_about_is_said_once_with_what_helps(
     assert said.count("hooks-approval · policy") == said.count("hooks-approval · allow") == 1
     assert "Run `amplifier-tui` in this folder to be asked." in said
     assert "Left out: provider-openai" in said, "what nobody is asked about is told as before"
+
+
+@pytest.mark.parametrize("bundle", ["mine", "git+file:///gone@main"])
+async def test_why_no_session_opens_without_trust_names_what_an_editor_has(
+    project: Project, connect: Callable[..., Awaitable[TestEditor]], bundle: str
+) -> None:
+    included = "---\nbundle: {name: mine}\nincludes: ['git+file:///gone@main']\n---\n"
+    (project.bundles / "mine.md").write_text(included)
+    editor = await connect(bundle, asks=True)
+    with pytest.raises(RequestError) as caught:
+        await editor.agent.new_session(cwd=str(project.folder), mcp_servers=[])
+    said = str(caught.value)
+    assert said.endswith(f". {ASKED_ELSEWHERE} There, /trust asks again.")
+    assert "when asked" not in said
 
 
 def test_what_the_user_refused_before_is_told_with_what_helps_in_an_editor() -> None:

@@ -21,7 +21,7 @@ from amplifier_tui.host.events import (
     Segment,
     TrustAsked,
 )
-from tests.cli.plain.scripted import ScriptedClient, said
+from tests.cli.plain.scripted import ScriptedClient, make_session, said
 from tests.ui.requests import DIFF, ask
 from tests.ui.state.make import make, opened, turn, turn_ended
 
@@ -178,6 +178,25 @@ def test_at_a_terminal_a_line_from_before_the_question_does_not_answer_it() -> N
     client = TrustingClient(on_open=[TRUST])
     assert "before the question could be read" in said(client, "3\n", person=True)
     assert client.named("answer_trust") == [("t", TrustDecision())]
+
+
+def test_what_is_said_below_a_question_is_followed_by_what_it_waits_for() -> None:
+    session, raw = make_session(ScriptedClient(), "", person=True)
+    session._take(ask())
+    session._show_question()
+    for said_meanwhile in ("Tool read_file: 18 lines", "Tool edit_file: done"):
+        session._prompt()
+        session._prompt()
+        session.say(said_meanwhile)
+    session._prompt()
+    assert (
+        raw.getvalue()
+        .decode()
+        .endswith(
+            "  5  Deny, and say why\nA number:\n> \nTool read_file: 18 lines\nA number:\n> \n"
+            "Tool edit_file: done\nA number:\n> "
+        )
+    )
 
 
 def test_a_line_break_in_a_name_makes_no_line_that_looks_like_the_programs_own() -> None:

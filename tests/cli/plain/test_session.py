@@ -306,9 +306,10 @@ def test_commands_of_modules_go_to_the_session_and_what_is_none_is_said() -> Non
     card = CommandCard(group="team", name="review", description="Look at it")
     brought = make(CommandsChanged, commands=(card,))
     client = ScriptedClient(on_open=[opened(), brought], batches=[[turn(), turn_ended()]] * 3)
-    text = said(client, "/help\n/reviw all\n/review all\n/team:review\n/usr/bin is full\n")
+    text = said(client, "/help\n/reviw all\n/v2\n/review all\n/team:review\n/usr/bin is full\n")
     assert "/review  Look at it\n" in text
-    assert "There is no command /reviw; /help lists them.\n" in text
+    assert "There is no command /reviw; did you mean /review?\n" in text
+    assert "There is no command /v2; /help lists them.\n" in text
     sent = [prompt for (prompt,) in client.named("submit")]
     assert sent == ["/review all", "/team:review", "/usr/bin is full"]
 

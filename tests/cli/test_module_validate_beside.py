@@ -1,0 +1,81 @@
+"""What `module validate` says of what fails beside the trial: cleanups and background tasks."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.cli.group import run
+from tests.cli.test_module_validate import MOUNT, Capture, report, source_of
+from tests.fixtures.modules import aliases, copied
+
+__all__ = ["aliases"]
+
+pytestmark = pytest.mark.usefixtures("aliases")
+
+
+@pytest.mark.parametrize(
+    ("line", "check", "message"),
+    [
+        ("coordinator.register_cleanup(fails)", "cleanup", "The cleanup failed"),
+        ("coordinator.register_cleanup(lambda: fails())", "cleanup", "The cleanup failed"),
+        ("asyncio.create_task(fails())", "background_task", "A background task failed"),
+        ("coordinator.kept = asyncio.create_task(fails())", "background_task", "A background task"),
+    ],
+)
+def test_what_fails_beside_the_trial_is_a_warning_with_its_line_and_nothing_stands_above_it(
+    line: str, check: str, message: str, tmp_path: Path, capsys: Capture
+) -> None:
+    source = source_of(copied("tool-wordcount", tmp_path), "tool-wordcount")
+    fails = "\n\nimport asyncio\n\n\nasync def fails():\n    raise OSError('gone')\n"
+    source.write_text(source.read_text().replace(f"{MOUNT}):", f"{MOUNT}):\n    {line}") + fails)
+    status = run(["module", "validate", "--json", str(source.parent.parent)])
+    out, err = capsys.readouterr()
+    (found,) = [each for each in json.loads(out)["checks"] if not each["passed"]]
+    assert (status, err, found["name"], found["severity"]) == (0, "", check, "warning")
+    assert found["message"].startswith(message) and found["message"].endswith(": OSError: gone")
+    assert found["where"] == f"{source}:{len(source.read_text().splitlines())}"
+    assert found["remedy"]
+    assert run(["module", "validate", "--strict", str(source.parent.parent)]) == 1
+
+
+def test_a_task_whose_error_the_module_takes_is_no_mistake(tmp_path: Path, capsys: Capture) -> None:
+    source = source_of(copied("tool-wordcount", tmp_path), "tool-wordcount")
+    takes = "await asyncio.gather(asyncio.create_task(fails()), return_exceptions=True)"
+    fails = "\n\nimport asyncio\n\n\nasync def fails():\n    raise OSError('gone')\n"
+    source.write_text(source.read_text().replace(f"{MOUNT}):", f"{MOUNT}):\n    {takes}") + fails)
+    _, found = report(capsys, str(source.parent.parent))
+    assert all(each["passed"] for each in found["checks"])
+
+
+@pytest.mark.parametrize(
+    ("module_id", "function", "line", "check", "said"),
+    [
+        ("context-memory", "add_message", "raise SystemExit(0)", "context_keeps", "(exit 0)"),
+        ("tool-wordcount", "mount", "asyncio.create_task(exits())", "background_task", "Exit: 0"),
+    ],
+)
+def test_a_module_that_ends_the_program_in_a_trial_or_beside_it_is_warned_of_with_its_line(
+    module_id: str,
+    function: str,
+    line: str,
+    check: str,
+    said: str,
+    tmp_path: Path,
+    capsys: Capture,
+) -> None:
+    source = source_of(copied(module_id, tmp_path), module_id)
+    inside = re.sub(
+        rf"( *)async def {function}\(.*:\n", rf"\g<0>\1    {line}\n", source.read_text()
+    )
+    source.write_text(
+        f"{inside}\n\nimport asyncio\n\n\nasync def exits():\n    raise SystemExit(0)\n"
+    )
+    status, found = report(capsys, str(source.parent.parent))
+    (failed,) = [each for each in found["checks"] if not each["passed"]]
+    assert (status, failed["name"], failed["severity"]) == (0, check, "warning")
+    assert failed["message"].endswith(said) and failed["remedy"]
+    file, _, at = failed["where"].partition(":")
+    assert file == str(source)
+    assert source.read_text().splitlines()[int(at) - 1].endswith("raise SystemExit(0)")
