@@ -212,8 +212,8 @@ class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWor
     def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
         self.calls.append(("answer_trust", request_id, decision))
 
-    def ask_trust_again(self) -> None:
-        self.calls.append(("ask_trust_again",))
+    def ask_trust_again(self, *, shown: bool = False) -> None:
+        self.calls.append(("ask_trust_again", shown))
 
     def switch_bundle(self, name: str, *, carry: bool = True) -> None:
         self.calls.append(("switch_bundle", name, carry))

@@ -225,8 +225,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     def on_mount(self) -> None:
         """Wait for the first frame, then do the rest."""
         if not self.is_headless:
-            loop = asyncio.get_running_loop()
-            self._remove_signals = handle_signals(loop, self.quitting.quit_by_signal, self._guard)
+            self._remove_signals = handle_signals(self, self.quitting.quit_by_signal, self._guard)
         self.call_after_refresh(self._first_frame_drawn)
 
     def _first_frame_drawn(self) -> None:

@@ -102,7 +102,6 @@ def line_filters(app: SessionApp) -> tuple[list[LineFilter], list[LineFilter]]:
 def follow_terminal(app: SessionApp) -> None:
     """Set up the terminal now, and again when another program has had it."""
     _take_terminal(app)
-    guard.begin_anew_on_continue(app)
     app.app_suspend_signal.subscribe(app, lambda _: guard.write(app, guard.OWN_MODES_OFF))
     app.app_resume_signal.subscribe(app, lambda _: _take_again(app))
 
@@ -159,8 +158,6 @@ async def load_themes(app: SessionApp) -> None:
                 fit(app, roles["name"] == LIGHT_THEME)
             else:
                 choose(app, roles["name"])
-    for error in app.theme_errors:
-        app.say(error, "warning")
 
 
 def add_theme(app: SessionApp, roles: Roles) -> None:
@@ -211,7 +208,7 @@ def choose(app: SessionApp, name: str) -> None:
         return
     app.fits_terminal = False
     add_theme(app, roles)
-    app.theme = name
+    name = app.theme = roles["name"]
     app.write(_NOT_KEPT, app.preferences.set_theme, name, plain_roles(roles))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -120,10 +121,11 @@ class SessionApp(App[Farewell]):
     def suspend(self) -> Iterator[None]:
         """Give the terminal away, and take it back also where what had it fails.
 
-        Textual's would leave it with nobody: neither the shell's nor drawn on.
+        Textual's would leave it with nobody: neither the shell's nor drawn on. A ctrl+c that does
+        not reach what has it, as it has just ended, would end this program without a word.
         """
         failed: BaseException | None = None
-        with super().suspend():
+        with _no_interrupt(), super().suspend():
             try:
                 yield
             except BaseException as error:
@@ -219,6 +221,16 @@ class SessionApp(App[Farewell]):
             self.run_worker(asyncio.to_thread(clipboard.copy_to_tmux, text))
 
 
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    # Not ignored: what is started meanwhile would ignore it, too.
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def in_session(
     act: Callable[Concatenate[SessionApp, SessionClient, SessionState, P], None],
     needs_open: bool = False,
@@ -230,13 +242,18 @@ def in_session(
         if app.client is None or app.state is None:
             app.bell()
         elif needs_open and not app.state.facts.opened:
-            from amplifier_tui.ui.session.link import why_none
-
-            app.say(why_none(app.state, app.keymap), "warning", "opened")
+            say_none(app, app.state)
         else:
             act(app, app.client, app.state, *args, **kwargs)
 
     return action
+
+
+def say_none(app: SessionApp, state: SessionState) -> None:
+    """Say that no session is open, and what opens one."""
+    from amplifier_tui.ui.session.link import why_none
+
+    app.say(why_none(state, app.keymap), "warning", "opened")
 
 
 def in_open_session(

@@ -66,7 +66,8 @@ async def start_up(app: SessionApp, connect: Connect, problems: list[str]) -> No
     if app.link is not None:
         await app.link.wait_until_open(OPENING_PATIENCE)
     await appearance.load_themes(app)
-    for problem in problems:
+    # The theme for this run may be one of those that are refused.
+    for problem in dict.fromkeys((*app.theme_errors, *problems)):
         app.say(problem, "warning")
     pace.settle()
 

@@ -14,6 +14,8 @@ DEFAULT_THEME = "ink"
 LIGHT_THEME = "paper"
 AUTO = "auto"
 """What `--theme` and `/theme` take for the one of these two that fits the terminal."""
+_PLAIN = {"dark": DEFAULT_THEME, "light": LIGHT_THEME}
+"""What else they take, unless a file is named like that."""
 
 _OTHERS = ("name", "description", "dark")
 
@@ -198,6 +200,8 @@ def find_theme(name: str) -> Roles:
         # Not every name can be one of a file.
         if path in folder.glob("*.yaml"):
             return load_roles(path)
+    if name in _PLAIN:
+        return find_theme(_PLAIN[name])
     # One that is broken would only be refused next.
     near = did_you_mean(name, [roles["name"] for roles in load_all()[0]]) or "; /theme lists them."
     raise ThemeError(f"There is no theme {name!r}{near}")

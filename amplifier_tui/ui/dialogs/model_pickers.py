@@ -34,6 +34,7 @@ class ModelPicker(AskingPicker[ModelCard]):
     EMPTY = ("No provider that is ready offers a model.", "No model matches.")
     ROWS = (8, 16)
     BELOW = 3
+    ON_ROW = frozenset({"choose", "favour"})
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "favour", show=False)]
     DEFAULT_CSS = """
     ModelPicker #model-facts {

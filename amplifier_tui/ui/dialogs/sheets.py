@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -48,6 +48,17 @@ class PlanSheet(Sheet[None]):
         yield Static(self._head(), id="plan-head")
         yield ScrollLines(self._lines(), 3, id="plan")
         yield KeyRow((KeyChoice("esc", "Close", "close"),))
+
+    @on(events.Mount)
+    def _begin_at_step(self) -> None:
+        self.call_after_refresh(self._show_step)
+
+    def _show_step(self) -> None:
+        """Bring the step in progress into view."""
+        status = [item.status for item in self._items]
+        if "in_progress" in status:
+            lines = self.query_one(ScrollLines)
+            lines.bring_into_view(lines.row_of(status.index("in_progress")))
 
     def state_changed(self) -> None:
         """Show the plan as it is now, from where it was read; give way to who asks the user."""

@@ -70,6 +70,7 @@ DIALOG_ACTIONS: tuple[Action, ...] = (
     *rows(
         "Going back",
         Action("rewind.both", "Conversation and files", "both", "enter"),
+        Action("rewind.anyway", "Both, onto another branch too", "anyway", "b"),
         Action("rewind.conversation", "Conversation", "conversation", "c"),
         Action("rewind.files", "Files", "files", "f"),
         Action("rewind.fork", "Fork instead", "fork", "n"),

@@ -29,7 +29,7 @@ from amplifier_tui.ui.keys.keymap import EDITING_KEYS, SHOWN, Keymap, show_key
 from amplifier_tui.ui.panes.agents import AgentStrip
 from amplifier_tui.ui.panes.inspector import EventInspector
 from amplifier_tui.ui.panes.table import PANES
-from amplifier_tui.ui.terminal.input import key_name
+from amplifier_tui.ui.terminal.input import CTRL_SPACE, key_name
 from amplifier_tui.ui.transcript.view import TranscriptView
 
 _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
@@ -261,7 +261,9 @@ def _long(name: str) -> str:
 def _normal(key: str) -> str:
     """Return the long form Textual uses: `?` is `question_mark`, `shift+ctrl+a` is sorted."""
     *modifiers, name = _parts(key)
-    return "+".join([*sorted(modifiers), _long(name)])
+    long = "+".join([*sorted(modifiers), _long(name)])
+    # To most terminals they are the same.
+    return CTRL_SPACE if long == "ctrl+at" else long
 
 
 def _types_text(key: str) -> bool:

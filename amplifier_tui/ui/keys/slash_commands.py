@@ -230,7 +230,8 @@ _ROWS = (
         ),
         Action("limit.once", "Send what waits at the limit", "app.limit_once", "", "colon", "once"),
         Action(
-            "limit.raise", "Double the limit", "app.limit_raise", "", "asterisk", "double-limit"
+            *("limit.raise", "Double the limit, until it is enough", "app.limit_raise"),
+            *("", "asterisk", "double-limit"),
         ),
         Action("plan.ask", "Do the plan, asking", "app.do_plan", "", "p", "do"),
         Action("plan.edits", "Do the plan, edits go through", "app.do_edits", "", "P", "do-edits"),

@@ -111,6 +111,12 @@ class AgentStrip(LineView[_AgentRow]):
             rows.append(_AgentRow(None, more))
         return rows
 
+    def _foot_words(self) -> tuple[tuple[str, str], ...]:
+        entry = self._at_cursor()
+        # One that has ended can't be stopped.
+        ended = entry is not None and not entry.running
+        return tuple(each for each in self.FOOT if each[0] != "agents.halt" or not ended)
+
     def _depth(self, entry: LaneEntry) -> int:
         callers = {each.lane: each.agent for each in self._entries}
         depth, lane = 0, entry.agent

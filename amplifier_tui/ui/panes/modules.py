@@ -160,9 +160,9 @@ class ModulesPane(LineView[_ModuleLine]):
         """Ask which module to mount."""
         self.post_message(ActionWanted("module.mount"))
 
-    def action_ask_again(self) -> None:
-        """Ask again about what the user refused."""
-        self.post_message(ActionWanted("trust.again"))
+    async def action_ask_again(self) -> None:
+        """Ask again about what the user refused of the session on screen."""
+        await self.run_action("app.ask_trust_again(True)")
 
     def action_report(self) -> None:
         """Show what the session goes without since it was opened."""
@@ -213,10 +213,10 @@ def modules_head(modules: Modules, width: int) -> Row:
 
 def module_row(module: ModuleStatus, width: int) -> Row:
     """Return the line of one module."""
-    glyph, role = _GLYPHS[module.state]
+    glyph, role = _GLYPHS[module.stands]
     amiss = module.in_place_of or module.kept or module.problems or module.failed_parts
     amiss = amiss or module.left_out
-    if module.state == "ready" and (amiss or module.trouble or module.holds):
+    if module.stands == "ready" and (amiss or module.trouble or module.holds):
         role = "warning"
     name = one_line(module.module_id)
     if module.instance:
@@ -320,15 +320,19 @@ def failure_word(module: ModuleStatus) -> str:
         return "you refused it"
     if module.missing:
         return f"no {one_line(module.missing[0])}"
+    # What was being done, and with what, is said beside it, and would be all that fits.
     error = one_line(module.error).strip()
-    for end in (": ", ". ", "; ", " ("):
-        head, _, rest = error.partition(end)
-        # `ImportError: No module named x` says more behind its colon.
-        if end == ": " and head.replace(".", "").isidentifier() and rest:
-            error = rest
-            continue
-        error = head
-    return error.rstrip(".") or "failed"
+    for done in (" but failed to load: ", "Error during protocol compliance check: "):
+        error = error.rpartition(done)[2]
+    error = error.removeprefix(f"Module '{module.module_id}'").lstrip(": ")
+    raised, _, rest = error.partition(": ")
+    is_raised = bool(rest) and raised.replace(".", "").isidentifier()
+    word = rest if is_raised else error.partition(": ")[0]
+    for end in (". ", "; ", " ("):
+        word = word.partition(end)[0]
+    # `ImportError: No module named x` says more behind its colon, `KeyError: 'x'` with both.
+    word = word if " " in word or not is_raised else f"{raised}: {word}"
+    return word.rstrip(".") or "failed"
 
 
 _OWNERS = {

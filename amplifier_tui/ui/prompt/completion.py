@@ -314,14 +314,23 @@ def list_files(root: Path) -> list[str]:
     Left out are names with control characters, and what git ignores or, without git, hidden and
     generated folders.
     """
-    options = ("-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
-    most = LIMIT * _PATH_BYTES
-    listed = git_output_now(root, "ls-files", *options, timeout=SECONDS, most_bytes=most)
-    # What follows the last NUL was cut off.
-    found = _walk(root) if listed is None else listed.split("\0")[:-1]
+    found = _git_files(root, "--cached", "--others", "--exclude-standard", "--deduplicate")
+    if found is None:
+        found = _walk(root)
+    else:
+        # Git knows a deleted file until that is staged.
+        gone = set(_git_files(root, "--deleted") or ())
+        found = [path for path in found if path not in gone]
     clean = [path for path in found if path and path.isprintable()]
     clean.sort(key=lambda path: (path.count("/"), path))
     return clean[:LIMIT]
+
+
+def _git_files(root: Path, *options: str) -> list[str] | None:
+    most = LIMIT * _PATH_BYTES
+    listed = git_output_now(root, "ls-files", "-z", *options, timeout=SECONDS, most_bytes=most)
+    # What follows the last NUL was cut off.
+    return None if listed is None else listed.split("\0")[:-1]
 
 
 def _walk(root: Path) -> list[str]:

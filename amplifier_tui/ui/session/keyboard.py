@@ -138,7 +138,7 @@ class Keyboard:
         self, question: QuestionSheet[object], event: events.Key | events.Paste
     ) -> str:
         """Return the action of a key that shows something else while the question waits."""
-        if not question.MAY_WAIT or not self._is_free(question) or not question.armed:
+        if not question.MAY_WAIT or not self._is_free(question):
             return ""
         return next((action for action in _ELSEWHERE if self._runs(event, action)), "")
 

@@ -65,8 +65,10 @@ def why_none(state: SessionState, keymap: Keymap) -> str:
     """Return what is said where a session is needed and none is open."""
     if state.trust.pending is not None:
         return f"No session is open yet: {keymap.way_to('approval.show')} answers its question."
-    new = "opens it again" if state.facts.unopened else "begins one"
-    return f"No session is open: /new {new}, /sessions lists what is stored."
+    if state.facts.comes_again:
+        other = keymap.way_to("session.bundles")
+        return f"No session is open: /new opens it again, {other} another bundle."
+    return "No session is open: /new begins one, /sessions lists what is stored."
 
 
 class SessionLink:
@@ -262,7 +264,8 @@ class SessionLink:
         asked, self._knows_held = self._knows_held, True
         if event.free:
             way = self._screen.keymap.way_to("session.take_over")
-            self.tab.say(f"The other window has let the session go: {way} goes on with it here.")
+            text = f"The other window has let the session go: {way} goes on with it here."
+            self.tab.say(text, until="opened")
         elif asked:
             self.tab.say("The session is still open in another window: close it there.", "warning")
 
@@ -318,11 +321,11 @@ class SessionLink:
 
     def _model_chosen(self, event: ModelChanged) -> None:
         effort = f", effort {event.effort}" if event.effort else ""
+        bundle = self._state.facts.bundle
         if not event.doubted:
-            self.tab.say(
-                f"{event.model}{effort} answers from the next request on, in later sessions too."
-            )
-        self._screen.post_message(ModelChosen(self._state.facts.bundle, event))
+            # Short: with most names it is whole at 80 cells.
+            self.tab.say(f"{event.model}{effort} answers next, in later sessions of {bundle} too.")
+        self._screen.post_message(ModelChosen(bundle, event))
 
     def submit(self, text: str, *, queue: bool) -> bool:
         """Send a prompt the way the moment asks for; with `queue`, for after the running turn.

@@ -1,15 +1,15 @@
 """What the status bar and the terminal title say about the session."""
 
 from amplifier_tui.host import events
-from amplifier_tui.ui.state.conversation.entries import CANCELLED, SETTINGS
+from amplifier_tui.ui.state.conversation.entries import AGAIN
 from amplifier_tui.ui.state.section import FieldSection, assign, on, told
 
 
 class Facts(FieldSection):
     """What the status bar and the terminal title say about the session.
 
-    It is ready for a prompt once it is `opened`; `absent` says that there was none to open,
-    `unopened` that one was not and can be opened again.
+    It is ready for a prompt once it is `opened`, and `opening` until then or until that has failed;
+    `absent` says that there was none to open, `unopened` that one was not and can be opened again.
     `earlier` counts the stored rows that were not
     replayed. `mode` is the one the gate applies; `sandbox` says why commands can't run in one.
     `efforts` are the levels of effort the model has, and `effort` the one it is told.
@@ -21,6 +21,7 @@ class Facts(FieldSection):
     def reset(self) -> None:
         """Know nothing yet."""
         self.session_id = ""
+        self.opening = True
         self.opened = False
         self.closed = False
         self.absent = self.unopened = False
@@ -46,10 +47,16 @@ class Facts(FieldSection):
     def begin(self, session_id: str) -> None:
         """Follow another session from here on; what was known stays until it is open."""
         self.session_id = session_id
+        self.opening = True
         self.opened = self.closed = self.absent = self.unopened = False
         self.saved, self.unsaved, self.ends = True, "", ""
         self.resume_command = self.last_answer = ""
         self.touch()
+
+    @property
+    def comes_again(self) -> bool:
+        """Whether a new session is what was asked for, as it is not open yet or could not be."""
+        return self.opening or self.unopened
 
     def set_title(self, title: str) -> None:
         """Show another title, such as one the user just gave."""
@@ -58,6 +65,7 @@ class Facts(FieldSection):
     @on(events.SessionOpened)
     def _opened(self, event: events.SessionOpened) -> None:
         self.session_id = event.session_id
+        self.opening = False
         self.opened, self.closed, self.absent, self.unopened = True, False, False, False
         self.held = None
         names = ("title", "first_prompt", "bundle", "model", "cwd", "directory", "branch")
@@ -65,8 +73,9 @@ class Facts(FieldSection):
 
     @on(events.Failed, live=True)
     def _failed(self, event: events.Failed) -> None:
+        self.opening = False
         self.absent = event.kind == "no_session" and not self.opened
-        self.unopened = event.kind in (CANCELLED, SETTINGS) and not self.opened
+        self.unopened = event.kind in AGAIN and not self.opened
 
     @on(events.SessionHeld)
     def _held(self, event: events.SessionHeld) -> None:

@@ -43,29 +43,13 @@ def size(count: int) -> str:
 
 def elapsed(seconds: float) -> str:
     """Return a running clock: `0:07`, `12:04`, `1:02:33`. Negative reads as zero."""
-    whole = _whole(seconds)
+    whole = max(0, int(seconds)) if math.isfinite(seconds) else 0
     hours, rest = divmod(whole, 3600)
     minutes, second = divmod(rest, 60)
     return f"{hours}:{minutes:02}:{second:02}" if hours else f"{minutes}:{second:02}"
 
 
-def span(seconds: float) -> str:
-    """Return a duration in prose: `8 s`, `2 min 5 s`, `1 h 12 min`."""
-    whole = _whole(seconds + 0.5)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, second = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes} min {second} s" if second else f"{minutes} min"
-    hours, minute = divmod(minutes, 60)
-    return f"{hours} h {minute} min" if minute else f"{hours} h"
-
-
-def _whole(seconds: float) -> int:
-    return max(0, int(seconds)) if math.isfinite(seconds) else 0
-
-
-def money(amount: str | None) -> str:
+def money(amount: str | None, places: int = 2) -> str:
     """Return a decimal string in US dollars as `$0.42`; empty for None or what is no number."""
     if not amount:
         return ""
@@ -75,21 +59,22 @@ def money(amount: str | None) -> str:
         return ""
     if not value.is_finite():
         return ""
-    if 0 < value < Decimal("0.005"):
-        return "<$0.01"
-    return f"${value:,.2f}" if value < 1000 else f"${value:,.0f}"
+    least = Decimal(1).scaleb(-places)
+    if 0 < value < least / 2:
+        return f"<${least:f}"
+    return f"${value:,.{places}f}" if value < 1000 else f"${value:,.0f}"
 
 
 NO_PRICE = "no price"
 """What was spent, where no price of the model is known."""
 
 
-def spent_words(used: Usage | SessionCard) -> str:
+def spent_words(used: Usage | SessionCard, places: int = 2) -> str:
     """Return what was spent, ` + ?` behind it where a part has no known price; empty for nothing.
 
     The known part alone may be a title's, of a cheap model: it says nothing of the rest.
     """
-    known = money(used.cost)
+    known = money(used.cost, places)
     if used.unpriced_tokens:
         return f"{known} + ?" if known else NO_PRICE
     return known
@@ -131,6 +116,11 @@ def limit_money(limit: str) -> str:
     if shown == "~" or Decimal(limit) == round(Decimal(limit), 2):
         return shown
     return f"${Decimal(limit).normalize():f}"
+
+
+def limit_places(limit: str) -> int:
+    """Return the decimal places in which what is spent of a limit in dollars is told."""
+    return max(2, len(limit_money(limit).partition(".")[2]))
 
 
 def short_model(model: str) -> str:

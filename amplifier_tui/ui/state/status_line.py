@@ -14,16 +14,16 @@ from typing import Literal
 from rich.cells import cell_len
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.text import one_line, short_count
+from amplifier_tui.base.text import one_line, short_count, span
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.state.formats import (
     NO_PRICE,
     elapsed,
     limit_money,
+    limit_places,
     plural,
     short_model,
     short_path,
-    span,
     spent_words,
 )
 from amplifier_tui.ui.state.instruments.usage import UsageTotals
@@ -182,7 +182,8 @@ def status_segments(
 def _cost(totals: UsageTotals) -> Iterator[tuple[str, Tone]]:
     """Yield what was spent, and the limit of it."""
     used = totals.session
-    spent = spent_words(used)
+    # Of a limit below a cent, a cent would say nothing.
+    spent = spent_words(used, limit_places(totals.limit_cost))
     if totals.limit_cost:
         yield (spent or "$0.00", "text")
         unknown = spent == NO_PRICE

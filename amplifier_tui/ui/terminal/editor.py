@@ -5,6 +5,7 @@ import shlex
 import tempfile
 from pathlib import Path
 
+from amplifier_tui.base.messages.sub_sessions import exit_words
 from amplifier_tui.ui.terminal.foreground import run_in_terminal
 
 
@@ -67,4 +68,5 @@ def _show_file(command: list[str], path: Path, text: str, variable: str) -> None
             f"{command[0]} cannot be started ({error.strerror}); set {variable}."
         ) from error
     if status:
-        raise EditorError(f"{Path(command[0]).name} ended with status {status}.")
+        how = f"ended with status {status}" if status > 0 else exit_words(status)
+        raise EditorError(f"{Path(command[0]).name} {how}.")

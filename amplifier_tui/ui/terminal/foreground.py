@@ -5,13 +5,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 from amplifier_tui.base.watcher import RUN_VARIABLE, run_mark, watcher
 
 _STOPS = ("SIGTERM", "SIGHUP")
+_GO_BACK = (b"\r", b"\n", b"\x03", b"\x04", b"")
+"""Enter, ctrl+c, ctrl+d; nothing where the terminal is gone."""
 
 
 def run_in_terminal(command: Sequence[str], cwd: Path | None = None) -> int:
@@ -30,7 +32,7 @@ def run_in_terminal(command: Sequence[str], cwd: Path | None = None) -> int:
     screen = sys.__stderr__
     terminal = sys.__stdin__ if sys.__stdin__ is not None and sys.__stdin__.isatty() else None
     watcher().start()
-    with _settings_kept(terminal):
+    with _settings_kept(terminal), _interrupts_noted() as interrupts:
         process = subprocess.Popen(
             command,
             cwd=cwd,
@@ -43,6 +45,8 @@ def run_in_terminal(command: Sequence[str], cwd: Path | None = None) -> int:
         watcher().watch_group(process.pid)
         try:
             with _in_front(terminal, process.pid), _passing_on(process.pid):
+                if interrupts:
+                    _tell(process.pid, signal.SIGINT)
                 process.returncode = _wait(terminal, process.pid)
         finally:
             watcher().forget_group(process.pid)
@@ -90,14 +94,29 @@ def _in_front(terminal: IO[str] | None, group: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _passing_on(group: int) -> Iterator[None]:
-    """End the program, too, where this one is told to end; its own loop hears of that later."""
+def _interrupts_noted() -> Iterator[list[int]]:
+    """Note interrupts of this program: ctrl+c of before a command has the terminal is meant for it.
 
-    def pass_on(number: int, frame: object) -> None:
-        _tell(group, number)
+    The command runs, and may have printed, a moment before the terminal's keys go to it.
+    """
+    noted: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
+
+def _passing_on(group: int) -> contextlib.AbstractContextManager[None]:
+    """End the program, too, where this one is told to end."""
+    return _told_to_end(lambda number: _tell(group, number))
+
+
+@contextlib.contextmanager
+def _told_to_end(react: Callable[[int], object]) -> Iterator[None]:
+    """React at once where this program is told to end; its own loop hears of that later."""
     numbers = [getattr(signal, name) for name in _STOPS]
-    before = [(number, signal.signal(number, pass_on)) for number in numbers]
+    before = [(number, signal.signal(number, lambda n, frame: react(n))) for number in numbers]
     try:
         yield
     finally:
@@ -127,9 +146,26 @@ def say(words: str) -> None:
 
 
 def wait_for_enter(words: str) -> None:
-    """Show words below what a program printed until the user presses enter."""
-    if sys.__stdin__ is None or not sys.__stdin__.isatty():
+    """Show words below what a program printed until the user presses enter, or ctrl+c of habit.
+
+    No key is a signal here: it would be one to this program, which is to go on.
+    """
+    terminal = sys.__stdin__
+    if terminal is None or not terminal.isatty():
         return
+    import termios
+    import tty
+
+    def end_wait(number: int) -> None:
+        raise InterruptedError
+
     say(f"\n{words}")
-    with contextlib.suppress(OSError, KeyboardInterrupt):
-        sys.__stdin__.readline()
+    keys = terminal.fileno()
+    with (
+        contextlib.suppress(OSError, termios.error),
+        _settings_kept(terminal),
+        _told_to_end(end_wait),
+    ):
+        tty.setraw(keys, termios.TCSANOW)
+        while os.read(keys, 1) not in _GO_BACK:
+            pass

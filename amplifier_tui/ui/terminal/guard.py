@@ -9,13 +9,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.base.watcher import watcher
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from textual.app import App
 
 OWN_MODES_OFF = "\x1b[?2031l\x1b[>4m"
@@ -116,8 +116,10 @@ def own_modes(environ: Mapping[str, str]) -> str:
 
 def _say(sequence: str) -> None:
     if sys.__stderr__ is not None:
-        sys.__stderr__.write(sequence)
-        sys.__stderr__.flush()
+        # The window may have been closed.
+        with suppress(OSError):
+            sys.__stderr__.write(sequence)
+            sys.__stderr__.flush()
 
 
 def takes_true_color(environ: Mapping[str, str]) -> bool:
@@ -151,12 +153,12 @@ def write(app: App[Any], sequence: str) -> None:
 
 
 def handle_signals(
-    loop: asyncio.AbstractEventLoop, leave: Callable[[str], None], guard: TerminalGuard
+    app: App[Any], leave: Callable[[str], None], guard: TerminalGuard
 ) -> Callable[[], None]:
-    """End the program in order on SIGTERM and SIGHUP; return a function that takes this back.
+    """Hear signals between two events of the loop; return a function that takes this back.
 
-    `leave` begins the end and gets the signal's name; where it takes too long, `guard` puts the
-    terminal back.
+    SIGTERM and SIGHUP end the program in order: `leave` begins the end and gets the signal's name;
+    where it takes too long, `guard` puts the terminal back. After a stop the screen begins anew.
     """
 
     def received(number: signal.Signals) -> None:
@@ -166,10 +168,14 @@ def handle_signals(
         killer.start()
         leave(number.name)
 
+    ends = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+    handlers = _stop_handlers(app)
+    handlers |= {number: partial(received, signal.Signals(number)) for number in ends}
+    loop = asyncio.get_running_loop()
     installed: list[int] = []
-    for number in [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]:
+    for number, handler in handlers.items():
         try:
-            loop.add_signal_handler(number, received, signal.Signals(number))
+            loop.add_signal_handler(number, handler)
         except (NotImplementedError, RuntimeError, ValueError):
             continue  # Windows, or not the main thread
         installed.append(number)
@@ -181,26 +187,25 @@ def handle_signals(
     return remove
 
 
-def begin_anew_on_continue(app: App[Any]) -> None:
-    """Have the screen begin anew when the program goes on after it was stopped from outside.
+def _stop_handlers(app: App[Any]) -> dict[int, Callable[[], None]]:
+    """Return what stops the program as its terminal asks, and has it go on after any stop.
 
-    Textual knows only of a stop by the terminal (SIGTSTP). After another one it would draw nothing
-    and begin beside itself, with two threads that read the keys.
+    Textual does both where the signal finds it: in the middle of a write or, as the signal may come
+    twice, of going on itself, which then waits for itself for ever. And it knows only of a stop by
+    the terminal (SIGTSTP). After another one it would draw nothing and begin beside itself, with
+    two threads that read the keys.
     """
     driver: Any = app._driver
-    if app.is_headless or not hasattr(driver, "_must_signal_resume"):
-        return
-    resume = signal.getsignal(signal.SIGCONT)
+    if not hasattr(driver, "_must_signal_resume"):
+        return {}
 
-    def continued(number: int, frame: FrameType | None) -> None:
-        # It does not restart while another program has the terminal.
-        if driver._auto_restart and not driver._must_signal_resume:
+    def go_on() -> None:
+        if not driver._must_signal_resume:
             driver.suspend_application_mode()
             driver._must_signal_resume = True
-        if callable(resume):
-            resume(number, frame)
+        driver.resume_application_mode()
 
-    signal.signal(signal.SIGCONT, continued)
+    return {signal.SIGTSTP: driver._sigtstp_application, signal.SIGCONT: go_on}
 
 
 def end_on_interrupt(guard: TerminalGuard, words: Callable[[], str]) -> None:

@@ -7,9 +7,11 @@ behind it would answer an approval dialog. Not every terminal takes escapes out 
 
 from __future__ import annotations
 
-from codecs import IncrementalDecoder, getincrementaldecoder
-from collections.abc import Callable, Iterable
-from functools import partial
+import logging
+import os
+import signal
+from collections.abc import Iterable
+from encodings.utf_8 import IncrementalDecoder
 from importlib import import_module
 from sys import platform
 from typing import TYPE_CHECKING, Any, cast
@@ -26,8 +28,13 @@ from amplifier_tui.ui.terminal.background import AnswerReader, message_of
 from amplifier_tui.ui.terminal.shift_enter import keys_told
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
     from amplifier_tui.base.text import StreamCleaner
 
+_log = logging.getLogger(__name__)
+CTRL_SPACE = "ctrl+space"
+"""What a NUL is, which terminals without the kitty protocol send; Textual calls it `ctrl+@`."""
 
 key_time = get_time
 """Returns the time of now, in seconds of the clock that stamps keys."""
@@ -38,6 +45,7 @@ def prepare_input() -> None:
     teach_keys()
     guard_pastes()
     read_any_bytes()
+    end_with_terminal()
 
 
 def teach_keys() -> None:
@@ -60,11 +68,40 @@ def read_any_bytes() -> None:
 
     A terminal sends what it was given: a paste from a file in Latin-1, noise on a serial line.
     """
-    _driver()["getincrementaldecoder"] = _lenient
+    _driver()["getincrementaldecoder"] = lambda _: _Decoder
 
 
-def _lenient(encoding: str) -> Callable[[], IncrementalDecoder]:
-    return partial(getincrementaldecoder(encoding), "replace")
+class _Decoder(IncrementalDecoder):
+    """Reads UTF-8 and whatever else comes, up to the end of the input."""
+
+    def __init__(self) -> None:
+        super().__init__("replace")
+
+    def decode(self, data: ReadableBuffer, final: bool = False) -> str:
+        if not data:
+            raise EOFError("it has hung up")
+        return super().decode(data, final)
+
+
+def end_with_terminal() -> None:
+    """Have the program end when its terminal is gone, also where nobody tells it with SIGHUP.
+
+    The kernel tells the session's leader alone, which may be a script or another program. Textual
+    would go on, and look for keys as often as it can.
+    """
+    driver = _driver().get("LinuxDriver")
+    if driver is None:  # Windows
+        return
+    read_keys = driver.run_input_thread
+
+    def run_input_thread(reader: object) -> None:
+        try:
+            read_keys(reader)
+        except (EOFError, OSError) as error:
+            _log.warning("The terminal is gone: %s", error)
+            os.kill(os.getpid(), signal.SIGHUP)
+
+    setattr(driver, run_input_thread.__name__, run_input_thread)
 
 
 def _driver() -> dict[str, Any]:
@@ -159,6 +196,8 @@ class GuardedParser(XTermParser):
         return told
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
+        if sequence == "\0":
+            return [Key(f"alt+{CTRL_SPACE}" if alt else CTRL_SPACE, None)]
         message = message_of(sequence) or keys_told(sequence)
         if message is None:
             try:

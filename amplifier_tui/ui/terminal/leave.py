@@ -38,14 +38,16 @@ def farewell_text(farewell: Farewell, columns: int = 80, rows: int = 24) -> str:
     They fit a terminal of so many columns and rows with the shell's own line below them: of the
     answer its end, wrapped at words.
     """
+    from amplifier_tui.base.commands.as_typed import as_typed
     from amplifier_tui.base.text import clean
 
     after = [clean(farewell.problem)] if farewell.problem else []
     if farewell.resume_command:
         ends = f"\n{clean(farewell.ends)}." if farewell.ends else ""
-        after.append(f"Resume with: {clean(farewell.resume_command)}{ends}")
+        after.append(f"Resume with: {clean(as_typed(farewell.resume_command))}{ends}")
     if farewell.also:
-        after.append("\n".join(("The others:", *map(clean, farewell.also))))
+        others = (clean(as_typed(command)) for command in farewell.also)
+        after.append("\n".join(("The others:", *others)))
     lines = _wrapped(clean(farewell.last_answer).strip(), columns)
     if not lines:
         return "\n\n".join(after)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _METHOD = "divide"
 _write_all = WriterThread.run
+_enqueue = WriterThread.write
 _run_timer = Timer._run
 _STRIP_CACHES = {
     name: cache._maxsize
@@ -76,6 +77,7 @@ class _Pausing:
 
     def __init__(self, file: Any) -> None:
         self._file = file
+        self.ended = False
         self.began = float("inf")
         self.rest_until = 0.0
 
@@ -98,7 +100,7 @@ class _Pausing:
 
 
 def write_to_the_end() -> None:
-    """Drop what is left to write once the terminal is gone, and keep the times of writes.
+    """Drop what comes once the terminal is gone or given away, and keep the times of writes.
 
     Textual's writer ends there with its queue full, and the next frame waits for room in it for
     ever: the loop stands still, and no signal ends the program. A second call changes nothing.
@@ -112,10 +114,17 @@ def write_to_the_end() -> None:
         except (OSError, ValueError) as error:
             file.began = float("inf")
             _log.warning("The terminal takes no more output: %s", error)
-            while writer._queue.get() is not None:
-                pass
+        # Who waits for room in the queue goes on, and nobody waits any more.
+        file.ended = True
+        while not writer._queue.empty():
+            writer._queue.get()
+
+    def write(writer: WriterThread, text: str) -> None:
+        if not getattr(writer._file, "ended", False):
+            _enqueue(writer, text)
 
     setattr(WriterThread, run.__name__, run)
+    setattr(WriterThread, write.__name__, write)
 
 
 def is_behind(app: App[Any]) -> bool:

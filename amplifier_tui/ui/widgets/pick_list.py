@@ -19,11 +19,15 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class PickRow:
-    """Words at the left, data at the right. Without an id it is a heading: the cursor skips it."""
+    """Words at the left, data at the right. Without an id it is a heading: the cursor skips it.
+
+    What `goes_on` with the row above it is shown under the cursor with that one.
+    """
 
     id: str
     left: Content
     right: Content = field(default_factory=Content)
+    goes_on: bool = False
 
 
 class LazyRows(Sequence[PickRow], Generic[Item]):
@@ -155,7 +159,10 @@ class PickList(LineView[PickRow], can_focus=False):
         return len(self.rows) or len(self._said(width))
 
     def _draw_row(self, row: int, width: int) -> Strip:
-        return self._strip(_line(self.rows[row], width), width, cursor=row == self.cursor_row)
+        first = row
+        while self.rows[first].goes_on:
+            first -= 1
+        return self._strip(_line(self.rows[row], width), width, cursor=first == self.cursor_row)
 
     def _draw_below(self, row: int, width: int) -> Strip:
         said = self._said(width) if not self.rows else ()

@@ -122,10 +122,14 @@ class ScrollLines(LineView[ShownRow]):
         self._found, self._found_here = found, here
         self._strips.clear()
         if here is not None:
-            row, height = self._row_with(here), self.scrollable_content_region.height
-            if not self.scroll_offset.y <= row < self.scroll_offset.y + height:
-                self.scroll_to(y=max(0, row - height // 3), animate=False)
+            self.bring_into_view(self._row_with(here))
         self.refresh()
+
+    def bring_into_view(self, row: int) -> None:
+        """Scroll to a row that is not on screen, with some of what is before it."""
+        height = self.scrollable_content_region.height
+        if not self.scroll_offset.y <= row < self.scroll_offset.y + height:
+            self.scroll_to(y=max(0, row - height // 3), animate=False)
 
     def row_of(self, line: int) -> int:
         """Return the first row of a line, or the last row."""

@@ -171,6 +171,22 @@ async def test_where_all_agents_have_ended_none_can_be_stopped() -> None:
         await drive.until(lambda: "No agent is working." in drive.text())
 
 
+async def test_stopping_is_offered_for_an_agent_that_works_alone() -> None:
+    async with running(size=(80, 24)) as drive:
+        await work(drive, "explorer", "reviewer")
+        lane = "1-2_reviewer"
+        await drive.push(LaneClosed(session_id=SESSION, agent=lane, lane=lane))
+        await drive.press("f7")
+        assert "s stop" in strip(drive)[-1]
+        await drive.press("j")
+        assert "open" in strip(drive)[-1] and "stop" not in strip(drive)[-1]
+        await drive.press("k")
+        assert "s stop" in strip(drive)[-1]
+        lane = "1-2_explorer"
+        await drive.push(LaneClosed(session_id=SESSION, agent=lane, lane=lane))
+        assert "open" in strip(drive)[-1] and "stop" not in strip(drive)[-1]
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_ten_agents_at_once_are_counted_and_listed_on_request(size: tuple[int, int]) -> None:
     async with running(size=size) as drive:

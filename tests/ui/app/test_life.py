@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.app import App
 
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import (
@@ -341,7 +342,7 @@ async def test_a_signal_begins_an_orderly_end(monkeypatch: pytest.MonkeyPatch) -
         names.append(name)
         ended.set()
 
-    remove = guard.handle_signals(asyncio.get_running_loop(), leave, guard.TerminalGuard())
+    remove = guard.handle_signals(App[None](), leave, guard.TerminalGuard())
     try:
         os.kill(os.getpid(), signal.SIGTERM)
         async with asyncio.timeout(5):

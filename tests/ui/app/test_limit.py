@@ -30,6 +30,28 @@ def client_limit(drive: Driver) -> SpendLimit:
     return limit
 
 
+@pytest.mark.parametrize(
+    ("cost", "limit", "shown"),
+    [
+        ("0.0021", "0.001", "$0.002 of $0.001"),
+        ("0.0042", "0.01", "<$0.01 of $0.01"),
+        ("0.0004", "0.001", "<$0.001 of $0.001"),
+        ("0.42", "0.0150", "$0.420 of $0.015"),
+        (None, "0.001", "$0.00 of $0.001"),
+        ("12.3", "5", "$12.30 of $5"),
+    ],
+)
+async def test_what_is_spent_is_told_as_finely_as_its_limit(
+    cost: str | None, limit: str, shown: str
+) -> None:
+    async with running() as drive:
+        await drive.push(
+            LimitChanged(session_id=SESSION, cost=limit),
+            UsageChanged(session_id=SESSION, session=Usage(cost=cost), model="m"),
+        )
+        assert shown in drive.text().splitlines()[-1]
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> None:
     async with running(size=size) as drive:
@@ -47,8 +69,10 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         assert "! limit" in screen.splitlines()[-1]
         assert "working" not in screen.splitlines()[-1], "it waits for the user"
         assert "The next request may pass the limit. $4.92 of $5 used, about $0.31" in screen
-        row = next(at for at, line in enumerate(screen.splitlines()) if "double the limit" in line)
-        column = screen.splitlines()[row].index("double the limit")
+        row = next(
+            at for at, line in enumerate(screen.splitlines()) if "raise the limit to $10" in line
+        )
+        column = screen.splitlines()[row].index("raise the limit to $10")
         await drive.pilot.click(offset=(column + 1, row))
         await drive.until(
             lambda: drive.client.named("set_limit")[-1:] == [(SpendLimit(cost="10"),)]
@@ -60,6 +84,7 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         assert "working" in drive.text().splitlines()[-1]
         await drive.push(replace(ASKED, request_id="l2", used_cost="19"))
         assert "The limit is passed. $19.00 of $5 used" in drive.text()
+        assert "raise the limit to $20" in drive.text(), "twice is not enough"
         await drive.press("ctrl+x", "asterisk")
         assert client_limit(drive) == SpendLimit(cost="20"), "twice as often as it takes"
         await drive.push(LimitResolved(session_id=SESSION, request_id="l2"))
@@ -152,3 +177,22 @@ async def test_the_amounts_at_a_limit_have_the_digits_it_takes_to_see_that_it_is
         screen = " ".join(drive.text().split())
         assert "$0.0098 of $0.02 used, about $0.0104 more" in screen
         assert "199,440 of 200,000 tokens used, about 580 more" in screen
+
+
+async def test_what_the_limit_would_be_raised_to_is_said_in_tokens_too() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(
+            LimitChanged(session_id=SESSION, tokens=10_000, cost="0.02"),
+            TurnStarted(session_id=SESSION, at=time(), turn=1, prompt="go"),
+            LimitAsked(
+                session_id=SESSION,
+                request_id="l1",
+                tokens=10_000,
+                used_tokens=39_000,
+                next_tokens=2_000,
+                cost="0.02",
+            ),
+        )
+        assert "raise the limit to $0.04 and 80k tokens" in drive.text()
+        await drive.press("ctrl+x", "asterisk")
+        assert client_limit(drive) == SpendLimit(cost="0.04", tokens=80_000)

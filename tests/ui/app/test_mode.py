@@ -10,7 +10,7 @@ from amplifier_tui.host.events import (
     TurnStarted,
 )
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
-from amplifier_tui.ui.dialogs.permissions.mode_picker import ModePicker
+from amplifier_tui.ui.dialogs.permissions.mode_picker import MODES, ModePicker
 from amplifier_tui.ui.dialogs.questions import Confirm
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
@@ -72,7 +72,7 @@ async def test_auto_is_chosen_where_its_meaning_is_read() -> None:
         await drive.push(ModeChanged(session_id=SESSION, mode="ask"))
         await drive.press("ctrl+x", "u")
         await drive.dialog(ModePicker)
-        assert "runs commands in the sandbox" in drive.text()
+        await drive.until(lambda: "runs commands in the sandbox" in drive.text())
         await drive.press("down", "down", "enter")
         await drive.dialog(Confirm)
         await drive.until(lambda: "run in the sandbox" in " ".join(drive.text().split()))
@@ -142,3 +142,13 @@ async def test_a_refusal_ends_with_the_next_command_that_is_right() -> None:
             await drive.press("enter")
             assert drive.client.calls.pop() == ("set_mode", "plan")
             assert said not in drive.text()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+async def test_what_a_mode_means_can_be_read_whole(size: tuple[int, int]) -> None:
+    async with running(size=size) as drive:
+        await drive.press("ctrl+x", "u")
+        await drive.dialog(ModePicker)
+        shown = MODES.values() if size[0] == 80 else [MODES["auto"]]
+        await drive.press("down", "down")
+        await drive.until(lambda: all(words in " ".join(drive.text().split()) for words in shown))

@@ -70,13 +70,18 @@ async def test_a_model_is_found_switched_to_and_remembered(size: tuple[int, int]
         await drive.press("tab")
         assert "★ qwen-coder" in drive.text()
         assert "price unknown" in drive.text() and "$0" not in drive.text()
+        assert "Favourite" in drive.text()
+        await drive.write("zzz")
+        await drive.until(lambda: "Switch" not in drive.text())
+        assert "Favourite" not in drive.text(), "nothing is there to be one"
+        await drive.press(*["backspace"] * 3)
         await drive.press("enter")
         await drive.closed()
         assert client.named("switch_model") == [("qwen-coder", "ollama")]
         await drive.push(
             changed(provider="ollama", model="qwen-coder", context_window=32_768, chosen="model")
         )
-        assert "qwen-coder answers from the next request on, in later sessions too" in drive.text()
+        assert "qwen-coder answers next, in later sessions of coding too." in drive.text()
         # An answer of the model before, counted late, does not bring its name back.
         late = UsageChanged(session_id=SESSION, session=Usage(), model="")
         await drive.push(late)

@@ -13,6 +13,7 @@ from amplifier_tui.ui.app.preferences import Preferences
 from amplifier_tui.ui.app.themes import (
     DEFAULT_ROLES,
     DEFAULT_THEME,
+    LIGHT_THEME,
     ROLES,
     ThemeError,
     build_theme,
@@ -184,10 +185,38 @@ async def test_the_picker_lists_what_was_written_since_the_start_and_what_is_ref
         assert "Nothing matches" in drive.text()
 
 
+async def test_why_a_theme_is_refused_is_said_once() -> None:
+    folder = user_config_dir() / "themes"
+    folder.mkdir(parents=True)
+    (folder / "broken.yaml").write_text("name: broken\nprimary: '#GGGGGG'\n")
+    async with running(theme="broken") as drive:
+        assert drive.app.state is not None
+        said = [each.notice.text for each in drive.app.state.notices.history]
+        assert sum("broken.yaml" in text for text in said) == 1
+
+
 async def test_an_unknown_theme_falls_back_to_the_default_and_says_so() -> None:
     async with running(theme="nope") as drive:
         assert drive.app.theme == DEFAULT_THEME
         assert "There is no theme 'nope'" in drive.text()
+
+
+async def test_light_and_dark_are_the_two_that_fit_the_terminal() -> None:
+    async with running(theme="light") as drive:
+        assert drive.app.theme == LIGHT_THEME
+        await drive.write("/theme dark")
+        await drive.press("enter")
+        await drive.settle()
+        assert drive.app.theme == DEFAULT_THEME
+        assert drive.app.preferences.theme == DEFAULT_THEME
+
+
+def test_a_file_named_light_is_another_theme() -> None:
+    folder = user_config_dir() / "themes"
+    folder.mkdir(parents=True)
+    text = (shipped_themes_dir() / "moss.yaml").read_text().replace("name: moss", "name: light")
+    (folder / "light.yaml").write_text(text)
+    assert find_theme("light")["name"] == "light"
 
 
 def test_a_misspelled_theme_is_offered_the_nearest() -> None:

@@ -8,6 +8,7 @@ from amplifier_tui.host.client import Decision
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.state.answer_keys import LOOK_AGAIN
 from amplifier_tui.ui.widgets.question_strip import QuestionStrip
 from tests.ui.driving import Driver, running
@@ -253,3 +254,34 @@ async def test_a_click_chooses_how_long_a_grant_holds() -> None:
         await drive.press("a")
         await drive.closed()
         assert decisions(drive) == [("r1", Decision(allow=True, scope="project"))]
+
+
+async def test_of_two_requests_that_change_places_while_one_opens_one_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Nobody has seen the first one yet.
+    monkeypatch.setattr(ApprovalDialog, "grace", 60.0)
+    async with running() as drive:
+        higher = {"payload": "echo\n" * 9, "segments": ()}
+        drive.app.link.take([ask("r2", action="bash wants to be second", began=2.0, **higher)])
+        drive.app.link.take([ask("r1", action="bash wants to be first", began=1.0)])
+        await drive.settle()
+        dialog = await drive.dialog(ApprovalDialog)
+        assert dialog.request.request_id == "r1"
+        assert "to be first" in drive.text() and "to be second" not in drive.text()
+        await drive.push(resolved("r1"))
+        await drive.until(lambda: "to be second" in drive.text())
+        assert "to be first" not in drive.text()
+        await drive.push(resolved("r2"))
+        await drive.closed()
+
+
+async def test_what_is_looked_at_is_shown_though_a_question_has_just_opened() -> None:
+    async with running() as drive:
+        await drive.push(ask(timeout=300.0))
+        dialog = await drive.dialog(ApprovalDialog)
+        assert not dialog.armed, "no key decides yet"
+        await drive.press("f5")
+        # A letter that follows is for the list, and no answer.
+        await drive.dialog(RuleList)
+        assert decisions(drive) == [] and drive.client.named("hold") == [("r1",)]

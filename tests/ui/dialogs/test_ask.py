@@ -18,6 +18,8 @@ from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
 from amplifier_tui.ui.dialogs.ask.form import AskForm, ask_rows, strip, tabs
 from amplifier_tui.ui.state.conversation.entries import ToolEntry
 from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.widgets.palette import CURSOR_MARK
+from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 from tests.ui.questions import NAME, STORE, questions
@@ -184,6 +186,24 @@ async def test_enter_takes_the_option_under_the_cursor() -> None:
         await drive.press("down", "enter")
         await drive.closed()
         assert replies(drive) == [QuestionsReply("answered", (QuestionAnswer((1,)),))]
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_an_option_of_several_rows_is_wholly_under_the_cursor() -> None:
+    async with running(size=(50, 24)) as drive:
+        await drive.push(questions(STORE))
+        dialog = await drive.dialog(AskDialog)
+        rows = dialog.query_one(PickList)
+
+        def marked() -> list[str]:
+            drawn = (rows.render_line(y) for y in range(len(rows.rows)))
+            return [strip.text.strip() for strip in drawn if strip.text.startswith(CURSOR_MARK)]
+
+        assert len(marked()) == 1
+        await drive.press("down")
+        first, *more = marked()
+        assert "2  ( ) Postgres" in first and "now and later" in more[-1]
+        assert not any("In your own words" in row for row in more)
 
 
 @pytest.mark.usefixtures("at_once")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from amplifier_tui.host.events import JobChanged
+from amplifier_tui.host.events import JobChanged, Notice
 from amplifier_tui.ui.dialogs.jobs.listing import JobPicker
 from amplifier_tui.ui.dialogs.jobs.output import JobSheet
 from tests.ui.driving import running
@@ -112,6 +112,20 @@ async def test_a_job_that_ended_with_its_session_is_a_row_and_is_listed() -> Non
         await drive.press("enter")
         await drive.dialog(JobPicker)
         assert "npm run [dev]" in drive.text() and "ended with its session" in drive.text()
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24)])
+async def test_that_a_job_failed_stays_on_screen_when_its_row_goes(size: tuple[int, int]) -> None:
+    async with running(size=size) as drive:
+        await drive.push(job(1, "make watch"))
+        said = "job-1 ended after 4 s · exit code 2: make watch"
+        notice = Notice(session_id=SESSION, level="warning", text=said, source="jobs")
+        await drive.push(job(1, "make watch", ended="exit code 2"), notice)
+        shown = " ".join(drive.text().split())
+        assert "! job-1 ended after 4 s · exit code" in shown and "in the background" not in shown
+        drive.app.state.notices.dismiss()
+        await drive.settle()
+        assert "job-1 ended after 4 s" in " ".join(drive.text().split())
 
 
 async def test_what_can_not_be_read_says_why() -> None:

@@ -1,4 +1,5 @@
 from concurrent.futures import Future
+from dataclasses import replace
 
 import pytest
 
@@ -6,6 +7,7 @@ from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.client import ServerStatus
 from amplifier_tui.host.events import OpeningReported
 from amplifier_tui.ui.dialogs.modules.mcp_servers import ServerList, ServerSheet
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
 
@@ -88,6 +90,34 @@ async def test_a_server_is_started_again_and_its_log_read() -> None:
         await drive.dialog(ServerList)
 
 
+async def test_details_say_how_it_stands_with_a_server_meanwhile() -> None:
+    starting = ServerStatus(name="slow", state="starting")
+    log = tuple(f"line {number}" for number in range(60))
+    client = FakeClient(servers=(starting,))
+    async with running(client, size=(80, 24)) as drive:
+        picker = await listed(drive)
+        await drive.press("enter")
+        sheet = await drive.dialog(ServerSheet)
+        assert "slow   starting" in drive.text()
+        client.servers = (replace(starting, state="failed", problems=("it ended",), log=log),)
+        picker._look_again()
+        await drive.until(lambda: sheet.card.state == "failed")
+        await drive.settle()
+        assert "slow   failed" in drive.text() and "it ended" in drive.text()
+        await drive.press("pagedown")
+        await drive.settle()
+        before = sheet.query_one(ScrollLines).scroll_offset
+        assert before.y
+        client.servers = (replace(sheet.card, log=(*log, "more")),)
+        picker._look_again()
+        await drive.until(lambda: sheet.card.log[-1] == "more")
+        await drive.settle()
+        assert sheet.query_one(ScrollLines).scroll_offset == before
+        await drive.press("end")
+        await drive.settle()
+        assert "more" in drive.text()
+
+
 async def test_an_answer_that_takes_long_is_shown_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -108,3 +138,14 @@ async def test_without_servers_it_says_where_they_are_named() -> None:
     async with running(FakeClient(servers=problem)) as drive:
         await listed(drive)
         assert "named in .mcp.json" in drive.text()
+
+
+async def test_a_file_of_servers_that_can_not_be_read_is_told_with_its_line() -> None:
+    problem = RuntimeError("This session has no MCP servers. They are named in .mcp.json")
+    what, why = "MCP servers of .mcp.json", "it is no JSON: Expecting ','"
+    item = ReportItem(what=what, kind="skipped", part="power", why=why, where="/p/.mcp.json:3")
+    async with running(FakeClient(servers=problem), size=(120, 30)) as drive:
+        await drive.push(OpeningReported(session_id=SESSION, items=(item,)))
+        await listed(drive)
+        assert "/p/.mcp.json:3: it is no JSON: Expecting ','" in drive.text()
+        assert "has no MCP servers" not in drive.text()

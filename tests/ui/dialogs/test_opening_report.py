@@ -2,13 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from amplifier_tui.host.events import OpeningReported, ReportItem
+from amplifier_tui.host.events import ModuleFailed, OpeningReported, ReportItem
 from amplifier_tui.ui.dialogs.opening_report import OpeningReport
 from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.panes.modules import ModulesPane
 from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
+from tests.ui.state.make import make
 
 HOSTILE = "[red]x[/]\x1b[31m\x1b]0;t\x07\u202eevil\n\rline"
 ITEMS = (
@@ -81,6 +82,17 @@ async def test_where_nothing_is_missing_that_is_said() -> None:
         await drive.write("/report")
         await drive.press("enter")
         assert "Nothing is missing" in drive.text()
+
+
+async def test_what_failed_since_the_opening_is_not_called_nothing() -> None:
+    async with running() as drive:
+        await drive.push(
+            make(ModuleFailed, module_id="tool-x", kind="tool", error="no mount()", remedy="")
+        )
+        await drive.write("/report")
+        await drive.press("enter")
+        assert "1 module has failed since the opening" in drive.text()
+        assert "Nothing is missing" not in drive.text()
 
 
 async def test_a_long_reason_is_cut_so_that_remedy_and_place_stay_readable() -> None:

@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -311,6 +312,19 @@ async def test_the_plan_is_shown_with_its_state() -> None:
         await drive.push(resolved())
         await drive.closed()
         assert "esc  Close" in text
+
+
+async def test_a_long_plan_opens_at_the_step_in_progress() -> None:
+    items = [TodoItem(content=f"Step {n} of many", status="completed") for n in range(60)]
+    items[41] = replace(items[41], status="in_progress")
+    async with running(size=(80, 24)) as drive:
+        await drive.push(TodoChanged(session_id=SESSION, items=tuple(items)))
+        await drive.press("ctrl+t")
+        await drive.dialog(PlanSheet)
+        await drive.settle()
+        assert "◐ Step 41 of many" in drive.text() and "Step 40 of many" in drive.text()
+        await drive.press("home")
+        assert "Step 0 of many" in drive.text() and "Step 41 of many" not in drive.text()
 
 
 async def test_the_session_can_be_named() -> None:

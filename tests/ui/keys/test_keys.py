@@ -132,6 +132,7 @@ def test_a_wrong_entry_is_refused_with_a_reason_and_the_default_stays(
         ("ctrl+section_sign", "ctrl+section_sign"),
         ("alt+ü", "alt+ü"),
         ("pause", "pause"),
+        ("ctrl+@", "ctrl+space"),
     ],
 )
 def test_a_key_may_be_written_as_the_screen_shows_it_or_by_its_name(written: str, key: str) -> None:

@@ -21,7 +21,6 @@ from amplifier_tui.ui.dialogs.modules.pickers import ModulePicker, SettingPicker
 from amplifier_tui.ui.dialogs.questions import AskLine
 from amplifier_tui.ui.panes.modules import (
     ModulesPane,
-    failure_word,
     module_details,
     module_row,
 )
@@ -274,23 +273,6 @@ async def test_the_pane_has_room_for_details_that_wrap_at_any_width() -> None:
             assert pane.size.height == 1 + len(pane.rows) + 1, width
 
 
-@pytest.mark.parametrize(
-    ("error", "missing", "word"),
-    [
-        ("no network", (), "no network"),
-        ("ImportError: No module named 'x'. Install it", (), "No module named 'x'"),
-        ("anything", ("OPENAI_API_KEY",), "no OPENAI_API_KEY"),
-        ("timed out (30 s)", (), "timed out"),
-        ("a.b.SomeError: x: y", (), "x: y"),
-        ("", (), "failed"),
-        ("ValueError:", (), "ValueError:"),
-    ],
-)
-def test_a_failure_is_said_in_a_few_words(error: str, missing: tuple[str, ...], word: str) -> None:
-    module = ModuleStatus("m", "tool", state="failed", error=error, missing=missing)
-    assert failure_word(module) == word
-
-
 @pytest.mark.parametrize("width", [1, 3, 8, 20, 29, 30, 34, 71, 72, 73, 120, 200])
 async def test_hostile_text_is_harmless_at_any_width(width: int) -> None:
     evil = "\x1b[31m[bold]漢字👍🏽\r\n\u202e\x1b]8;;http://x\x07" * 5
@@ -327,7 +309,7 @@ async def test_a_refused_module_says_so_and_t_asks_again() -> None:
         await drive.press("f2", "enter")
         assert "t asks about it once more" in drive.text()
         await drive.press("t")
-        assert drive.client.named("ask_trust_again") == [()]
+        assert drive.client.named("ask_trust_again") == [(True,)], "not what was tried since"
 
 
 DETAILS = ModuleDetails(
@@ -359,7 +341,14 @@ def test_a_module_of_which_a_part_has_failed_says_how_many_and_which_until_all_w
     assert any(
         "broken: it ended" in piece for row in module_details(module, 80) for piece, _ in row
     )
+    assert (state.modules.count("ready"), state.modules.count("failed")) == (1, 0)
+    state.apply([replace(degraded, failed=("broken: it ended", "other: it ended"))])
+    # Mounted it is, but nothing of it works.
+    assert (state.modules.count("ready"), state.modules.count("failed")) == (0, 1)
+    assert module_row(module, 34)[0] == ("✗ ", "error")
+    assert "".join(piece for piece, _ in module_row(module, 34)).endswith("2 of 2 failed 1×")
     state.apply([replace(degraded, failed=())])
+    assert (state.modules.count("ready"), state.modules.count("failed")) == (1, 0)
     assert module_row(module, 34)[0] == ("● ", "success")
     assert "".join(piece for piece, _ in module_row(module, 34)).endswith("1×")
 

@@ -245,6 +245,16 @@ def test_files_of_a_repository_are_what_git_knows_or_would_add(tmp_path: Path) -
     assert list_files(tmp_path) == [".gitignore", "a.py", "über.txt", "deep/er/c.py"]
 
 
+def test_a_deleted_file_is_none_of_a_repository_though_git_knows_it_still(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    for name in ("a.py", "gone.py", "über.txt"):
+        (tmp_path / name).touch()
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    for name in ("gone.py", "über.txt"):
+        (tmp_path / name).unlink()
+    assert list_files(tmp_path) == ["a.py"]
+
+
 def test_listing_files_runs_no_program_that_the_repository_names(tmp_path: Path) -> None:
     root, mark = tmp_path / "r", tmp_path / "ran"
     monitor = tmp_path / "monitor"

@@ -336,11 +336,34 @@ async def test_enter_runs_no_command_that_only_resembles_what_was_typed() -> Non
         await drive.dialog(ThemePicker)
 
 
-async def test_a_path_at_the_start_is_text() -> None:
-    async with running() as drive:
-        await drive.write("/usr/lib is full")
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("/v2", "There is no command /v2; / lists them."),
+        ("/xyz9", "There is no command /xyz9; / lists them."),
+        ("/model2", "There is no command /model2; did you mean /model?"),
+        ("/model2 gpt-5", "There is no command /model2; did you mean /model?"),
+        ("/no_such:thing", "There is no command /no_such:thing; / lists them."),
+    ],
+)
+async def test_a_name_with_other_signs_than_letters_that_no_command_has_is_not_sent(
+    typed: str, said: str
+) -> None:
+    async with running(size=(100, 24)) as drive:
+        await drive.write(typed)
         await drive.press("enter")
-        assert drive.client.named("submit") == [("/usr/lib is full",)]
+        assert drive.client.named("submit") == [] and drive.draft == typed
+        assert said in drive.text()
+
+
+@pytest.mark.parametrize(
+    "typed", ["/usr/lib is full", "/etc/hosts why is it so", "/etc/hosts", "/v2 has no users", "/."]
+)
+async def test_a_path_at_the_start_is_text(typed: str) -> None:
+    async with running() as drive:
+        await drive.write(typed)
+        await drive.press("enter")
+        assert drive.client.named("submit") == [(typed,)]
 
 
 async def test_files_are_completed_after_an_at_sign(tmp_path: Path) -> None:

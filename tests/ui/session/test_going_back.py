@@ -143,6 +143,35 @@ async def test_each_part_may_go_back_alone() -> None:
         assert drive.client.named("fork") == [(2,)]
 
 
+GIT = (
+    "the branch was main (a) and is feat (b) now: git is not taken back. `git checkout main` first"
+)
+
+
+async def test_on_another_branch_files_go_back_only_where_the_user_says_so() -> None:
+    async with running(client(replace(PREVIEW, git=GIT, elsewhere=True))) as drive:
+        await talked(drive)
+        for key, scope in (("enter", "conversation"), ("b", "both"), ("f", "files")):
+            await drive.app.run_by_id("session.rewind", "2")
+            await drive.dialog(RewindSheet)
+            await drive.until(lambda: "Not covered: the branch was main (a)" in drive.text())
+            assert "Conversation and files" in drive.text()
+            await drive.press(key)
+            await drive.closed()
+            assert drive.client.named("rewind")[-1] == (2, scope, ())
+
+
+async def test_undo_asks_where_a_commit_stays() -> None:
+    plain = RewindPreview(turn=2, turns=1, files=(RewindFile(path="a.py"),), git=GIT)
+    async with running(client(plain)) as drive:
+        await talked(drive)
+        await drive.app.run_by_id("session.undo")
+        await drive.dialog(RewindSheet)
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.client.named("rewind") == [(2, "both", ())]
+
+
 async def test_a_fork_before_a_prompt_that_is_not_loaded_begins_there_with_its_prompt() -> None:
     preview = replace(PREVIEW, turn=1, prompt="long ago [b]and\nfar away")
     async with running(client(preview)) as drive:

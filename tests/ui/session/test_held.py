@@ -58,3 +58,12 @@ async def test_it_is_read_only_until_it_is_free_and_one_key_goes_on_with_it(
         await drive.press("ctrl+x", "less_than_sign")
         assert "open in no other window" in said(drive)[-1]
         assert len(drive.client.named("take_over")) == 1
+
+
+async def test_that_it_was_let_go_is_said_until_it_is_taken_over() -> None:
+    async with running(FakeClient(), size=(80, 24)) as drive:
+        await drive.push(opened(SESSION, resumed=True), HELD)
+        await drive.push(SessionHeld(session_id=SESSION, free=True))
+        assert "has let the session go" in drive.text()
+        await drive.push(opened(SESSION, resumed=True))
+        assert "has let the session go" not in drive.text()

@@ -144,3 +144,17 @@ async def test_an_empty_list_offers_no_key_that_needs_a_session(
         screen = drive.text()
         assert not [each for each in dead if each in screen]
         assert not [each for each in (*left, "esc") if each not in screen]
+
+
+async def test_more_than_can_be_open_is_said_with_the_way_to_the_rest(tmp_path: Path) -> None:
+    cards = [
+        SessionCard(session_id=f"left{n}", title=f"Work {n}", cwd=str(tmp_path)) for n in range(12)
+    ]
+    async with running(FakeClient(left=tuple(cards)), size=(120, 36)) as drive:
+        await drive.app.run_by_id("session.left_open")
+        await drive.dialog(LeftOpenPicker)
+        await drive.until(lambda: "Work 0" in drive.text())
+        await drive.press("ctrl+o")
+        await drive.closed()
+        assert drive.app.tabs is not None and len(drive.app.tabs.links) == 9
+        assert "9 of 12 resumed, as many as can be open: ctrl+x J lists the rest" in drive.text()

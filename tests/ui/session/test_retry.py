@@ -129,7 +129,7 @@ async def test_without_a_failed_source_nothing_is_left_out() -> None:
 
 
 def keyless() -> FakeClient:
-    remedy = "Set ANTHROPIC_API_KEY in the environment or in keys.env, or open the demo bundle."
+    remedy = "Set ANTHROPIC_API_KEY, run amplifier-tui init, or open the demo bundle."
     return FakeClient(
         on_open=[
             ModuleFailed(

@@ -312,6 +312,26 @@ async def test_what_the_program_was_started_with_holds_for_a_session_beside() ->
         assert (beside_it.mode, beside_it.limit) == ("plan", limit)
 
 
+async def test_a_session_beside_one_that_still_opens_is_the_one_that_was_asked_for() -> None:
+    request = OpenRequest(cwd=Path.cwd(), bundle="mine", model="luna", demo=True)
+    async with running(
+        FakeClient(silent=True), size=(80, 24), request=request, opened=False
+    ) as drive:
+        await drive.press("ctrl+x", "plus")
+        found = drive.client.others[-1].named("open")[0][0]
+        assert (found.bundle, found.model, found.demo) == ("mine", "luna", True)
+
+
+async def test_a_session_beside_a_stored_one_that_still_opens_has_a_bundle_of_its_own() -> None:
+    request = OpenRequest(cwd=Path.cwd(), resume="last", model="luna")
+    async with running(
+        FakeClient(silent=True), size=(80, 24), request=request, opened=False
+    ) as drive:
+        await drive.press("ctrl+x", "plus")
+        found = drive.client.others[-1].named("open")[0][0]
+        assert (found.bundle, found.model, found.resume) == ("", "", "")
+
+
 async def test_no_more_sessions_are_opened_than_there_are_digits() -> None:
     async with running(size=(40, 12)) as drive:
         for _ in range(MOST):

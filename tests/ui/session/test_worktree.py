@@ -77,6 +77,21 @@ async def test_it_is_left_with_its_work_and_its_session_is_closed() -> None:
         assert not other.named("remove_worktree")
 
 
+async def test_one_that_was_closed_is_opened_again_and_one_that_is_open_is_shown() -> None:
+    async with running(FakeClient(made=replace(CARD, found=True)), size=(80, 24)) as drive:
+        await say(drive, "/worktree fix")
+        await drive.until(lambda: drive.client.others, "a session beside")
+        other = drive.client.others[-1]
+        assert other.named("open")[0][0].cwd == Path(CARD.cwd)
+        other.push(opened(other.session, cwd=CARD.cwd, branch=CARD.branch))
+        await drive.until(lambda: "2 · amplifier/fix" in drive.text())
+        assert "/app-fix already: /worktree diff, /worktree merge." in said(drive)
+        await say(drive, "/go 1")
+        await say(drive, "/worktree fix")
+        await drive.until(lambda: drive.app.client is other, "the session that is open there")
+        assert len(drive.client.others) == 1
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_its_work_is_read_and_merged_back(size: tuple[int, int]) -> None:
     client = FakeClient(made=CARD, worked="--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-old\n+new\n")
@@ -173,6 +188,18 @@ async def test_a_word_that_looks_like_a_command_makes_no_worktree() -> None:
         told = "There is no /worktree list, only diff, merge, leave and remove."
         assert told in said(drive)
         assert not drive.client.named("make_worktree")
+
+
+@pytest.mark.parametrize("does", ["diff", "merge", "leave", "remove"])
+async def test_what_is_done_to_the_worktree_on_screen_makes_none_of_the_name_behind_it(
+    does: str,
+) -> None:
+    async with running(FakeClient(made=CARD)) as drive:
+        await say(drive, f"/worktree {does} fix")
+        told = f"Type /worktree {does} alone, in that worktree's session: /worktree NAME opens it."
+        assert told in said(drive)
+        await say(drive, f"/worktree {does}-fix")
+        assert drive.client.named("make_worktree") == [(f"{does}-fix",)]
 
 
 @pytest.mark.parametrize("command", ["/worktree fix", "/worktree leave", "/worktree diff"])

@@ -319,6 +319,19 @@ def test_a_resumed_session_without_a_past_needs_no_divider() -> None:
     assert outline(state.entries) == ["user new", "user more"]
 
 
+def test_how_a_command_in_the_background_ended_says_where_its_output_is_while_it_is_kept() -> None:
+    stored = make(Notice, level="warning", text="job-1 ended", source="jobs", replayed=True)
+    state = new_state(
+        *(turn(replayed=True), stored, turn_ended(replayed=True), turn(2)),
+        make(Notice, level="warning", text="job-2 ended", source="jobs"),
+        make(Notice, level="info", text="job-3 ended", source="jobs"),
+    )
+    assert outline(state.entries) == [
+        *("user fix it", "note job-1 ended", "user fix it"),
+        *("note job-2 ended · /jobs shows what it printed", "note job-3 ended"),
+    ]
+
+
 def test_a_call_that_was_running_when_the_program_died_is_shown_as_interrupted() -> None:
     state = new_state(opened(resumed=True), turn(replayed=True), tool("c", replayed=True))
     assert outline(state.entries) == ["user fix it", "tool bash interrupted"]
@@ -332,6 +345,7 @@ def test_a_call_that_was_running_when_the_program_died_is_shown_as_interrupted()
         ([], True),
         ([tool("c", replayed=True), turn_ended(status="cancelled", replayed=True)], False),
         ([ended("b", "answer", replayed=True)], False),
+        ([make(Notice, level="info", text="A", source="jobs", replayed=True)], True),
     ],
 )
 def test_a_turn_that_the_program_did_not_live_to_end_is_said_to_be_so(

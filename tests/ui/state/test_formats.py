@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.base.text import short_count
+from amplifier_tui.base.text import short_count, span
 from amplifier_tui.host.events import Usage
 from amplifier_tui.ui.state.formats import (
     elapsed,
@@ -14,7 +14,6 @@ from amplifier_tui.ui.state.formats import (
     plural,
     short_model,
     short_path,
-    span,
     spent_words,
     typed_number,
 )

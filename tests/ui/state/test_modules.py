@@ -10,6 +10,7 @@ from amplifier_tui.host.events import (
     ModuleLoading,
     ModuleMounted,
     ModuleUnmounted,
+    Notice,
     Usage,
     UsageChanged,
 )
@@ -185,6 +186,15 @@ def test_a_module_whose_code_failed_a_turn_says_so_until_it_is_mounted_anew() ->
     assert info(state, "p-b").trouble == ""
     state.apply([mounted("p-a", "provider", again=True), replace(fault, replayed=True)])
     assert info(state, "p-a").trouble == ""
+
+
+def test_a_module_whose_background_task_fails_while_it_is_mounted_says_so() -> None:
+    told = make(Notice, level="warning", text="A background task failed", module="tool-a")
+    state = new_state(loading("tool-a"), told, mounted("tool-a"), mounted("tool-b"))
+    assert info(state, "tool-a").trouble == "A background task failed"
+    assert info(state, "tool-b").trouble == ""
+    state.apply([mounted("tool-a", again=True)])
+    assert info(state, "tool-a").trouble == ""
 
 
 def test_runs_of_a_handler_count_for_its_module_whatever_the_handler_is_called() -> None:

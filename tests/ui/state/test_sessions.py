@@ -1,6 +1,9 @@
+import pytest
+
 from amplifier_tui.host.events import (
     Failed,
     HostEvent,
+    ModeChanged,
     ModelChanged,
     ModuleFailed,
     ModuleLoading,
@@ -168,6 +171,25 @@ def test_a_switch_of_the_bundle_names_no_model_that_answered_already() -> None:
     chosen = make(ModelChanged, provider="openai", model="small", chosen="model")
     assert switched(chosen, provider="openai", model="small") == "Switched to minimal"
     assert "big answers" in switched(chosen, provider="anthropic", model="big")
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_session_that_goes_on_in_mode_auto_says_so_once(before: bool) -> None:
+    left = make(ModeChanged, mode="auto", by="session")
+    history = turn(1, "first", replayed=True)
+    session = opened(resumed=True)
+    state = new_state()
+    state.apply([session, left, history] if before else [session, history])
+    state.apply([turn(2, "second"), turn_ended(), left, left])
+    notes = [entry.text for entry in state.entries if isinstance(entry, NoteEntry)]
+    assert len([text for text in notes if "mode auto" in text.lower()]) == 1
+
+
+@pytest.mark.parametrize(("mode", "by"), [("edits", "session"), ("auto", "user")])
+def test_another_mode_is_in_the_status_bar_alone(mode: str, by: str) -> None:
+    state = new_state(opened(resumed=True), turn(1, "first", replayed=True))
+    state.apply([make(ModeChanged, mode=mode, by=by), turn(2, "second")])
+    assert not any("mode" in e.text for e in state.entries if isinstance(e, NoteEntry))
 
 
 def test_replayed_events_may_come_before_the_session_is_open() -> None:

@@ -1,5 +1,6 @@
 from amplifier_tui.host.events import (
     HostEvent,
+    JobChanged,
     SessionClosed,
     ShellEnded,
     ShellProgress,
@@ -65,4 +66,16 @@ def test_signals_and_what_is_left_running_are_said() -> None:
     state.apply([end(4, error="It can't be started: no shell\x1b[2J")])
     said = [entry.summary or entry.error for entry in commands(state)]
     background, terminal = "goes on in the background", "in the terminal"
-    assert said == ["signal 9", background, terminal, "It can't be started: no shell"]
+    assert said == [
+        "ended by signal 9 (SIGKILL)",
+        background,
+        terminal,
+        "It can't be started: no shell",
+    ]
+
+
+def test_a_job_whose_start_is_told_after_its_end_does_not_run() -> None:
+    ended = make(JobChanged, job_id="job-1", command="true", running=False, state="exit code 0")
+    started = make(JobChanged, job_id="job-1", command="true", running=True, state="running")
+    state = new_state(ended, started)
+    assert state.jobs.running == [] and state.jobs.by_id["job-1"].state == "exit code 0"

@@ -47,6 +47,11 @@ def test_keys_pass_as_they_are(keys: list[str]) -> None:
     assert [repr(e) for e in parsed([text])] == [repr(e) for e in XTermParser().feed(text)]
 
 
+def test_ctrl_space_is_that_key_in_terminals_without_the_kitty_protocol() -> None:
+    keys = [event.key for event in parsed(["\0", "\x1b[32;5u"]) if isinstance(event, events.Key)]
+    assert keys == ["ctrl+space", "ctrl+space"]
+
+
 def test_keys_after_a_paste_are_keys_again() -> None:
     found = parsed([f"{START}one\x1b", f"\x1b[31m two{END}", "\x1b[A"])
     assert [event.text for event in found if isinstance(event, events.Paste)] == ["one two"]

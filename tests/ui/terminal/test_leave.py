@@ -39,6 +39,15 @@ def test_the_farewell_is_plain_capped_and_says_how_to_come_back() -> None:
     assert words == "Resume with: resume it\nA rule ends."
 
 
+def test_the_farewell_names_the_program_as_it_was_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["/v/bin/amplifier-tui"])
+    also = ("amplifier-tui --resume def",)
+    assert farewell_text(Farewell("", "amplifier-tui --resume abc", also=also)) == (
+        "Resume with: /v/bin/amplifier-tui --resume abc\n\n"
+        "The others:\n/v/bin/amplifier-tui --resume def"
+    )
+
+
 def test_the_farewell_is_wrapped_at_words_and_fits_any_terminal() -> None:
     words = " ".join(f"word{n}" for n in range(300))
     farewell = Farewell(words, "amplifier-tui --resume abc")

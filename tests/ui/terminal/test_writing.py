@@ -35,6 +35,46 @@ def test_frames_for_a_terminal_that_is_gone_hold_nothing_up() -> None:
     assert not drawing.is_alive() and not writer.is_alive()
 
 
+class Going(io.StringIO):
+    """A terminal that hangs up before what it was given last is through."""
+
+    gone = False
+
+    def flush(self) -> None:
+        if self.gone:
+            raise OSError(5, "Input/output error")
+
+
+def test_a_terminal_that_goes_at_the_end_is_not_waited_for() -> None:
+    write_to_the_end()
+    terminal = Going()
+    writer = WriterThread(terminal)
+    writer.start()
+    writer.write("a frame")
+    until(terminal.getvalue)
+    terminal.gone = True
+    threading.Thread(target=writer.stop, daemon=True).start()
+    writer.join(10)
+    assert not writer.is_alive()
+
+
+def test_frames_for_a_terminal_that_was_given_away_hold_nothing_up() -> None:
+    write_to_the_end()
+    terminal = io.StringIO()
+    writer = WriterThread(terminal)
+    writer.start()
+    writer.stop()
+
+    def draw() -> None:
+        for number in range(3 * MAX_QUEUED_WRITES):
+            writer.write(f"frame {number}")
+
+    drawing = threading.Thread(target=draw, daemon=True)
+    drawing.start()
+    drawing.join(10)
+    assert not drawing.is_alive() and not terminal.getvalue()
+
+
 def test_what_a_terminal_takes_is_written() -> None:
     write_to_the_end()
     terminal = io.StringIO()

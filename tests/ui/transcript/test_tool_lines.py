@@ -107,3 +107,23 @@ def test_a_call_that_a_hook_holds_up_names_it_at_its_end() -> None:
     entry = ToolEntry(key="c", tool="bash", held_by="hooks-slow", started=1.0)
     rows = [line.text for line in tool_lines(entry, Scene(Column.fit(78), now=9.0))]
     assert rows[0].rstrip().endswith("waiting for hook hooks-slow")
+
+
+@pytest.mark.parametrize(("columns", "cut"), [(40, True), (80, True), (200, False)])
+def test_a_long_command_of_one_line_is_whole_when_its_call_is_opened(
+    columns: int, cut: bool
+) -> None:
+    command = "ls -la src tests docs .vscode AGENTS.md && wc -l src/calc.py tests/x.py && echo TAIL"
+    entry = ToolEntry(
+        key="t",
+        call_id="c",
+        tool="bash",
+        arguments={"command": command},
+        state="ok",
+        output="x\n[exit code 0 · 0.1 s]",
+    )
+    scene = Scene(Column.fit(columns), expanded=True)
+    first, *others = (line.text for line in tool_lines(entry, scene))
+    assert ("TAIL" not in first) is cut
+    below = " ".join(" ".join(others).split())
+    assert (command in below) is cut

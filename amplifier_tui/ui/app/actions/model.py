@@ -118,20 +118,11 @@ def limit_raise(app: SessionApp, client: SessionClient, state: SessionState) -> 
         app.say("There is no limit: /limit sets one.")
         return
     from amplifier_tui.host.client import SpendLimit
+    from amplifier_tui.ui.state.instruments.usage import raised_limit
 
     waiting = state.conversation.limit
-    needed = spent = Decimal(0)
     if waiting is not None:
-        asked = waiting.asked
-        needed = Decimal(asked.used_tokens + asked.next_tokens)
-        spent = Decimal(asked.used_cost or 0) + Decimal(asked.next_cost or 0)
-    doubled = format(_doubled(Decimal(cost), spent), "f") if cost else ""
-    client.set_limit(SpendLimit(cost=doubled, tokens=int(_doubled(Decimal(count), needed))))
-
-
-def _doubled(limit: Decimal, needed: Decimal) -> Decimal:
-    """Return a limit times two, four and so on: the first that is enough."""
-    limit *= 2
-    while 0 < limit < needed:
-        limit *= 2
-    return limit
+        cost, count = raised_limit(waiting.asked)
+    else:
+        cost, count = format(Decimal(cost) * 2, "f") if cost else "", count * 2
+    client.set_limit(SpendLimit(cost=cost, tokens=count))

@@ -79,7 +79,8 @@ async def _choose_setting(
         return
     editable = {each.name: each for each in details.settings if each.editable}
     if not editable:
-        app.say(f"No setting of {one_line(key)} can be changed while it runs.", "warning")
+        read = f"Settings of {one_line(key)} are read when it is opened"
+        app.say(f"{read}: change them in the bundle, then /new.", "warning")
         return
     from amplifier_tui.ui.dialogs.modules.pickers import SettingPicker
     from amplifier_tui.ui.dialogs.questions import AskLine
@@ -167,4 +168,5 @@ def mcp_servers(app: SessionApp, client: SessionClient, state: SessionState) -> 
         for item in state.modules.report
         if item.kind == "refused" and item.what.startswith(title)
     ]
-    app.ask(ServerList(client, app.keymap, refused), lambda _: None, state)
+    unread = [item for item in state.modules.report if item.what.startswith(mcp.OF_FILE)]
+    app.ask(ServerList(client, app.keymap, refused, unread), lambda _: None, state)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.quitting import leave_saved
-from amplifier_tui.ui.app.session_app import in_open_session, in_session
+from amplifier_tui.ui.app.session_app import in_open_session, in_session, say_none
 from amplifier_tui.ui.state.formats import typed_number
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def bundles(app: SessionApp, client: SessionClient, state: SessionState, name: s
 
 @in_session
 def new_session(app: SessionApp, client: SessionClient, state: SessionState) -> None:
-    """Open an empty session with the same bundle; what could not be opened is opened again."""
-    if state.facts.unopened:
+    """Open an empty session with the same bundle; what is not open yet is opened again."""
+    if state.facts.comes_again:
         client.open_again()
         return
     leave_saved(app, partial(client.switch_bundle, state.facts.bundle, carry=False))
@@ -182,7 +182,12 @@ def _answer_replace(
 def report(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Show what the session goes without since it was opened, and what helps."""
     if not state.modules.report:
-        app.say("Nothing is missing: the session has all that its bundle asks for.")
+        failed = state.modules.count("failed") - state.modules.refused
+        if failed:
+            are = "module has" if failed == 1 else "modules have"
+            app.say(f"{failed} {are} failed since the opening: see Modules (/modules).", "warning")
+        else:
+            app.say("Nothing is missing: the session has all that its bundle asks for.")
         return
     from amplifier_tui.ui.dialogs.opening_report import OpeningReport
 
@@ -237,13 +242,17 @@ def remember(app: SessionApp, client: SessionClient, state: SessionState, text: 
     app.ask(AskLine(label, limit=_MEMORY_SIZE), written, state)
 
 
-@in_open_session
-def ask_trust_again(app: SessionApp, client: SessionClient, state: SessionState) -> None:
-    """Ask again about what was refused when the session was opened."""
-    if state.activity.running:
+@in_session
+def ask_trust_again(
+    app: SessionApp, client: SessionClient, state: SessionState, shown: bool = False
+) -> None:
+    """Ask again about what was refused when the session was opened, or kept one from opening."""
+    if not (state.facts.opened or state.facts.unopened):
+        say_none(app, state)
+    elif state.activity.running:
         app.say("A turn is running: stop it first.", "warning")
     else:
-        client.ask_trust_again()
+        client.ask_trust_again(shown=shown)
 
 
 @in_open_session

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.app import SuspendNotSupported
 
 from amplifier_tui.base.commands.environment import users_shell
+from amplifier_tui.base.messages.sub_sessions import exit_words
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.ui.app.session_app import in_open_session
 from amplifier_tui.ui.prompt.shell import ShellDraft
@@ -95,7 +96,7 @@ def give_terminal(
             status = run_in_terminal(shell, Path(state.facts.cwd))
             seconds = time.monotonic() - began
             if not wanted.full_screen:
-                wait_for_enter(f"[exit code {status}] enter goes back ")
+                wait_for_enter(f"[{exit_words(status)}] enter goes back ")
     except SuspendNotSupported:
         app.say("This terminal cannot be handed to a program.", "warning")
     except OSError as error:

@@ -10,13 +10,18 @@ from amplifier_tui.ui.app.actions.shell import run_draft
 from amplifier_tui.ui.app.mode_steps import CYCLE
 from amplifier_tui.ui.app.session_app import in_open_session, in_session
 from amplifier_tui.ui.keys.actions import BY_ID, BY_SLASH
-from amplifier_tui.ui.keys.module_commands import is_command
+from amplifier_tui.ui.keys.module_commands import (
+    by_typed_name,
+    is_command,
+    is_mistyped,
+    no_command,
+)
 from amplifier_tui.ui.prompt.shell import shell_draft
 from amplifier_tui.ui.state.formats import typed_number
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
-    from amplifier_tui.host.events import Mode
+    from amplifier_tui.host.events import CommandCard, Mode
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.state.conversation.entries import ConversationEntry, ErrorEntry
     from amplifier_tui.ui.state.session import SessionState
@@ -46,18 +51,17 @@ async def send(app: SessionApp, text: str, *, queue: bool) -> None:
 async def _run_slash(app: SessionApp, text: str) -> bool:
     """Run a slash command; False when it is none or has to wait for the session."""
     name, _, argument = text[1:].strip().partition(" ")
-    if "/" in name or not name or not all(char.isalnum() or char in "-_:" for char in name):
-        return False
     action = BY_SLASH.get(name)
     if _is_of_module(app, text) or (action is None and (app.link is None or app.link.opening)):
         return False
-    if ("\n" in text.strip() and action is not BY_ID["shell.terminal"]) or (
-        action is None and not name.replace("-", "").isalpha()
-    ):
+    if "\n" in text.strip() and action is not BY_ID["shell.terminal"]:
         return False
     if action is None:
+        known = (*BY_SLASH, *by_typed_name(_cards(app)))
+        if not is_mistyped(name, argument, known):
+            return False
         app.main.prompt.restore(text)
-        app.say(f"There is no command /{name}; / lists them.", "warning")
+        app.say(no_command(name, known, "/ lists them."), "warning")
         return True
     if action.in_session and (app.link is None or app.link.opening):
         return False
@@ -69,8 +73,11 @@ async def _run_slash(app: SessionApp, text: str) -> bool:
 def _is_of_module(app: SessionApp, text: str) -> bool:
     """Whether a draft is a command of one of the session's modules."""
     name = (text[1:].split(maxsplit=1) or [""])[0]
-    cards = app.state.commands.cards if app.state is not None else ()
-    return name not in BY_SLASH and is_command(name, cards)
+    return name not in BY_SLASH and is_command(name, _cards(app))
+
+
+def _cards(app: SessionApp) -> tuple[CommandCard, ...]:
+    return app.state.commands.cards if app.state is not None else ()
 
 
 @in_open_session

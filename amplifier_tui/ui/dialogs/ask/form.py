@@ -121,7 +121,8 @@ def _hanging(lead: str, text: Content, row_id: str, width: int) -> list[PickRow]
     lead = lead.ljust(_INDENT if len(lead) > _INDENT // 2 else 0)
     first, *more = _wrapped(text, max(8, width - len(lead)))
     rows = [PickRow(row_id, Content.assemble((lead, "$text-secondary"), first))]
-    return rows + [PickRow("", Content.assemble(" " * len(lead), line)) for line in more]
+    indent = " " * len(lead)
+    return rows + [PickRow("", Content.assemble(indent, line), goes_on=True) for line in more]
 
 
 def _wrapped(text: Content, width: int) -> list[Content]:

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import ServerStatus, SessionClient
+from amplifier_tui.host.events import ReportItem
 from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.fuzzy import rank
@@ -42,6 +43,7 @@ class ServerList(LetterPicker[ServerStatus]):
 
     Args:
         refused: The names of servers the user did not trust when the session was opened.
+        unread: The files of servers that could not be read then.
     """
 
     TITLE = "MCP servers"
@@ -58,10 +60,17 @@ class ServerList(LetterPicker[ServerStatus]):
     ServerList #server-about { height: 2; margin-top: 1; color: $text-muted; }
     """
 
-    def __init__(self, client: SessionClient, keymap: Keymap, refused: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        client: SessionClient,
+        keymap: Keymap,
+        refused: Sequence[str] = (),
+        unread: Sequence[ReportItem] = (),
+    ) -> None:
         super().__init__(client.mcp_servers)
         self._client = client
         self._refused = refused
+        self._unread = unread
         self._keymap = keymap
         self._note = ""
         self._asking = False
@@ -77,20 +86,33 @@ class ServerList(LetterPicker[ServerStatus]):
 
     def _look_again(self) -> None:
         # One after the other: an answer that takes longer than the pause is to come as well.
-        if self.is_active and self.asked and not self._asking:
+        if (self.is_active or self._details is not None) and self.asked and not self._asking:
             self.run_worker(self._load(), group="cards")
 
     async def _load(self) -> None:
         self._asking = True
         try:
             await super()._load()
+            details = self._details
+            if details is not None and (card := self.cards.get(details.card.name)) is not None:
+                details.show(card)
         finally:
             self._asking = False
+
+    @property
+    def _details(self) -> "ServerSheet | None":
+        """What is open above this."""
+        top = self.app.screen
+        return top if isinstance(top, ServerSheet) else None
 
     def _first(self) -> str:
         return self.rows.row_id
 
     def _problem_words(self, error: Exception) -> str:
+        if isinstance(error, RuntimeError) and self._unread:
+            told = (f"{each.where or each.what}: {each.why}" for each in self._unread)
+            files = one_line("; ".join(told), _LONGEST)
+            return f"No MCP servers could be read. {files}. Correct it, and open the session anew."
         if isinstance(error, RuntimeError) and self._refused:
             names = one_line(", ".join(self._refused), _LONGEST)
             return f"This session has no MCP servers. You refused {names}: /trust asks again."
@@ -174,13 +196,27 @@ class ServerSheet(Sheet[None]):
         self.card = card
 
     def _content(self) -> ComposeResult:
-        head = f"{one_line(self.card.name, 100)}   {self.card.state}"
-        yield Static(Content(head), id="server-head")
+        yield Static(_head(self.card), id="server-head")
         yield ScrollLines(list(_lines(self.card)), 3, id="server")
         yield KeyRow((KeyChoice("esc", "Back", "close"),))
 
+    def show(self, card: ServerStatus) -> None:
+        """Show how it stands with the server now; what is read stays where it is."""
+        if card == self.card or not self.is_mounted:
+            return
+        self.card = card
+        self.query_one("#server-head", Static).update(_head(card))
+        lines = self.query_one(ScrollLines)
+        top = lines.scroll_offset.y
+        lines.set_lines(list(_lines(card)))
+        lines.scroll_to(y=top, animate=False, force=True)
+
     def _fit(self, rows: int) -> None:
         self.query_one(ScrollLines).styles.max_height = max(2, rows - 6)
+
+
+def _head(card: ServerStatus) -> Content:
+    return Content(f"{one_line(card.name, 100)}   {card.state}")
 
 
 def _tools(card: ServerStatus) -> str:

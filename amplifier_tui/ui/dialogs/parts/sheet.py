@@ -208,6 +208,7 @@ class Sheet(Overlay[T]):
     }
     Sheet .one-row { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     Sheet.-small > #sheet { max-height: 100%; padding: 0 1; }
+    Sheet.-ended > #sheet { display: none; }
     """
 
     SCOPE: ClassVar[str] = ""
@@ -375,10 +376,13 @@ class Sheet(Overlay[T]):
         if self not in self.app.screen_stack:
             return
         result = None if self.is_stale else result
+        if self.is_active and self.is_mounted:
+            self.dismiss(result)
+            return
+        # Whatever is above it is seen alone: of two questions nobody would know which is answered.
+        self.add_class("-ended")
         if not self.is_active:
             self._ended = self._ended or (result,)
-        elif self.is_mounted:
-            self.dismiss(result)
         else:
             # A chord or an answer may come before it is there; without its parts it can't begin.
             self.call_after_refresh(self.finish, result)

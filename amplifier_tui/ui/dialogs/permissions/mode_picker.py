@@ -2,19 +2,21 @@
 
 from collections.abc import Sequence
 
+from textual.app import ComposeResult
 from textual.content import Content
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import Mode
 from amplifier_tui.ui.dialogs.parts.picker import Picker
+from amplifier_tui.ui.dialogs.parts.row_about import RowText, is_cut
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
 MODES: dict[Mode, str] = {
     "plan": "Reads and proposes; changes nothing.",
     "ask": "Reads; asks before it writes, runs commands or reaches out.",
-    "edits": "Reads, and writes in the workspace; asks about commands and the rest.",
-    "auto": "Writes, and runs commands in the sandbox; asks about what the sandbox does not hold.",
+    "edits": "Reads, writes in the workspace; asks about commands and the rest.",
+    "auto": "Writes, runs commands in the sandbox; asks about the rest.",
 }
 
 
@@ -36,6 +38,7 @@ class ModePicker(Picker):
     CHOOSE = "Apply"
     EMPTY = ("", "No mode matches.")
     ROWS = (4, 8)
+    BELOW = 2
 
     def __init__(self, current: Mode, sandbox: str) -> None:
         super().__init__()
@@ -44,6 +47,19 @@ class ModePicker(Picker):
 
     def _first(self) -> str:
         return self._current
+
+    def _below(self) -> ComposeResult:
+        yield RowText()
+
+    def _highlighted(self, row: PickRow | None) -> None:
+        # What the row says already is not said again.
+        cut = row is not None and is_cut(self.rows, row)
+        self._tell_whole(row.left.plain.partition("  ")[2] if row is not None and cut else "")
+
+    def _fit(self, rows: int) -> None:
+        super()._fit(rows)
+        # The width that decides what is cut is known after the layout.
+        self.call_after_refresh(lambda: self._highlighted(self.rows.row))
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         rows = [self._row(mode) for mode in rank(query, MODES, str)]

@@ -51,7 +51,7 @@ class ScopePicker(Picker):
     ROWS = (3, 3)
     SCOPES: ClassVar[dict[Scope, tuple[str, str]]] = {
         "session": ("this session", "what allows: until it is closed"),
-        "project": ("this project", "in your rules.yaml, for this folder"),
+        "project": ("this project", "in your rules.yaml, all its checkouts"),
         "always": ("everywhere", "in your rules.yaml"),
     }
 

@@ -43,7 +43,7 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
     """
 
     SCOPE = "rewind"
-    DECIDES = frozenset(("both", "conversation", "files", "fork", "overwrite"))
+    DECIDES = frozenset(("both", "anyway", "conversation", "files", "fork", "overwrite"))
     BINDINGS: ClassVar[list[BindingType]] = bindings("rewind")
     DEFAULT_CSS = """
     RewindSheet #rewind-title { text-style: bold; color: $text-secondary; }
@@ -106,7 +106,11 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
         preview = self._preview
         found: list[KeyChoice] = []
         if preview is not None and not self._busy():
-            if self._turns_files:
+            if self._turns_files and preview.elsewhere:
+                found.append(self.choice("both", "Conversation"))
+                found.append(self.choice("anyway", "Conversation and files"))
+                found.append(self.choice("files", "Files"))
+            elif self._turns_files:
                 found.append(self.choice("both", "Conversation and files"))
                 found.append(self.choice("conversation", "Conversation"))
                 found.append(self.choice("files", "Files"))
@@ -148,7 +152,14 @@ class RewindSheet(PreviewingSheet[RewindChoice, RewindPreview]):
         self._files.action_move(by)
 
     def action_both(self) -> None:
-        """Go back, files included."""
+        """Go back, files included; without them where they are another branch's."""
+        preview = self._preview
+        # One branch's files on another would show as changes there, and be committed as such.
+        elsewhere = preview is not None and preview.elsewhere
+        self._go("both" if self._turns_files and not elsewhere else "conversation")
+
+    def action_anyway(self) -> None:
+        """Go back, files included, whatever is checked out."""
         self._go("both" if self._turns_files else "conversation")
 
     def action_conversation(self) -> None:

@@ -48,10 +48,10 @@ def facts(preview: RewindPreview | None, problem: str, *, busy: bool) -> Content
             rows.append(Content.assemble(("! ", "$text-warning"), one_line(preview.problem, 300)))
         elif not preview.files:
             rows.append(Content.styled("No file changed since, as far as was seen.", "$text-muted"))
-        rows += [
-            Content.assemble(("! ", "$text-warning"), f"Not covered: {one_line(why, 300)}")
-            for why in preview.unseen
-        ]
+        # The names of branches leave room for what to do.
+        left = [one_line(preview.git, 600)] if preview.git else []
+        left += [one_line(why, 300) for why in preview.unseen]
+        rows += [Content.assemble(("! ", "$text-warning"), f"Not covered: {why}") for why in left]
         rows.append(
             Content.styled(
                 "Files outside the workspace, ignored ones and empty folders stay as they are. "
@@ -67,7 +67,7 @@ def facts(preview: RewindPreview | None, problem: str, *, busy: bool) -> Content
 
 def is_plain(preview: RewindPreview) -> bool:
     """Whether going back needs no question: nothing of the user's is in the way, all was seen."""
-    if preview.problem or preview.unseen:
+    if preview.problem or preview.unseen or preview.git:
         return False
     return not any(file.conflict or file.problem or file.command for file in preview.files)
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Final
 
-from amplifier_tui.base.text import one_line, short_count
+from amplifier_tui.base.text import one_line, short_count, span
 from amplifier_tui.host.events import BudgetChanged, Usage
 from amplifier_tui.ui.panes.events.rows import why_empty
-from amplifier_tui.ui.state.formats import plural, short_model, span, spent_words
+from amplifier_tui.ui.state.formats import plural, short_model, spent_words
 from amplifier_tui.ui.state.instruments.budget import (
     TOOL_SCHEMAS,
     BudgetState,

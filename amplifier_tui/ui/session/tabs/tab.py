@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amplifier_tui.host.client import SessionClient
-    from amplifier_tui.host.events import Level
+    from amplifier_tui.host.events import Level, NoticeEnd
     from amplifier_tui.ui.app.screens.main_screen import MainScreen
     from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
@@ -81,9 +81,9 @@ class SessionTab:
         """Take note that a turn has ended, which the user sees at once or not."""
         self._ended = not self.shown
 
-    def say(self, text: str, level: Level = "info") -> None:
+    def say(self, text: str, level: Level = "info", until: NoticeEnd = "") -> None:
         """Show a line in the status bar, named where another session is shown, and keep it."""
-        notice = Notice(session_id="", level=level, text=text)
+        notice = Notice(session_id="", level=level, text=text, until=until)
         self.show(self.state.apply([notice]))
         self.pass_on(text, level)
 

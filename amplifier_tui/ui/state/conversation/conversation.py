@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from amplifier_tui.base.text import one_line, short_count, with_remedy
+from amplifier_tui.base.text import one_line, short_count, span, with_remedy
 from amplifier_tui.host import events
 from amplifier_tui.host.events import MAIN_LANE, HostEvent
 from amplifier_tui.ui.state.conversation.blocks import BlockEntries
@@ -28,7 +28,7 @@ from amplifier_tui.ui.state.conversation.retries import RetryLines
 from amplifier_tui.ui.state.conversation.shell_lines import ShellLines
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
 from amplifier_tui.ui.state.conversation.welcome import Welcome
-from amplifier_tui.ui.state.formats import plural, span
+from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.state.section import Handlers, Route, on
 
 _ONCE = (
@@ -44,6 +44,7 @@ _TOLD = 16
 _RESUMED = "Resumed"
 _OTHERWISE = "Use other words, another model (/model), or go back (/rewind)."
 _BROKEN_OFF = " · the last turn had not ended: a prompt such as “go on” continues it"
+_PRINTED = " · /jobs shows what it printed"
 _CHOSEN = {
     "pin": "Kept whole from the next request on",
     "drop": "Left out from the next request on",
@@ -111,8 +112,13 @@ class ConversationState(Handlers):
 
     @on(events.ModeChanged)
     def _mode_changed(self, event: events.ModeChanged) -> None:
+        left_in = event.by == "session" and event.mode == "auto" and self._mode != event.mode
         self._mode = event.mode
         self._welcome.set_mode(event.mode)
+        if left_in and self._divider.startswith(_RESUMED):
+            self._divider += " · mode auto, as it was left"
+        elif left_in:
+            self._note("Mode auto, as the session was left")
         if event.mode != "plan":
             self.dismiss_plan()
 
@@ -214,8 +220,10 @@ class ConversationState(Handlers):
 
     @on(events.Notice)
     def _noticed(self, event: events.Notice) -> None:
-        if event.is_of_prompt:
-            self._note(event.text, event.agent, event.level)
+        if event.is_of_conversation:
+            # What it printed goes with the session.
+            listed = event.source == "jobs" and event.level != "info" and not event.replayed
+            self._note(event.text + _PRINTED * listed, event.agent, event.level)
 
     @on(events.ItemChosen)
     def _item_chosen(self, event: events.ItemChosen) -> None:
@@ -364,7 +372,8 @@ class ConversationState(Handlers):
 
         Where it was not stored that turns end, an answer is the end.
         """
-        own = (e for e in reversed(self.list.entries) if e.agent == MAIN_LANE)
+        said = (e for e in reversed(self.list.entries) if not isinstance(e, NoteEntry))
+        own = (e for e in said if e.agent == MAIN_LANE)
         return self.failures.running and isinstance(next(own, None), UserEntry | ToolEntry)
 
     def _is_tried_again(self, event: events.TurnStarted) -> bool:

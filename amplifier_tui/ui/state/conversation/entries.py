@@ -37,6 +37,10 @@ BUNDLE = "bundle"
 """The kind of failure that another bundle helps against."""
 SETTINGS = "settings"
 """The kind of failure of an opening that lasts until a file is corrected."""
+UNTRUSTED = "untrusted"
+"""The kind of failure of an opening that another answer to the question of trust helps against."""
+AGAIN = frozenset((BUNDLE, CANCELLED, SETTINGS, UNTRUSTED))
+"""The kinds of failure after which the same session may well be opened."""
 
 LaneState = Literal["running", "waiting", "success", "incomplete", "error", "cancelled"]
 ToolState = Literal["running", "waiting", "ok", "failed", "denied", "interrupted"]

@@ -1,5 +1,6 @@
 """The user's own commands as conversation entries, and the agent's that a resume found ended."""
 
+from amplifier_tui.base.messages.sub_sessions import exit_words
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host import events
 from amplifier_tui.ui.state.conversation.entries import EntryList, NoteEntry, ShellEntry, ToolState
@@ -86,8 +87,7 @@ def _summary(event: events.ShellEnded) -> str:
     if event.in_terminal:
         words.append("in the terminal")
     if event.exit_code and not event.stopped:
-        code = event.exit_code
-        words.append(f"exit code {code}" if code > 0 else f"signal {-code}")
+        words.append(exit_words(event.exit_code))
     if event.left_running:
         words.append("goes on in the background")
     return " · ".join(words)

@@ -30,6 +30,9 @@ class BackgroundCommands(FieldSection):
     @on(events.JobChanged, live=True, main=True)
     def _changed(self, event: events.JobChanged) -> None:
         before = self.by_id.get(event.job_id)
+        if event.running and before is not None and not before.running:
+            # Who hears of an event after hooks that take their time hears of the start last.
+            return
         tail = event.tail or (before.tail if before is not None else "")
         self.by_id[event.job_id] = replace(event, tail=tail)
 

@@ -39,12 +39,11 @@ class ModuleStatus:
 
     `calls` counts tool calls, model responses or handled hook events, the latest of which took
     `last_ms`; `trouble` is its latest error, of a turn or of one of its hook handlers, `problems`
-    what is wrong with its tools, `left_out` its context sources that the user goes on without,
-    `failed_parts` which of its `parts` have failed, each with why;
-    `in_place_of` is the source in whose place it is used; `where` is the file and line that ask for
-    it; `since` is Unix time; `change` is what becomes of it at the next step
-    of the turn, or (`at_rest`) when that has ended; `holds` are the events whose emit waits for a
-    handler of it that takes long.
+    what is wrong with its settings and tools, `left_out` its context sources that the user goes on
+    without, `failed_parts` which of its `parts` have failed, each with why; `in_place_of` is the
+    source in whose place it is used; `where` is the file and line that ask for it; `since` is Unix
+    time; `change` is what becomes of it at the next step of the turn, or (`at_rest`) when that has
+    ended; `holds` are the events whose emit waits for a handler of it that takes long.
     """
 
     module_id: str
@@ -91,6 +90,12 @@ class ModuleStatus:
         return f"{self.change} {when}" if self.change else ""
 
     @property
+    def stands(self) -> ModuleState:
+        """Its state, by its parts as well: where none of them works, it is mounted for nothing."""
+        lost = 0 < self.parts <= len(self.failed_parts)
+        return "failed" if lost and self.state == "ready" else self.state
+
+    @property
     def key(self) -> str:
         """Identifies the module in the session."""
         return module_key(self.module_id, self.instance)
@@ -126,8 +131,8 @@ class Modules(Section):
         )
 
     def count(self, state: ModuleState) -> int:
-        """Return how many modules are in a state."""
-        return sum(module.state == state for module in self.by_key.values())
+        """Return how many modules are in a state; one of which all parts failed has failed."""
+        return sum(module.stands == state for module in self.by_key.values())
 
     @property
     def refused(self) -> int:
@@ -178,8 +183,10 @@ class Modules(Section):
             "problems",
         )
         values |= {"error": "", "remedy": "", "missing": (), "fatal": False, "refused": False}
-        values |= {"kept": False, "trouble": "", "details": None, "since": event.at}
+        values |= {"kept": False, "details": None, "since": event.at}
         values |= {"failed_parts": (), "left_out": ()}
+        if event.again:
+            values["trouble"] = ""
         known = self.by_key.get(module_key(event.module_id, event.instance))
         values["reloads"] = known.reloads + 1 if known is not None and event.again else 0
         self._tell(event, state="ready", mount_ms=event.ms, **values)
@@ -191,9 +198,16 @@ class Modules(Section):
 
     @on(events.Failed, live=True)
     def _at_fault(self, event: events.Failed) -> None:
+        self._blame(event.module, with_remedy(event.message, event.remedy))
+
+    @on(events.Notice, live=True)
+    def _noticed(self, event: events.Notice) -> None:
+        self._blame(event.module, event.text)
+
+    def _blame(self, module_id: str, trouble: str) -> None:
         for info in self.by_key.values():
-            if info.module_id == event.module:
-                info.trouble = with_remedy(event.message, event.remedy)
+            if info.module_id == module_id:
+                info.trouble = trouble
                 self._changed()
 
     @on(events.OpeningReported)

@@ -1,5 +1,7 @@
 """The session's total of tokens and money, and its limit."""
 
+from decimal import Decimal
+
 from amplifier_tui.host import events
 from amplifier_tui.ui.state.section import FieldSection, on
 
@@ -33,3 +35,19 @@ class UsageTotals(FieldSection):
     @on(events.UsageChanged)
     def _changed(self, event: events.UsageChanged) -> None:
         self.session = event.session
+
+
+def raised_limit(asked: events.LimitAsked) -> tuple[str, int]:
+    """Return a limit in dollars and in tokens, each doubled until what waits there fits."""
+    spent = Decimal(asked.used_cost or 0) + Decimal(asked.next_cost or 0)
+    cost = format(_doubled(Decimal(asked.cost), spent), "f") if asked.cost else ""
+    needed = Decimal(asked.used_tokens + asked.next_tokens)
+    return cost, int(_doubled(Decimal(asked.tokens), needed))
+
+
+def _doubled(limit: Decimal, needed: Decimal) -> Decimal:
+    """Return a limit times two, four and so on: the first that is enough."""
+    limit *= 2
+    while 0 < limit < needed:
+        limit *= 2
+    return limit

@@ -3,7 +3,7 @@
 from pathlib import PurePath
 from typing import Final
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.events import summary
 from amplifier_tui.ui.state.conversation.entries import (
     BUNDLE,
@@ -13,6 +13,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     REFUSED,
     SETTINGS,
     TOO_LONG,
+    UNTRUSTED,
     ErrorEntry,
     LimitEntry,
     NoteEntry,
@@ -24,7 +25,8 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.state.formats import short_model, size
+from amplifier_tui.ui.state.formats import limit_money, short_model, size
+from amplifier_tui.ui.state.instruments.usage import raised_limit
 from amplifier_tui.ui.state.notices import retry_words
 from amplifier_tui.ui.transcript.entries.images import image_lines
 from amplifier_tui.ui.transcript.entries.long_output import rest_line
@@ -208,9 +210,11 @@ def _ways(entry: ErrorEntry, scene: Scene) -> list[Way]:
         ways.append(_way(scene, "setup.key", words))
     if entry.kind in (CANCELLED, SETTINGS):
         ways.append(_way(scene, "session.new", "open again"))
+    if entry.kind == UNTRUSTED:
+        ways.append(_way(scene, "trust.again", "ask again"))
     if entry.kind == NO_PROVIDER:
         ways.append(_way(scene, "session.demo", "try the offline demo"))
-    if entry.kind in (NO_PROVIDER, CANCELLED, BUNDLE):
+    if entry.kind in (NO_PROVIDER, CANCELLED, BUNDLE, UNTRUSTED):
         ways.append(_way(scene, "session.bundles", "choose a bundle"))
     if entry.detail:
         words = "hide details" if scene.expanded else "details"
@@ -260,9 +264,13 @@ def limit_lines(entry: LimitEntry, scene: Scene) -> list[StyledLine]:
         Span(f"{entry.asked.why}. ", "strong"),
         Span(entry.asked.amounts, "text"),
     ]
+    # Twice may not be enough: what it would be is said.
+    cost, tokens = raised_limit(entry.asked)
+    raised = [limit_money(cost)] if cost else []
+    raised += [f"{short_count(tokens)} tokens"] if tokens else []
     ways = [
         _way(scene, "limit.once", "send it, this once"),
-        _way(scene, "limit.raise", "double the limit"),
+        _way(scene, "limit.raise", f"raise the limit to {' and '.join(raised)}"),
         _way(scene, "limit.set", "another limit"),
         _way(scene, "turn.stop", "stop"),
     ]

@@ -59,6 +59,8 @@ _ENDED: tuple[ToolState, ...] = ("failed", "interrupted")
 _PEEK_SIZE = 8_000
 _SHORT = 20
 """Characters of a reason that stands at the end of the line, as `exit code 127` does."""
+_SURE = 16
+"""Characters of a command for which there is room at every width."""
 _HOOK = 30
 """Characters of the name of a hook that a call waits for."""
 _ARGUMENT_LINES = 20
@@ -219,7 +221,7 @@ def _body(entry: ToolEntry, width: int, said: str, scene: Scene) -> list[StyledL
     """Return what belongs to a call; `said` is what its line says already."""
     lines: list[StyledLine] = []
     command = _long_command(entry)
-    if command:
+    if command and ("\n" in command or one_line(command, len(command)) not in said):
         lines += _limited(reveal(command), "text", width, scene)
     elif not is_known(entry.tool):
         lines += _arguments(entry, width)
@@ -306,10 +308,12 @@ def _is_command(entry: ToolEntry) -> bool:
 
 
 def _long_command(entry: ToolEntry) -> str:
+    """Return a command for which its line may have no room."""
     if not _is_command(entry):
         return ""
     command = entry.arguments.get("command", "")
-    return command if isinstance(command, str) and "\n" in command.strip() else ""
+    text = command.strip() if isinstance(command, str) else ""
+    return text if "\n" in text or len(text) > _SURE else ""
 
 
 @lru_cache(maxsize=128)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,9 @@ def open_beside(
         folder = Path(state.facts.cwd) if state.facts.opened else app.cwd
         name = bundle or state.facts.bundle
         request = OpenRequest(cwd=folder, bundle=name, mode=asked.mode, limit=asked.limit)
+        if not (name or state.facts.opened or asked.resume):
+            # What it is beside is still to be opened, with what was asked for.
+            request = replace(request, bundle=asked.bundle, demo=asked.demo, model=asked.model)
         app.tabs.open_beside(request)
 
 
@@ -83,6 +87,11 @@ def resume_all(app: SessionApp, cards: Sequence[SessionCard]) -> None:
     empty = first is not None and is_empty(first.tab.state)
     for number, card in enumerate(cards):
         if not resume(app, card.session_id, card.cwd, beside=number > 0 or not empty, show=False):
+            way = app.keymap.way_to("session.left_open")
+            said = (
+                f"{number} of {len(cards)} resumed, as many as can be open: {way} lists the rest."
+            )
+            app.say(said, "warning")
             break
 
 

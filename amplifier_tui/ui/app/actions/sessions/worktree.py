@@ -34,9 +34,13 @@ _DOES: Final = {"merge": "is merged", "leave": "is left", "remove": "goes"}
 def worktree(app: SessionApp, client: SessionClient, state: SessionState, words: str = "") -> None:
     """Open a session in a git worktree of its own, or do something with the one on screen's."""
     words = words.removeprefix("/worktree").strip()
+    first, *rest = words.split() or [""]
     if words in _NO_NAMES:
         hint = ": remove does that" if words in _REMOVES else ", only diff, merge, leave and remove"
         app.say(f"There is no /worktree {words}{hint}.", "warning")
+    elif rest and first in ("diff", *_DOES):
+        there = "in that worktree's session: /worktree NAME opens it"
+        app.say(f"Type /worktree {first} alone, {there}.", "warning")
     elif words == "diff":
         show = partial(_show_diff, app, client, state.facts.branch)
         app.run_worker(_answered(app, client.worktree_diff(), show))
@@ -107,17 +111,31 @@ def _merge(app: SessionApp, client: SessionClient, card: WorktreeCard) -> None:
 def _open(app: SessionApp, state: SessionState, card: WorktreeCard) -> None:
     from amplifier_tui.host.client import OpenRequest
 
-    if app.tabs is None:
+    tabs = app.tabs
+    if tabs is None:
         return
-    request = OpenRequest(cwd=Path(card.cwd), bundle=state.facts.bundle)
     # Git may have taken its time: what is done by now goes on where it was begun.
     show = app.state is state and app.screen is app.main and not app.main.prompt.input.text
-    if app.tabs.open_beside(request, show=show):
-        where = "" if show else f" It is session {len(app.tabs.links)} here."
-        app.say(
-            f"{_named(card)}: /worktree diff, /worktree merge. What is not committed stayed in "
-            f"{one_line(card.original, 200)}.{where}"
-        )
+    inside = (each for each in tabs.links if _is_in(each.tab.state, card))
+    link = next(inside, None) if card.found else None
+    if link is None:
+        request = OpenRequest(cwd=Path(card.cwd), bundle=state.facts.bundle)
+        if not tabs.open_beside(request, show=show):
+            return
+        link = tabs.links[-1]
+    elif show:
+        tabs.show(link)
+    already = " already" if card.found else ""
+    stayed = f" What is not committed stayed in {one_line(card.original, 200)}."
+    where = "" if show else f" It is session {tabs.links.index(link) + 1} here."
+    app.say(
+        f"{_named(card)}{already}: /worktree diff, /worktree merge."
+        f"{'' if card.found else stayed}{where}"
+    )
+
+
+def _is_in(state: SessionState, card: WorktreeCard) -> bool:
+    return Path(state.facts.cwd).is_relative_to(card.path)
 
 
 def _is_busy(app: SessionApp, state: SessionState, words: str) -> bool:
@@ -177,8 +195,7 @@ def _ask_to_remove(app: SessionApp, client: SessionClient, card: WorktreeCard) -
     if card.ignored:
         question += f", but for {card.ignored} files that git ignores"
     link = app.tabs.shown
-    places = (Path(each.tab.state.facts.cwd) for each in app.tabs.links if each is not link)
-    if any(place.is_relative_to(card.path) for place in places):
+    if any(_is_in(each.tab.state, card) for each in app.tabs.links if each is not link):
         app.say("Another session of this window works in it: close that one first.", "warning")
         return
 
