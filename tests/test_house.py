@@ -47,7 +47,7 @@ SAME_NAME: dict[str, str] = {
 MECHANISMS: dict[str, tuple[str, dict[str, str]]] = {
     "replacing a file (base/files)": (
         r"os\.replace\(|mkstemp\(|NamedTemporaryFile\(|os\.fsync\(|O_EXCL",
-        {},
+        {"modules/tool_bash/sandbox/aside.py": "makes a file in an open folder, past no link"},
     ),
     "locking a file (base/files)": (
         r"\bfcntl\b",

@@ -60,10 +60,12 @@ def sleepers(seconds: str) -> list[int]:
     return found
 
 
-def kill_one(number: int, chance: random.Random, folder: Path, sandboxed: bool) -> float:
+def kill_one(
+    number: int, chance: random.Random, folder: Path, sandboxed: bool, limit: float = LIMIT
+) -> float:
     """Run a command, kill the program, and return the seconds until nothing was left.
 
-    At least `LIMIT` is returned when something was left then.
+    At least `limit` is returned when something was left then.
     """
     seconds = f"{700 + number}.{time.time_ns() % 1_000_000:06d}"
     line = LINES[number % len(LINES)].format(seconds)
@@ -78,7 +80,7 @@ def kill_one(number: int, chance: random.Random, folder: Path, sandboxed: bool) 
     program.send_signal(signal.SIGKILL)
     program.communicate()
     killed = time.perf_counter()
-    while time.perf_counter() - killed < LIMIT:
+    while time.perf_counter() - killed < limit:
         if not sleepers(seconds):
             # A process that was being born counts as well.
             time.sleep(0.05)
@@ -88,7 +90,7 @@ def kill_one(number: int, chance: random.Random, folder: Path, sandboxed: bool) 
     left = sleepers(seconds)
     for pid in left:
         os.kill(pid, signal.SIGKILL)
-    return LIMIT if left else time.perf_counter() - killed
+    return limit if left else time.perf_counter() - killed
 
 
 def measure(quick: bool) -> list[Row]:

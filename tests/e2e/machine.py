@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +42,15 @@ class Machine:
         columns: int = 80,
         rows: int = 24,
         env: Mapping[str, str] | None = None,
+        through: Sequence[str] = (),
     ) -> Terminal:
-        """Start the program in the project's folder."""
+        """Start the program in the project's folder.
+
+        Args:
+            through: A command that takes the program's as its last arguments.
+        """
         terminal = Terminal(
-            [sys.executable, "-m", "amplifier_tui", *arguments],
+            [*through, sys.executable, "-m", "amplifier_tui", *arguments],
             env={**self.env, **(env or {})},
             cwd=self.project,
             columns=columns,

@@ -154,10 +154,14 @@ class PtyProcess:
         if self._process.poll() is None:
             os.killpg(self.pid, signal.SIGKILL)
         self.status = self._process.wait()
+        self.hang_up()
+        self.ended = True
+
+    def hang_up(self) -> None:
+        """Take the terminal away."""
         if self._master >= 0:
             os.close(self._master)
             self._master = -1
-        self.ended = True
 
     def reap(self, patience: float) -> int:
         """Return the exit status.

@@ -67,4 +67,4 @@ def test_the_demo_is_a_whole_session_with_approvals_and_a_switch_of_bundles(
 
     printed = quit_program(terminal)
     assert "In the sequel you said: and now?." in printed
-    assert "Resume with: amplifier-tui --resume" in printed
+    assert "-m amplifier_tui --resume" in printed

@@ -45,7 +45,7 @@ def test_without_a_key_the_first_steps_end_in_the_demo(machine: Machine) -> None
     answer(terminal, "Colours", "")
     assert terminal.wait_end() == 0
     assert terminal.shows("Theme auto")
-    assert terminal.shows("Start it with: amplifier-tui --demo")
+    assert terminal.shows("-m amplifier_tui --demo")
     assert not too_long(terminal)
     terminal.assert_restored()
     settings = yaml.safe_load((machine.home / ".amplifier/settings.yaml").read_text())

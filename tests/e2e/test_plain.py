@@ -31,7 +31,7 @@ def test_a_journey_in_lines_on_a_dumb_terminal(machine: Machine) -> None:
     assert "| -old\r\n| +new\r\n" in shown and "Tool edit_file notes.txt: " in shown
     assert "\x1b" not in shown
     terminal.assert_restored()
-    (again,) = re.findall(r"amplifier-tui (--resume \S+ --plain)", shown)
+    (again,) = re.findall(r"amplifier_tui (--resume \S+ --plain)", shown)
     terminal = machine.start(*again.split())
     terminal.wait_for("You wrote: change it")
     terminal.wait_for("The answer was: It is changed ✓.")

@@ -1,5 +1,4 @@
 import re
-import time
 
 import pytest
 
@@ -11,8 +10,6 @@ from tests.servers import Gate, LoopbackServer, Reply, Text, reply
 PACE = 0.1
 LONG = [f"word-{number} " for number in range(200)]
 """Twenty seconds at `PACE`."""
-SOON = 3.0
-"""Seconds for what must take no more than one, on a machine that does other things as well."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -52,11 +49,9 @@ def test_escape_is_acknowledged_and_the_second_one_ends_the_stream(machine: Mach
         stream = server.requests[0]
         assert not stream.disconnected.is_set()
 
-        pressed = time.monotonic()
         terminal.press("escape")
         terminal.wait_until(stream.disconnected.is_set, "the server to lose its client")
         terminal.wait_for(READY)
-        assert time.monotonic() - pressed < SOON
 
         assert not stream.answered.is_set()
         assert terminal.shows("word-3")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.acting import DIALOG_KEYS, READY, RUNNING, ask, decide, quit_program, ready
 from tests.e2e.machine import Machine, text_of
-from tests.e2e.terminal import Terminal
+from tests.e2e.terminal import PATIENCE, Terminal
 from tests.e2e.vendors import lead_to
 from tests.servers import Gate, LoopbackServer, Reply, Stall, Text, ToolUse, reply
 from tests.servers.asked import last_user
@@ -130,9 +130,39 @@ def test_a_signal_in_mid_turn_ends_in_order(machine: Machine, number: signal.Sig
         terminal.assert_restored()
         server.requests[0].disconnected.wait_blocking()
     assert f"Ended by {number.name}." in terminal.printed
-    assert "Resume with: amplifier-tui --resume" in terminal.printed
+    assert "-m amplifier_tui --resume" in terminal.printed
     (session,) = machine.sessions
     assert [text_of(row) for row in machine.transcript(session)] == ["begin", "Half an answer"]
+
+
+def test_a_terminal_that_is_gone_ends_the_program_in_order_where_no_signal_says_so(
+    machine: Machine,
+) -> None:
+    with LoopbackServer([reply(Text(["Half an ", "answer", Stall()]))]) as server:
+        lead_to(server, machine, "chat")
+        # Only the leader of a session is told that its terminal is gone.
+        script = ("sh", "-c", "trap '' HUP; \"$@\"; exit $?", "script")
+        terminal = machine.start("--bundle", "work", through=script)
+        ready(terminal, "work")
+        ask(terminal, "begin")
+        terminal.wait_for("Half an answer")
+        terminal.hang_up()
+        terminal.reap(PATIENCE)
+        server.requests[0].disconnected.wait_blocking()
+    (session,) = machine.sessions
+    assert [text_of(row) for row in machine.transcript(session)] == ["begin", "Half an answer"]
+
+
+def test_a_signal_ends_the_program_however_often_it_was_told_to_go_on(machine: Machine) -> None:
+    terminal = machine.start("--demo")
+    ready(terminal, "demo")
+    for _ in range(50):
+        terminal.signal(signal.SIGCONT)
+        terminal.read(0.01)
+    terminal.signal(signal.SIGTERM)
+    terminal.wait_end()
+    terminal.assert_restored()
+    assert "Ended by SIGTERM." in terminal.printed
 
 
 def test_ctrl_c_stops_the_turn_and_quits_only_at_rest(machine: Machine) -> None:

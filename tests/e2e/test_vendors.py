@@ -75,7 +75,7 @@ def test_the_whole_journey_runs_through_the_vendors_own_sdk(machine: Machine, ki
     assert "weight < 2" in last_tool_result(server.requests[1].json)
     assert "not on this machine" in last_tool_result(server.requests[3].json)
     assert "You review: and is it right?" in printed
-    assert "Resume with: amplifier-tui --resume" in printed
+    assert "-m amplifier_tui --resume" in printed
     first, second = machine.sessions
     assert "I was told:" in text_of(machine.transcript(first)[-1])
     assert "You review: and is it right?" in text_of(machine.transcript(second)[-1])

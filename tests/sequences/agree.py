@@ -23,7 +23,7 @@ from tests.host.dice import KEY
 from tests.sequences.world import Ending, World
 
 Line = tuple[Any, ...]
-_OF_THE_SCREEN = ("Resumed", "Switched to", "Trying again")
+_OF_THE_SCREEN = ("Resumed", "Mode auto, as", "Switched to", "Trying again")
 """Notes that say what this screen has seen, and no other."""
 _GOING = ("running", "waiting")
 _REFUSED = ("busy", "no_session")

@@ -1,12 +1,21 @@
 """Rules about files that a bundle gives to hooks-approval hold as the user's own do."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from amplifier_tui.host.events import Notice, ToolEnded, ToolStarted
-from amplifier_tui.host.gate.rules.file import project_rules_path, user_rules_path
+from amplifier_tui.host.events import Notice, ToolEnded, ToolStarted, TurnEnded
+from amplifier_tui.host.gate.rules.file import (
+    add_rules,
+    load_rules,
+    project_rules_path,
+    user_rules_path,
+)
+from amplifier_tui.host.gate.rules.text import parse_rule
+from amplifier_tui.host.session.places.worktrees import make_worktree
 from tests.host.driving import Driver, Project, calling
+from tests.host.session.worktree_stage import commit, git
 from tests.trust.test_gate import TOOLS, finish, in_lane
 
 PLAN = "secrets/plan.txt"
@@ -48,6 +57,30 @@ def test_a_rule_about_files_holds(
     ended = [event for event in driver.of(ToolEnded) if event.ok]
     assert not [event for event in ended if "the plan" in str(event)]
     assert (project.folder / PLAN).read_text() == "the plan"
+
+
+def test_what_is_decided_for_a_project_holds_in_its_worktree_about_the_files_there(
+    project: Project, driver: Driver
+) -> None:
+    calls = calling(WRITE, {"write_file": {"file_path": "made.txt", "content": "new"}})
+    name = project.bundle(script=calls, tools=TOOLS)
+    git(project.folder, "init", "-q")
+    commit(project.folder, "made.txt")
+    project.allow([])
+    rule = parse_rule("write(secrets/**)", "deny")
+    add_rules(user_rules_path(), (rule,), project.folder)
+    tree = Path(make_worktree(project.folder, "fix").path)
+    driver.cwd = tree
+    driver.open(name)
+    driver.client.submit("go")
+    asked = driver.allow_next(scope="project")
+    driver.wait(TurnEnded)
+    where = f"kept for {project.folder.resolve()}, of which this is a worktree"
+    driver.wait_until(lambda: where in str(driver.of(Notice)), "it is not kept")
+    assert "made.txt" in asked.action and not (tree / "secrets").exists()
+    assert (tree / "made.txt").read_text() == "new"
+    kept = [f"{each.verdict} {each}" for each in load_rules(project.folder)[0]]
+    assert kept[-2:] == ["deny write(secrets/**)", "allow write_file(**)"]
 
 
 LOST = "deny: ['read(secrets/**)]\n", "deny: read(secrets/**)\n", "deny: ['read(secrets/**']\n"

@@ -4,11 +4,13 @@ environment, from other bundles, and from each other.
 
 import asyncio
 import importlib.metadata
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -436,3 +438,40 @@ async def test_an_update_makes_a_new_folder_and_leaves_the_old_one(
     (row,) = await workspace.update("b", trust=allow)
     assert row.state == "updated"
     assert len(folders(own_home)) == 2 and set(first) < set(folders(own_home))
+
+
+@pytest.mark.parametrize("kind", ["git", "zip"])
+async def test_newer_code_of_a_bundles_own_module_is_used_though_its_version_is_the_same(
+    tmp_path: Path, own_home: Path, wheels: Path, uv: None, kind: str
+) -> None:
+    def files(word: str) -> dict[str, str]:
+        code = tool_files("inner", dependency="zz_beside", version=word)
+        facts = code["pyproject.toml"].replace(f'version = "{word}"', 'version = "1"')
+        code["pyproject.toml"] = f"{facts}[tool.uv.sources]\nzz-beside = {{path = '../beside'}}\n"
+        beside = project_files("zz-beside", "zz_beside", f"WORD = 'and {word}'")
+        entry = "{module: tool-inner, source: ./inner}"
+        return {
+            "bundle.md": f"---\nbundle: {{name: outer}}\ntools: [{entry}]\n---\n",
+            **{f"inner/{name}": text for name, text in code.items()},
+            **{f"beside/{name}": text for name, text in beside.items()},
+        }
+
+    def publish(word: str) -> None:
+        repo.commit(files(word))
+        with zipfile.ZipFile(archive, "w") as packed:
+            for name, text in files(word).items():
+                packed.writestr(name, text)
+
+    repo, archive = GitRepo.create(tmp_path / "outer", {}), tmp_path / "outer.zip"
+    uri = repo.uri() if kind == "git" else f"zip+file://{archive}"
+    head = json.dumps({"bundle": {"name": "b"}, "includes": [uri], **SESSION})
+    write(own_home / ".amplifier" / "bundles" / "b.md", f"---\n{head}\n---\n")
+    workspace = Workspace.open(tmp_path)
+    publish("old")
+    prepared = await workspace.prepare("b", trust=allow)
+    assert prepared.activation_failures == {}
+    publish("new")
+    await workspace.update("b", trust=allow)
+    assert await said(await workspace.prepare("b", trust=allow)) == {"inner": "new and new"}
+    # Without a change, nothing is installed again.
+    assert len(folders(own_home)) == 2

@@ -389,39 +389,6 @@ async def test_a_file_of_the_users_that_the_project_names_and_includes_is_asked_
     assert refused.titles == [["~/mine.md"]]
 
 
-@pytest.mark.parametrize(
-    "server",
-    [
-        {"command": "./run"},
-        {"command": "run", "cwd": "."},
-        {"command": "sh", "args": ["-x", "run"]},
-        {"command": "node", "args": ["--import=./lib/run.mjs"]},
-        {"command": "python", "args": ["lib/run.mjs", "data.json"]},
-    ],
-)
-async def test_a_server_is_asked_about_again_when_the_program_of_the_project_changes(
-    project: Path, server: dict[str, object]
-) -> None:
-    for name in ("run", "lib/run.mjs"):
-        write(project / name, "good").chmod(0o755)
-    write(project / "data.json", "{}")
-    write(project / ".mcp.json", json.dumps({"mcpServers": {"theirs": server}}))
-    first = Person()
-    await opened(project, first, "coding")
-    assert "is sha256:" in first.questions[0][0].detail
-    assert "what else it loads from here may change" in first.questions[0][0].detail
-    write(project / "data.json", "{1: 1}")
-    unchanged = Person(use_none)
-    await opened(project, unchanged, "coding")
-    assert unchanged.questions == []
-    for name in ("run", "lib/run.mjs"):
-        write(project / name, "bad")
-    changed = Person(use_none)
-    prepared = await opened(project, changed, "coding")
-    assert changed.titles == [["MCP server · theirs"]]
-    assert "theirs" not in str(prepared.mount_plan["tools"])
-
-
 async def test_a_path_that_may_lead_out_is_asked_about_though_another_reading_stays_inside(
     project: Path,
 ) -> None:
