@@ -91,8 +91,23 @@ async def test_git_of_a_terminal_is_told_from_that_of_the_sandbox(shell: Shell) 
             while not Path(f"/proc/{outside.pid}/cmdline").read_bytes():
                 await asyncio.sleep(0.01)
             assert makes_repository_outside(shell.root) is makes
-            assert makes_repository_outside(shell.root / "new") is makes
+            assert not makes_repository_outside(shell.root / "new")
             assert not makes_repository_outside(shell.root.parent / "state")
+            outside.communicate()
+    parent, elsewhere = shell.root.parent, shell.root.parent / "elsewhere" / "work"
+    for words, folder, makes in (
+        (["/server/x.git", str(shell.root)], Path("/"), True),
+        (["/server/x.git", "work/sub"], parent, True),
+        (["/server/work.git"], parent, True),
+        # This program fetches bundles so.
+        (["/server/x.git", str(elsewhere)], Path("/"), False),
+        (["/server/other.git"], parent, False),
+    ):
+        command = ["git", *waits, "--", *words]
+        with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE) as outside:
+            while not Path(f"/proc/{outside.pid}/cmdline").read_bytes():
+                await asyncio.sleep(0.01)
+            assert makes_repository_outside(shell.root) is makes, (words, folder)
             outside.communicate()
     (shell.root / "go").touch()
     await running

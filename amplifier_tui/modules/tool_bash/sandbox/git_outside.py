@@ -51,15 +51,25 @@ def makes_repository_outside(workspace: Path) -> bool:
     Args:
         workspace: Absolute, without links.
     """
-    name = os.fsencode(workspace)
     return any(
-        not _MAKING.isdisjoint(called[1:])
-        and (
-            folder.is_relative_to(workspace)
-            or workspace.is_relative_to(folder)
-            or any(name in each for each in called)
-        )
+        not _MAKING.isdisjoint(called[1:]) and _reaches(workspace, folder, called[1:])
         for called, folder in _outside()
+    )
+
+
+def _reaches(workspace: Path, folder: Path, given: list[bytes]) -> bool:
+    """Whether what git was called with in a folder may have it make something in a workspace."""
+    if folder.is_relative_to(workspace):
+        return True
+    if not workspace.is_relative_to(folder):
+        return any(os.fsencode(workspace) in each for each in given)
+    # A program's own git runs in `/` and clones to anywhere.
+    return b"submodule" in given or any(
+        Path(os.path.normpath(folder / os.fsdecode(name))).is_relative_to(workspace)
+        for each in given
+        # What is cloned without a folder to clone into gives it its name.
+        for name in (each, os.path.basename(each.rstrip(b"/")).removesuffix(b".git"))
+        if name
     )
 
 
