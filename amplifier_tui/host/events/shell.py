@@ -78,6 +78,7 @@ class JobChanged(HostEvent):
         started: Unix time.
         state: How it stands, in words.
         tail: The last line it printed.
+        no_network: It runs in the sandbox without network: nothing else reaches a port of it.
         earlier: It ran before the session was opened this time.
     """
 
@@ -87,6 +88,7 @@ class JobChanged(HostEvent):
     running: bool = True
     state: str = ""
     tail: str = ""
+    no_network: bool = False
     earlier: bool = False
 
 

@@ -31,6 +31,7 @@ def job_changed(sender: Sender, lane: str, data: Mapping[str, Any]) -> JobChange
         running=data.get("ended") is not True,
         state=str(data.get("state") or ""),
         tail=clean(str(data.get("tail") or "")),
+        no_network=data.get("no_network") is True,
         earlier=data.get("earlier") is True,
     )
 

@@ -13,7 +13,7 @@ from amplifier_tui.base.commands.beside import beside_confined, named_in
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.messages.sub_sessions import exit_words
+from amplifier_tui.base.messages.sub_sessions import NO_NETWORK, exit_words
 from amplifier_tui.base.text import printed
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules.tool_bash import confining
@@ -47,6 +47,7 @@ class Job:
         tail: The last it printed, read or not.
         ended: Whether it has; `exit_code` counts then: negative for a signal, None where it is not
             known as the job could not be followed.
+        no_network: It runs in the sandbox without network: nothing else reaches a port of it.
         earlier: It ran before the session was opened again.
         told: The model knows that it has ended.
     """
@@ -54,6 +55,7 @@ class Job:
     job_id: str
     command: str
     output: Output
+    no_network: bool = False
     started: float = field(default_factory=time.time)
     seconds: float = 0.0
     unread: str = ""
@@ -88,6 +90,7 @@ class Job:
             "ended": self.ended,
             "state": self.state,
             "exit_code": self.exit_code,
+            "no_network": self.no_network,
             "earlier": self.earlier,
         }
 
@@ -144,7 +147,8 @@ class Jobs:
         """Follow a command that was started from here on."""
         self._count += 1
         self._forget()
-        job = self._jobs[f"job-{self._count}"] = Job(f"job-{self._count}", command, output)
+        job_id, no_network = f"job-{self._count}", NO_NETWORK in confined.terms
+        job = self._jobs[job_id] = Job(job_id, command, output, no_network)
         work = self._follow(job, process, confined)
         # It is no part of the call, nor of the turn, that began it.
         job.task = asyncio.create_task(

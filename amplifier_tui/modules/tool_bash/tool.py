@@ -12,7 +12,6 @@ from amplifier_tui.base.capabilities.client_terminals import CAPABILITY as CLIEN
 from amplifier_tui.base.capabilities.client_terminals import ClientTerminals
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
-from amplifier_tui.base.messages.sub_sessions import NO_NETWORK
 from amplifier_tui.base.messages.tool_calls import BACKGROUND_KEYS, in_background
 from amplifier_tui.base.secrets import secret_values
 from amplifier_tui.kernel.correlation import current_tool_call_id
@@ -185,8 +184,7 @@ class BashTool(DescribedTool):
         output = self._output()
         if background:
             job = await self.jobs.start(command, process, confined, output)
-            alone = NO_NETWORK in confined.terms
-            return ToolResult(output=started_job(job.job_id, alone=alone))
+            return ToolResult(output=started_job(job.job_id, alone=job.no_network))
         run = CommandRun(process, output, timeout, self._show)
         began = time.monotonic()
         try:

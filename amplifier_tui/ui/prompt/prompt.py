@@ -368,8 +368,12 @@ def job_rows(jobs: Sequence[JobChanged], way: str) -> list[Content]:
     """Return what is said of the agent's commands that run in the background; `way` lists them."""
     if not jobs:
         return []
-    count = f"{len(jobs)} in the background" if len(jobs) > 1 else "in the background"
-    row = _waiting(count, one_line(jobs[0].command, 36))
+    words = f"{len(jobs)} in the background" if len(jobs) > 1 else "in the background"
+    alone = sum(job.no_network for job in jobs)
+    if alone:
+        # First: on a narrow terminal the rest is cut.
+        words = f"{f'{alone} without' if alone < len(jobs) else 'no'} network, {words}"
+    row = _waiting(words, one_line(jobs[0].command, 36))
     if jobs[0].tail:
         row = row.append(Content.styled(f"   {one_line(jobs[0].tail, 80)}", "$text-muted"))
     return [_leading_to("jobs.show", Content.assemble((f"{way}  ", "$text-muted"), row))]

@@ -9,7 +9,9 @@ import pytest
 from amplifier_tui.host.events import MAIN_LANE, JobChanged, Notice, ToolEnded, TurnStarted
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.shell.jobs import job_changed, tell_job
+from amplifier_tui.paths import amplifier_home
 from tests.host.driving import Driver, Project, calling
+from tests.sandbox import needs_sandbox
 
 KEY = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
@@ -134,6 +136,20 @@ def test_an_end_is_one_line_and_one_that_was_asked_for_is_none(
     for event in ("job:started", "job:progress", "job:ended"):
         tell_job(sender, event, MAIN_LANE, data)
     assert told == ([("warning", said)] if said else [])
+
+
+@needs_sandbox
+@pytest.mark.parametrize("sandbox", ["auto", "off"])
+def test_a_front_end_is_told_of_a_job_that_nobody_reaches(
+    project: Project, driver: Driver, sandbox: str
+) -> None:
+    amplifier_home().mkdir(parents=True, exist_ok=True)
+    (amplifier_home() / "settings.yaml").write_text(f"sandbox: {sandbox}\n")
+    project.allow(["bash"])
+    call = {"bash": {"command": "sleep 60", "run_in_background": True}}
+    driver.open(project.bundle(tools=("tool-bash",), script=calling(call)))
+    driver.turn("serve")
+    assert driver.of(JobChanged)[0].no_network is (sandbox == "auto")
 
 
 @pytest.mark.parametrize("started", [10**400, float("nan"), float("inf"), -5, "now", None])

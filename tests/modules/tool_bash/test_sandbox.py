@@ -15,6 +15,7 @@ from amplifier_tui.base.commands.sandbox import sandbox_problem
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms
 from amplifier_tui.modules.tool_bash import confining
+from amplifier_tui.modules.tool_bash.jobs import JOBS
 from amplifier_tui.modules.tool_bash.sandbox import made
 from tests.modules.tool_bash.confined import BY_RULE, READING, result, run, shell
 from tests.modules.tool_bash.support import Shell, alive, gone
@@ -286,6 +287,8 @@ async def test_it_is_said_of_a_server_that_nobody_reaches_it(
 ) -> None:
     output = await run(shell, "sleep 60", grant, run_in_background=True)
     assert ("nothing else reaches a port that it opens" in output) is alone
+    (card,) = shell.coordinator.get_capability(JOBS).cards()
+    assert card["no_network"] is alone
 
 
 async def test_a_job_in_the_background_goes_on_and_ends_with_the_session(shell: Shell) -> None:

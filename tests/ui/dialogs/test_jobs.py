@@ -128,6 +128,32 @@ async def test_that_a_job_failed_stays_on_screen_when_its_row_goes(size: tuple[i
         assert "job-1 ended after 4 s" in " ".join(drive.text().split())
 
 
+@pytest.mark.parametrize("size", [(40, 12), (80, 24)])
+async def test_a_job_without_network_says_that_nobody_reaches_it_and_what_to_do(
+    size: tuple[int, int],
+) -> None:
+    async with running(size=size) as drive:
+        alone = replace(job(1, "npm run dev"), no_network=True)
+        await drive.push(alone)
+        assert "/jobs  no network, in the back" in drive.text()
+        await drive.push(job(2, "make watch"))
+        assert "/jobs  1 without network, 2 in" in drive.text()
+        await drive.app.run_by_id("jobs.show")
+        await drive.dialog(JobPicker)
+        assert "running" in drive.text() and "reached by nobody" not in drive.text()
+        await drive.press("down")
+        shown = " ".join(drive.text().split())
+        assert "no network" in shown
+        assert "its ports are reached by nobody" in shown and "outside of the sandbox" in shown
+        await drive.press("enter")
+        await drive.dialog(JobSheet)
+        assert "no network" in drive.text()
+        await drive.push(replace(alone, running=False, state="stopped"))
+        await drive.press("escape")
+        await drive.dialog(JobPicker)
+        assert "no network" not in drive.text() and "reached by nobody" not in drive.text()
+
+
 async def test_what_can_not_be_read_says_why() -> None:
     async with running() as drive:
         drive.client.printed = RuntimeError("No command runs in the background here")

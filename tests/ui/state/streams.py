@@ -228,6 +228,7 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "running": st.booleans(),
         "state": _TEXT,
         "tail": _TEXT,
+        "no_network": st.booleans(),
     },
     host.ShellWaiting: {"command_ids": st.lists(_IDS, max_size=2).map(tuple)},
     host.TerminalWanted: {"command": _TEXT},

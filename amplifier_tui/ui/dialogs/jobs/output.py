@@ -67,6 +67,8 @@ class JobSheet(GuardedSheet[None]):
         job = self._state.jobs.by_id.get(self._job_id)
         words = one_line(job.command, 400) if job is not None else self._job_id
         state = one_line(job.state, 40) if job is not None else "gone"
+        if job is not None and job.running and job.no_network:
+            state += ", no network"
         head = Content.assemble((words, "bold"), (f"   {state}", "$text-muted"))
         self.query_one("#job-head", Static).update(head)
         self.query_one(KeyRow).set_choices(self._choices())
