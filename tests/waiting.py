@@ -10,7 +10,7 @@ from typing import Any
 
 
 @asynccontextmanager
-async def within(seconds: int, what: str) -> AsyncIterator[None]:
+async def within(seconds: int, what: str = "What the test waits for") -> AsyncIterator[None]:
     """Give up after some seconds, and say where every task and every thread stood then.
 
     Counted is how often a tenth of a second has passed: a machine that stands still for half a

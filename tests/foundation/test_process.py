@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.foundation.sources.process import run_process
+from tests.waiting import within
 
 
 async def test_a_program_returns_what_it_wrote() -> None:
@@ -61,6 +62,6 @@ async def _ended(pid: int) -> None:
             return False
         return state != "Z"
 
-    async with asyncio.timeout(5):
+    async with within(20):
         while alive():
             await asyncio.sleep(0.01)

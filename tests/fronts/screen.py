@@ -11,6 +11,7 @@ from amplifier_tui.ui.state.session import SessionState
 from tests.fronts.player import Act
 from tests.fronts.stage import Held, Stage, TappedClient
 from tests.ui.driving import Driver, running
+from tests.waiting import within
 
 COMMANDS = {"go": "/once", "stop": "/stop", "ask": "/do", "edits": "/do-edits"}
 
@@ -29,7 +30,7 @@ async def hold(stage: Stage) -> Held:
             client = TappedClient(held, sees)
             async with running(client, cwd=stage.folder, request=request) as drive:
                 state = drive.app.state
-                async with asyncio.timeout(20):
+                async with within(20):
                     while (act := await acts.get()).kind != "leave":
                         await do(drive, state, act)
                 await drive.settle()

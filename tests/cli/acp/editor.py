@@ -9,6 +9,7 @@ from acp import connect_to_agent, schema
 
 from amplifier_tui.cli.acp.agent import EditorAgent
 from amplifier_tui.cli.acp.messages import serve
+from tests.waiting import within
 
 LONGEST = 1 << 26
 
@@ -69,7 +70,7 @@ class TestEditor:
 
     async def until(self, holds: Callable[[], Any]) -> Any:
         """Wait until something holds of what was sent; returns it."""
-        async with self.seen, asyncio.timeout(20):
+        async with self.seen, within(20):
             await self.seen.wait_for(holds)
         return holds()
 
@@ -81,14 +82,14 @@ class TestEditor:
 
     async def say(self, session_id: str, text: str, *more: Any) -> schema.PromptResponse:
         block = schema.TextContentBlock(type="text", text=text)
-        async with asyncio.timeout(30):
+        async with within(30):
             return await self.agent.prompt(session_id=session_id, prompt=[block, *more])
 
     async def leave(self) -> None:
         """Close the socket, as an editor that quits, and wait for the agent's end."""
         for writer in self.writers:
             writer.close()
-        async with asyncio.timeout(20):
+        async with within(20):
             await self.serving
             await self.agent.close()
 

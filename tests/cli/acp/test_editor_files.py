@@ -11,6 +11,7 @@ from acp import RequestError, schema
 from tests.cli.acp.editor import TestEditor
 from tests.host.driving import Project, calling
 from tests.host.session.worktree_stage import git
+from tests.waiting import within
 
 Connect = Callable[..., Awaitable[TestEditor]]
 TOOLS = ("tool-filesystem", "tool-apply-patch")
@@ -194,7 +195,7 @@ async def test_cancelling_does_not_wait_for_the_editor(
     editor = BufferEditor()
     editor.stuck = asyncio.Event()
     turn = asyncio.create_task(run(project, connect, editor, call))
-    async with asyncio.timeout(20):
+    async with within(20):
         await editor.stuck.wait()
         await editor.agent.cancel(session_id=editor.session_id)
         await turn

@@ -21,6 +21,7 @@ from amplifier_tui.host.events import Failed, HostEvent, SessionOpened
 from amplifier_tui.paths import sessions_dir, user_state_dir
 from tests.host.door.three_sessions import kill_window, lost, write_bundle
 from tests.host.driving import Driver, Project
+from tests.waiting import within
 
 WINDOW = """
 import os, signal, sys
@@ -225,7 +226,7 @@ async def test_a_session_is_left_in_order_also_where_the_next_one_is_chosen_at_o
     first = service._live
     assert first is not None
     await service.submit("hello")
-    async with asyncio.timeout(10):
+    async with within(20):
         while first.turns.running or not first.store.rows:
             await asyncio.sleep(0)
     noting, noted = threading.Event(), OpenSessions.opened
@@ -236,7 +237,7 @@ async def test_a_session_is_left_in_order_also_where_the_next_one_is_chosen_at_o
 
     monkeypatch.setattr(OpenSessions, "opened", slow)
     second = asyncio.create_task(service.open(OpenRequest(cwd=project.folder, bundle=name)))
-    async with asyncio.timeout(10):
+    async with within(20):
         while service._live is first:
             await asyncio.sleep(0)
     third = asyncio.create_task(

@@ -12,6 +12,7 @@ from amplifier_tui.host.gate.approvals.question import ApprovalQuestion
 from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.gate.approvals.request import describe
 from amplifier_tui.host.gate.gate import GateDecision
+from tests.waiting import within
 
 
 async def test_a_call_that_cannot_be_judged_again_still_waits_for_the_user(tmp_path: Path) -> None:
@@ -70,5 +71,5 @@ async def test_a_call_is_not_asked_about_where_its_rule_was_made_while_the_gate_
         await asyncio.sleep(0)
     queue.decide(queue.waiting[0], Decision(allow=True, scope="session"))
     assert (await first).by == "user"
-    async with asyncio.timeout(10):
+    async with within(20):
         assert (await queue.ask(judged)).by == "rule"

@@ -1,6 +1,5 @@
 """What a session may use: asked before it is passed, and what the answers do."""
 
-import asyncio
 from collections.abc import Callable
 from importlib import import_module
 from types import SimpleNamespace
@@ -34,6 +33,7 @@ from tests.host.asking import chat
 from tests.host.driving import Driver, Project
 from tests.servers import LoopbackServer, Stall, Text, ToolUse, reply
 from tests.servers.replies import Usage
+from tests.waiting import within
 
 PRICE = {"input_per_million": 1000, "output_per_million": 1000}
 """A tenth of a cent for each token: an answer of the test's server costs 3 cents."""
@@ -389,7 +389,7 @@ async def test_no_list_of_prices_stops_what_its_provider_gives_no_price(
     guard = SpendGuard(cast("Any", sender), cast("Any", usage))
     guard.limit = SpendLimit(cost="0.0001")
     request = ChatRequest(messages=[], model="opus")
-    async with asyncio.timeout(10), guard.spending(request, provider, MAIN_LANE):
+    async with within(20), guard.spending(request, provider, MAIN_LANE):
         assert not sent
 
 

@@ -24,6 +24,7 @@ from amplifier_tui.host.turns.prompts import Prompt
 from amplifier_tui.host.turns.running import TurnParts
 from amplifier_tui.kernel.cancellation import CancellationToken
 from amplifier_tui.kernel.hooks import HookRegistry
+from tests.waiting import within
 
 
 class Session:
@@ -85,7 +86,7 @@ class Session:
         return len(self.started) > number
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(5):
+        async with within(20):
             while not holds():
                 await asyncio.sleep(0)
 

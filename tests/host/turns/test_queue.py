@@ -15,6 +15,7 @@ from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.turns.prompts import Prompt
 from tests.host.driving import Driver, Project, calling, saying
 from tests.host.turns.test_control import Session
+from tests.waiting import within
 
 SECRET = "sk-ant-api03-" + "Ab3" * 30
 
@@ -60,7 +61,7 @@ async def test_a_prompt_sent_now_steers_the_turn_and_runs_where_none_does(tmp_pa
     session.control.send_queued(with_file.prompt_id)
     assert last(session).items == ("with a file", "a")
     session.control.interrupt(immediate=True)
-    async with asyncio.timeout(5):
+    async with within(20):
         while session.control.running:
             await asyncio.sleep(0)
     assert last(session).items == ("b", "with a file", "a")
@@ -100,7 +101,7 @@ async def test_what_waits_runs_by_nothing_but_the_users_next_prompt(tmp_path: Pa
     assert again.started == ["new"]
     again.let_go("new")
     again.let_go("a")
-    async with asyncio.timeout(5):
+    async with within(20):
         while again.started != ["new", "a"]:
             await asyncio.sleep(0)
 
@@ -113,7 +114,7 @@ async def test_a_front_end_that_shows_no_queue_leaves_it_stored(tmp_path: Path) 
         again.control.submit(Prompt(prompt))
     for prompt in ("new", "next"):
         again.let_go(prompt)
-    async with asyncio.timeout(5):
+    async with within(20):
         while again.control.running:
             await asyncio.sleep(0)
     assert again.started == ["new", "next"]

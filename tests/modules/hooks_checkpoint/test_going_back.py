@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.modules.hooks_checkpoint.support import Session, write
+from tests.waiting import within
 
 
 @pytest.fixture
@@ -222,7 +223,7 @@ async def test_an_editor_that_does_not_answer_is_waited_for_once(session: Sessio
     await session.turn("x", write("a.txt", "two"), write("b.txt", "two"))
     (checkpoint,) = await session.listed()
     session.coordinator.register_capability("client.files", SilentEditor(session.root))
-    async with asyncio.timeout(10):
+    async with within(20):
         found = conflicts(await session.preview(checkpoint["id"]))
     assert all("not saved" in found[name] for name in ("a.txt", "b.txt"))
 

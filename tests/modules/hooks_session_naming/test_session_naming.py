@@ -14,6 +14,7 @@ from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, TextB
 from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
 from amplifier_tui.modules import hooks_session_naming
 from amplifier_tui.modules.hooks_session_naming.naming import by_rule
+from tests.waiting import within
 
 KEY = "sk-ant-api03-" + "a1B2c3D4" * 12
 TALKS = [capabilities.TOOLS]
@@ -86,7 +87,7 @@ class Session:
         await self.coordinator.hooks.emit("prompt:complete", data)
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(5):
+        async with within(20):
             while not holds():
                 await asyncio.sleep(0.005)
 

@@ -44,7 +44,7 @@ class Background:
                 if event == "job:ended" and data["job_id"] == job_id:
                     return data
             self._news.clear()
-            await asyncio.wait_for(self._news.wait(), 10)
+            await asyncio.wait_for(self._news.wait(), 60)
 
     @property
     def jobs(self) -> Jobs:

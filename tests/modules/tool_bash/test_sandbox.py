@@ -20,6 +20,7 @@ from amplifier_tui.modules.tool_bash.sandbox import made
 from tests.modules.tool_bash.confined import BY_RULE, READING, result, run, shell
 from tests.modules.tool_bash.support import Shell, alive, gone
 from tests.sandbox import needs_sandbox
+from tests.waiting import within
 
 __all__ = ["shell"]
 
@@ -228,7 +229,7 @@ async def test_what_a_job_makes_is_moved_aside_while_it_runs(
     monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
     command = "mkdir .vscode; touch made; sleep 60"
     await run(shell, command, run_in_background=True)
-    async with asyncio.timeout(10):
+    async with within(20):
         while not (shell.root / "made").exists() or (shell.root / ".vscode").exists():
             await asyncio.sleep(0.01)
     job_tool = shell.coordinator.get("tools", "bash_job")

@@ -10,6 +10,7 @@ from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules import tool_mcp
 from amplifier_tui.modules.tool_mcp.servers import McpServers
+from tests.waiting import within
 
 ROOT = Path(__file__).parents[3]
 SAMPLE: dict[str, Any] = {
@@ -65,7 +66,7 @@ class Session:
 
     async def until(self, true: Any) -> None:
         """Wait until something is so; every event and change of a server has it looked at."""
-        async with asyncio.timeout(50):
+        async with within(50):
             while not true():
                 self.happened.clear()
                 try:

@@ -16,6 +16,7 @@ from amplifier_tui.modules.tool_mcp.listing import Listing, ToolInfo
 from amplifier_tui.modules.tool_mcp.server import McpServer
 from amplifier_tui.modules.tool_mcp.settings import ServerSettings
 from tests.modules.tool_mcp.support import Session
+from tests.waiting import within
 
 TOOL = ToolInfo("find", "", {"type": "object"})
 
@@ -72,7 +73,7 @@ def made_server(**more: Any) -> McpServer:
 async def test_a_call_does_not_wait_for_a_connection_that_does_not_close(stuck: Stuck) -> None:
     server = made_server()
     await server.client()
-    async with asyncio.timeout(10):
+    async with within(20):
         words = await server.failure("no connection", lost=True)
         assert "ended during the call: no connection" in words
         assert server.state == "failed"
@@ -87,7 +88,7 @@ async def test_one_that_does_not_say_what_it_offers_now_is_asked_again(stuck: St
     await server.client()
     changed = asyncio.Event()
     server.on_change = lambda _: changed.set()
-    async with asyncio.timeout(10):
+    async with within(20):
         server._changed()
         while stuck.asked < 2 or "in time" not in str(server.status().log):
             await asyncio.sleep(0)
@@ -109,7 +110,7 @@ async def test_changes_that_change_nothing_are_told_to_nobody(
     await server.client()
     told: list[McpServer] = []
     server.on_change = told.append
-    async with asyncio.timeout(10):
+    async with within(20):
         while stuck.asked < 20:
             server._changed()
             await asyncio.sleep(0)
@@ -141,7 +142,7 @@ async def test_a_prompt_says_which_servers_it_goes_without_or_waits_where_nobody
     session.coordinator.register_capability(PATIENT, patient)
     await session.mount({"slow": {"command": "x"}}, first_wait=first_wait)
     hooks = session.coordinator.hooks
-    async with asyncio.timeout(10):
+    async with within(20):
         prompt = asyncio.create_task(hooks.emit("prompt:submit", {}))
         await session.until(lambda: session.words("user:notification", "message"))
         waits = patient and first_wait is None

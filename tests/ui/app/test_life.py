@@ -32,6 +32,7 @@ from amplifier_tui.ui.terminal.input import teach_keys
 from amplifier_tui.ui.terminal.leave import Farewell
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient, opened
+from tests.waiting import within
 
 # --- the first frame -------------------------------------------------------------------------
 
@@ -108,7 +109,7 @@ async def test_keys_typed_while_the_rest_is_loading_are_kept() -> None:
         app.post_message(events.Key("enter", None))
         await pilot.pause()
         release.set()
-        async with asyncio.timeout(20):
+        async with within(20):
             await app.ready.wait()
             while not client.named("submit"):
                 await pilot.pause(0.01)
@@ -122,7 +123,7 @@ async def test_keys_typed_before_the_first_frame_are_the_prompts() -> None:
                 self.post_message(events.Key(key, key))
 
     app = AheadOfTheFrame(lambda: (FakeClient(), OpenRequest(cwd=Path.cwd())))
-    async with app.run_test(size=(100, 30)) as pilot, asyncio.timeout(20):
+    async with app.run_test(size=(100, 30)) as pilot, within(20):
         await app.ready.wait()
         while app.main.prompt.input.text != "ahead":
             await pilot.pause(0.01)
@@ -154,7 +155,7 @@ async def test_an_engine_that_cannot_start_is_said_and_the_screen_stays() -> Non
 
     app = AmplifierApp(connect)
     async with app.run_test(size=(100, 30)) as pilot:
-        async with asyncio.timeout(20):
+        async with within(20):
             await app.ready.wait()
         await pilot.pause()
         assert app.state is not None
@@ -345,7 +346,7 @@ async def test_a_signal_begins_an_orderly_end(monkeypatch: pytest.MonkeyPatch) -
     remove = guard.handle_signals(App[None](), leave, guard.TerminalGuard())
     try:
         os.kill(os.getpid(), signal.SIGTERM)
-        async with asyncio.timeout(5):
+        async with within(20):
             await ended.wait()
     finally:
         remove()

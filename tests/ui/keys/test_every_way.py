@@ -48,6 +48,7 @@ from tests.ui.questions import questions
 from tests.ui.requests import DIFF, ask
 from tests.ui.state.make import traced
 from tests.ui.trust_questions import many
+from tests.waiting import within
 
 SIZE = (80, 24)
 MAIN = [action for action in ACTIONS if action.scope in ("screen", "prompt")]
@@ -88,7 +89,7 @@ class Reach:
         self._reached = []
         yield
         try:
-            async with asyncio.timeout(5):
+            async with within(20):
                 while not self._reached:
                     await asyncio.sleep(0)
         except TimeoutError:

@@ -4,6 +4,7 @@ import threading
 from amplifier_tui.host.events import HostEvent, Notice
 from amplifier_tui.ui.session.feed import BATCH, Feed
 from tests.ui.fake_client import FakeClient
+from tests.waiting import within
 
 
 def notice(n: int) -> Notice:
@@ -28,7 +29,7 @@ async def test_events_pushed_from_another_thread_arrive_in_order_on_the_loop() -
     feed.start()
     thread = threading.Thread(target=lambda: [client.push(notice(n)) for n in range(5_000)])
     thread.start()
-    async with asyncio.timeout(20):
+    async with within(20):
         await done.wait()
     thread.join()
     assert seen == [str(n) for n in range(5_000)]
@@ -50,7 +51,7 @@ async def test_a_burst_is_worked_off_in_steps_between_which_other_things_happen(
     feed = Feed(client, sink)
     client.push(*(notice(n) for n in range(BATCH * 3)))
     feed.start()
-    async with asyncio.timeout(10):
+    async with within(20):
         await done.wait()
     assert order[:5] == [f"batch {BATCH}", "key", f"batch {BATCH}", "key", f"batch {BATCH}"]
     feed.stop()

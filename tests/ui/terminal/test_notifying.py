@@ -15,6 +15,7 @@ from amplifier_tui.ui.terminal import notifying
 from amplifier_tui.ui.terminal.notifying import notification, run_command
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
+from tests.waiting import within
 
 ASKED = ApprovalRequested(
     session_id=SESSION, request_id="r", asker="amplifier-tui", action="bash wants to run a command"
@@ -103,7 +104,7 @@ async def test_a_command_goes_with_the_program(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     code = f"import os, time; os.symlink(str(os.getpid()), {str(begun)!r}); time.sleep(60)"
     running = asyncio.create_task(run_command([sys.executable, "-c", code], {}))
-    async with asyncio.timeout(20):
+    async with within(20):
         while not begun.is_symlink():
             await asyncio.sleep(0.02)
     running.cancel()

@@ -1,4 +1,3 @@
-import asyncio
 import gc
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from amplifier_tui.ui.terminal.textual_costs import (
     lay_out_once,
     let_strips_go,
 )
+from tests.waiting import within
 
 
 @pytest.fixture(autouse=True)
@@ -112,7 +112,7 @@ async def test_a_dialog_that_opens_lays_nothing_out_behind_it_and_a_new_size_eve
         opening = len(laid_out)
         assert main not in laid_out and opening <= 2
         await pilot.resize_terminal(90, 30)
-        async with asyncio.timeout(10):
+        async with within(20):
             while {main, dialog} != set(laid_out[opening:]):
                 await pilot.pause()
         assert main.size == dialog.size == (90, 30)
@@ -220,7 +220,7 @@ async def test_a_screen_over_another_one_shows_its_lines_where_it_covers_nothing
         await pilot.pause()
         assert rows(app)[4] == "two 4"
         await pilot.resize_terminal(20, 10)
-        async with asyncio.timeout(10):
+        async with within(20):
             while rows(app)[6:8] != ["two 6", "over"]:
                 await pilot.pause()
 

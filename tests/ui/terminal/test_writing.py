@@ -1,4 +1,3 @@
-import asyncio
 import io
 import threading
 import time
@@ -10,6 +9,7 @@ from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from textual.widgets import Static
 
 from amplifier_tui.ui.terminal.textual_costs import SettledScreen, is_behind, write_to_the_end
+from tests.waiting import within
 
 
 class Gone(io.StringIO):
@@ -137,7 +137,7 @@ async def test_while_a_frame_is_held_up_no_other_is_drawn_and_then_the_latest() 
         assert drawn == []
         terminal.free.set()
         until(lambda: not is_behind(app))
-        async with asyncio.timeout(10):
+        async with within(20):
             while not drawn:
                 await pilot.pause(0.01)
         assert set(drawn) == {"news 4"}

@@ -1,6 +1,5 @@
 """The conversation alone on a screen, for tests."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +15,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 from amplifier_tui.ui.transcript.view import TranscriptView
 from amplifier_tui.ui.widgets.messages import CopyRequested
 from tests.ui.transcript.conversation import adding
+from tests.waiting import within
 
 
 def visible_text(view: TranscriptView) -> str:
@@ -62,7 +62,7 @@ async def stage(
 
 
 async def until(pilot: Pilot[None], true: Callable[[], Any]) -> None:
-    async with asyncio.timeout(10):
+    async with within(20):
         while not true():
             await pilot.pause(0.01)
 

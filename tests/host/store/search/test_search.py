@@ -18,6 +18,7 @@ from amplifier_tui.host.store.search.database import index_path, reading
 from amplifier_tui.host.store.search.finding import find, search_now
 from amplifier_tui.host.stored_cards import SearchFound
 from amplifier_tui.paths import sessions_dir
+from tests.waiting import within
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9" * 10 + "AA"
 
@@ -332,13 +333,13 @@ async def test_the_window_has_a_process_index_while_it_searches(tmp_path: Path) 
     say(tmp_path, "aaaa-1", prompt("needle"))
     search = SessionSearch()
     try:
-        async with asyncio.timeout(20):
+        async with within(20):
             while not (found := await search.search("needle", None)).hits or found.indexing:
                 assert not found.problem
                 await asyncio.sleep(0.02)
         assert (found.done, found.changed) == (1, 1)
         index_path().write_bytes(b"rubbish" * 1000)
-        async with asyncio.timeout(20):
+        async with within(20):
             while not (found := await search.search("needle", None)).hits:
                 await asyncio.sleep(0.02)
     finally:
@@ -356,7 +357,7 @@ def test_the_indexing_process_runs_nothing_of_the_folder_it_starts_in(
 
     async def indexed() -> SearchFound:
         search = SessionSearch()
-        async with asyncio.timeout(20):
+        async with within(20):
             while (found := await search.search("needle", None)).indexing or not found.changed:
                 await asyncio.sleep(0.02)
         await search.close()
