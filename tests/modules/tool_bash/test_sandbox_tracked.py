@@ -136,7 +136,7 @@ async def test_what_a_command_has_git_take_up_is_moved_aside(shell: Shell) -> No
     (shell.root / "x.patch").write_text(patch)
     output = await run(shell, "git apply --index x.patch && git commit -qm evil")
     assert "AGENTS.md would take effect" in output and ".envrc would take effect" in output
-    output = await run(shell, "git checkout -q HEAD~1 && git checkout -q main")
+    output = await run(shell, "git checkout -qf HEAD~1 && git checkout -q main")
     assert ".envrc would take effect" in output
     assert not (shell.root / ".envrc").exists()
 

@@ -108,7 +108,7 @@ def rename_here(workspace: Path, place: Path, identity: Identity) -> Path:
     return place.with_name(name)
 
 
-def write_into(workspace: Path, place: Path, data: bytes) -> None:
+def write_into(workspace: Path, place: Path, data: bytes, mode: int = 0o644) -> None:
     """Write a file anew in a folder of the workspace. Blocking.
 
     Raises:
@@ -118,7 +118,7 @@ def write_into(workspace: Path, place: Path, data: bytes) -> None:
         handle = os.open(
             place.name,
             os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
-            0o644,
+            mode,
             dir_fd=folder,
         )
         with os.fdopen(handle, "wb") as file:

@@ -32,7 +32,7 @@ from amplifier_tui.modules.tool_bash.sandbox.opened import (
     identity_of,
     opened,
 )
-from amplifier_tui.modules.tool_bash.sandbox.tracked import repository_around, tips_of
+from amplifier_tui.modules.tool_bash.sandbox.tracked import repository_around
 
 _MOST_FOLDERS: Final = 40_000
 """Of a hundred thousand files and more."""
@@ -53,10 +53,10 @@ class Known:
     Attributes:
         listed: Folders that were looked into.
         identities: What configured programs before a command, and the folder it was in.
-        contents: What small files held before a command, each with its place.
+        contents: SHA-256 of what small files held before a command, each with its place.
         suspects: Folders that commands made, and that were not looked into.
         entries: What of folders counts.
-        tips: By repository, the commits it had before the first command.
+        commits: Those that commands made.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Known:
         self.contents: set[tuple[Path, bytes]] = set()
         self.suspects: set[Path] = set()
         self.entries: Entries = {}
-        self.tips: dict[Path, tuple[str, ...]] = {}
+        self.commits: set[str] = set()
 
 
 class Look:
@@ -82,12 +82,14 @@ class Look:
 
     Attributes:
         places: What was found, each with what tells it from another of its name.
+        contents: SHA-256 of the small files among them, once a command is held from them.
         opened: Folders whose owner was given back the right to list them.
         missed: Whether the command made folders that were not looked into.
     """
 
     def __init__(self, workspace: Path, known: Known, before: "Look | None" = None) -> None:
         self.places: dict[Path, Identity] = {}
+        self.contents: dict[Path, bytes] = {}
         self.opened: list[Path] = []
         self.missed = False
         self._workspace = workspace
@@ -109,8 +111,6 @@ class Look:
             self.opened = sorted(opening.opened)
         checkout = repository_around(workspace / ".git")
         if checkout is not None:
-            if checkout not in known.tips:
-                known.tips[checkout] = tips_of(checkout)
             hooks = places_of_hooks(checkout)
             self._add(each for each in hooks if workspace in each.parents)
 
@@ -148,8 +148,9 @@ class Look:
             if target is not None:
                 self._targets[place] = (target, identity_of(target))
         self._look_inside([place for place in self.places if not self._is_below_held(place)])
-        contents = ((place, _content(place)) for place in self.places)
-        self._known.contents |= {(place, found) for place, found in contents if found}
+        contents = {place: _content(place) for place in self.places}
+        self.contents = {place: found for place, found in contents.items() if found}
+        self._known.contents |= set(self.contents.items())
         self._known.listed |= self._listing.listed
         self._known.identities |= {_entry(place, each) for place, each in self.places.items()}
 

@@ -33,7 +33,13 @@ from amplifier_tui.modules.tool_bash.sandbox.git_outside import (
 )
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
 from amplifier_tui.modules.tool_bash.sandbox.taken_back import Mark, mark_of, renew
-from amplifier_tui.modules.tool_bash.sandbox.tracked import is_as_tracked, repository_around
+from amplifier_tui.modules.tool_bash.sandbox.tracked import (
+    Commits,
+    commits_since,
+    is_as_tracked,
+    repository_around,
+    tips_of,
+)
 
 _MOST_NOTES: Final = 20
 _MOST_LOOKS: Final = 5
@@ -115,6 +121,13 @@ class Aside:
         for each in running:
             each.leave(places, runs or {})
 
+    def take_commits(self) -> None:
+        """Know which commits the commands that run have made so far. Blocking."""
+        with self._lock:
+            running = tuple(self.running)
+        for each in running:
+            self.known.commits |= each.new_commits()
+
     def begun(self, made: "Made") -> None:
         """A command runs."""
         with self._lock:
@@ -140,6 +153,8 @@ class Made:
         self._before: Look | None = None
         self._repositories: Set[Path] = frozenset()
         self._of_git = False
+        self._checkout = repository_around(workspace / ".git")
+        self._tips: Set[str] = frozenset()
         self._runs: Runs = {}
         self._told_of: Runs = {}
         self._notes: list[str] = []
@@ -162,6 +177,9 @@ class Made:
             of_git: Whether it is git, and may change what git knows.
         """
         self._repositories, self._of_git = repositories, of_git
+        if of_git and self._checkout is not None:
+            self._tips = tips_of(self._checkout)
+            self._aside.take_commits()
         self._runs = {
             place: runs
             for place, runs in run_by_continuing(repositories).items()
@@ -171,6 +189,12 @@ class Made:
         for place in self._early:
             self._users |= before.take_now(place)
         self._aside.begun(self)
+
+    def new_commits(self) -> Set[str]:
+        """Return those that came while it runs, where it may make some. Blocking."""
+        if self._checkout is None or not self._of_git:
+            return frozenset()
+        return commits_since(self._checkout, self._tips)
 
     def made_in(self, look: Look) -> list[Path]:
         """Return what of a look the command made."""
@@ -256,11 +280,31 @@ class Made:
         checkout = repository_around(place)
         if checkout is None:
             return False
-        if not self._of_git:
-            # The command could not write what git knows.
-            return before.keeps(checkout / ".git") and is_as_tracked(place, checkout)
-        tips = self._aside.known.tips.get(checkout, ())
-        return tips != () and is_as_tracked(place, checkout, tips)
+        if self._of_git:
+            return checkout == self._checkout and self._known_commits(checkout).brought(
+                place, merging=True
+            )
+        # The command could not write what git knows. An earlier one could, and may have had git
+        # take up what this one makes once more.
+        return (
+            before.keeps(checkout / ".git")
+            and is_as_tracked(place, checkout)
+            and self._known_commits(checkout).brought(place, merging=False)
+        )
+
+    def _known_commits(self, checkout: Path) -> Commits:
+        """Return what git may bring: of what others commit meanwhile, where they alone can."""
+        tips, known = self._tips if self._of_git else tips_of(checkout), self._aside.known
+        return Commits(checkout, tips, known.commits, known.contents)
+
+    def _put_back(self, before: Look, place: Path) -> bool:
+        """Put back a file of git's as it was before: its next commit would take it away."""
+        if self._checkout is None or place not in before.contents:
+            return False
+        found = self._known_commits(self._checkout).content(place, before.contents[place])
+        if found is not None:
+            write_into(self._workspace, place, *found)
+        return found is not None
 
     def _is_others(self, before: Look, place: Path) -> bool:
         """Whether something that the user let run may have made it, or a new folder it is in."""
@@ -297,6 +341,7 @@ class Made:
         Blocking.
         """
         self.look()
+        self._aside.known.commits |= self.new_commits()
         self._aside.ended(self)
         unwatch(self)
         return self.take_notes()
@@ -320,6 +365,7 @@ class Made:
         try:
             kept = move_aside(self._workspace, place, identity, self._aside.folder)
             self._aside.moved_to(kept, place)
+            back = self._before is not None and self._put_back(self._before, place)
             if staying is not None and (rest := rest_of_list(kept, place, staying)) is not None:
                 write_into(self._workspace, place, rest)
         except FileNotFoundError:
@@ -328,6 +374,7 @@ class Made:
             self._keep_here(place, identity, effect, _reason(error))
             return
         there = " (what else was in it is still there)" if os.path.lexists(place) else ""
+        there = " (what it held before is back)" if back else there
         self._note(
             f"{effect}, so it was moved to {printable(str(kept))}{there}. To make it, ask with "
             "`outside_sandbox`",

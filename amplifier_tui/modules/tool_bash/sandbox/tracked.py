@@ -1,9 +1,10 @@
 """What git itself brought or changed while a command ran: what was committed before is nobody's."""
 
 import os
+import re
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from hashlib import sha1, sha256
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -11,17 +12,24 @@ from typing import Final
 
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.files.nearby import files_below
-from amplifier_tui.base.git import git_bytes_now, git_output_now
+from amplifier_tui.base.git import git_blobs_now, git_bytes_now, git_output_now
 
 _MOST_BYTES: Final = 1_000_000
 _MOST_FILES: Final = 1_000
 _MOST_NAMES: Final = 500
-_MOST_COMMITS: Final = 200
+_MOST_HISTORY: Final = 8_000_000
+_LINK: Final = "120000"
+_PROGRAM: Final = "100755"
+_FILE: Final = "100644"
+_CONFLICT: Final = re.compile(rb"(?:<{7}|>{7}|\|{7}) .{1,200}|={7}|\|{7}")
+"""What a merge puts between the lines of two sides."""
 _PATIENCE: Final = 3.0
 """Seconds in which a checkout that goes on may end: it names what it brings at its end."""
 
-Tracked = dict[Path, tuple[str, str]]
-"""Mode and blob of files in the index of git."""
+Version = tuple[str, str]
+"""Mode and blob of a file."""
+Tracked = dict[Path, Version]
+"""What the index of git has of files."""
 
 
 def repository_around(place: Path) -> Path | None:
@@ -29,15 +37,18 @@ def repository_around(place: Path) -> Path | None:
     return next((each for each in place.parents if os.path.lexists(each / ".git")), None)
 
 
-def tips_of(checkout: Path) -> tuple[str, ...]:
-    """Return the newest commits of a repository's branches, tags and remotes. Blocking."""
-    told = git_output_now(
-        checkout,
-        *("for-each-ref", "--sort=-committerdate", f"--count={_MOST_COMMITS}"),
-        "--format=%(objectname)",
-    )
+def tips_of(checkout: Path) -> frozenset[str]:
+    """Return the newest commits of a repository: of branches, tags, stashes, and here. Blocking."""
+    told = git_output_now(checkout, "for-each-ref", "--format=%(objectname)")
     head = git_output_now(checkout, "rev-parse", "--verify", "--quiet", "HEAD")
-    return tuple(dict.fromkeys(f"{head or ''}\n{told or ''}".split()))
+    return frozenset(f"{head or ''}\n{told or ''}".split())
+
+
+def commits_since(checkout: Path, tips: Iterable[str]) -> frozenset[str]:
+    """Return the commits that none of these had behind it. Blocking."""
+    asked = (*tips_of(checkout), *(f"^{each}" for each in tips))
+    told = _asked(checkout, asked, "rev-list", "--stdin")
+    return frozenset((told or b"").decode("ascii", "replace").split())
 
 
 def tracked(checkout: Path, places: Iterable[Path]) -> Tracked:
@@ -56,38 +67,135 @@ def tracked(checkout: Path, places: Iterable[Path]) -> Tracked:
     return found
 
 
-def is_as_tracked(place: Path, checkout: Path, tips: Iterable[str] = ()) -> bool:
+def is_as_tracked(place: Path, checkout: Path) -> bool:
     """Whether a file, and all that is in a folder, is as the index of git has it. Blocking.
 
     Args:
         place: Absolute, without links.
         checkout: The folder of the repository that holds it.
-        tips: Where given, one of these commits has to have it so, too.
     """
-    end = time.monotonic() + _PATIENCE
-    while os.path.lexists(checkout / ".git/index.lock") and time.monotonic() < end:
-        time.sleep(0.05)
+    _wait_for_git(checkout)
     known = tracked(checkout, [place])
-    files = [place] if place.is_symlink() or not place.is_dir() else list(files_below(place))
-    if not 0 < len(files) <= _MOST_FILES:
-        return False
-    if not all(each in known and _is_blob(each, *known[each]) for each in files):
-        return False
-    tips = tuple(tips)
-    return not tips or all(
-        known[each][1] in _committed(each.relative_to(checkout), checkout, tips) for each in files
+    files = _files(place)
+    return bool(files) and all(
+        file in known and found is not None and _is_version(found, known[file])
+        for file, found in files.items()
     )
 
 
-def _committed(name: Path, checkout: Path, tips: Iterable[str]) -> set[str]:
-    """Return the blobs that commits have of a file."""
-    with TemporaryFile() as wanted:
-        for tip in tips:
-            wanted.write(f"{tip}:".encode() + os.fsencode(name) + b"\n")
-        wanted.seek(0)
-        asked = ("cat-file", "--batch-check=%(objectname)")
-        told = git_bytes_now(checkout, *asked, given=wanted.fileno())
-    return {row.decode("ascii", "replace") for row in (told or b"").split(b"\n")}
+class Commits:
+    """The commits of a repository that were there before a command, or that others made.
+
+    Args:
+        checkout: The folder of the repository.
+        tips: Its newest commits then.
+        made: Those behind them that commands in the sandbox made.
+        seen: What was in files before commands, as SHA-256, each with its place. Of `made` this
+            counts alone.
+    """
+
+    def __init__(
+        self, checkout: Path, tips: Set[str], made: Set[str], seen: Set[tuple[Path, bytes]]
+    ) -> None:
+        self._checkout = checkout
+        self._tips = tips
+        self._made = made
+        self._seen = seen
+
+    def brought(self, place: Path, *, merging: bool) -> bool:
+        """Whether a file, and all that is in a folder, may be what git made of them. Blocking.
+
+        Args:
+            place: Absolute, without links.
+            merging: Whether that may be what a merge comes to, with or without conflicts, whichever
+                command of git it is part of: then it is enough that they have each line of a file.
+        """
+        if not self._tips:
+            return False
+        _wait_for_git(self._checkout)
+        files = _files(place)
+        known = self._versions(place) if files else {}
+        return bool(files) and all(
+            found is not None
+            and self._is_of_versions(file, found, known.get(file, {}), merging=merging)
+            for file, found in files.items()
+        )
+
+    def content(self, file: Path, digest: bytes) -> tuple[bytes, int] | None:
+        """Return content and mode of a file that one of them has, by its SHA-256. Blocking."""
+        known = self._versions(file).get(file, {})
+        contents = self._contents(name for _, name in known)
+        for mode, name in known:
+            if sha256(contents.get(name, b"")).digest() == digest:
+                return contents[name], 0o755 if mode == _PROGRAM else 0o644
+        return None
+
+    def _is_of_versions(
+        self,
+        file: Path,
+        found: tuple[str, bytes],
+        known: Mapping[Version, bool],
+        *,
+        merging: bool,
+    ) -> bool:
+        mode, data = found
+        if any(_is_version(found, each) for each, made in known.items() if not made):
+            return True
+        if mode == _LINK or not merging:
+            return False
+        contents = self._contents(name for each, name in known if each == mode)
+        lines: set[bytes] = set()
+        for (_, name), made in known.items():
+            content = contents.get(name)
+            if content is not None and (not made or (file, sha256(content).digest()) in self._seen):
+                lines.update(content.split(b"\n"))
+        return bool(lines) and all(
+            line in lines or _CONFLICT.fullmatch(line) for line in data.split(b"\n")
+        )
+
+    def _versions(self, place: Path) -> dict[Path, dict[Version, bool]]:
+        """Return what commits have of the files of a place, and whether only `made` have it."""
+        asked = ("log", "--stdin", "--format=%H", "--raw", "--no-abbrev", "--no-renames")
+        listed = _asked(
+            self._checkout,
+            (*self._tips, "--", f":(top,literal){place.relative_to(self._checkout)}"),
+            *asked,
+            *("-m", "--full-history"),
+        )
+        found: dict[Path, dict[Version, bool]] = {}
+        made = True
+        for row in (listed or b"").split(b"\n"):
+            facts, _, name = row.partition(b"\t")
+            if not row.startswith(b":"):
+                made = facts.decode("ascii", "replace") in self._made if facts else made
+            elif name:
+                _, mode, _, blob, _ = facts.decode("ascii").split(" ")
+                versions = found.setdefault(self._checkout / os.fsdecode(name), {})
+                versions[mode, blob] = made and versions.get((mode, blob), True)
+        return found
+
+    def _contents(self, names: Iterable[str]) -> dict[str, bytes]:
+        return git_blobs_now(self._checkout, set(names), most_bytes=_MOST_HISTORY)
+
+
+def _wait_for_git(checkout: Path) -> None:
+    end = time.monotonic() + _PATIENCE
+    while os.path.lexists(checkout / ".git/index.lock") and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def _asked(checkout: Path, given: Iterable[str], *arguments: str) -> bytes | None:
+    """Return what git prints that reads lines."""
+    with TemporaryFile() as lines:
+        lines.writelines(os.fsencode(each) + b"\n" for each in given)
+        lines.seek(0)
+        return git_bytes_now(checkout, *arguments, most_bytes=_MOST_HISTORY, given=lines.fileno())
+
+
+def _files(place: Path) -> dict[Path, tuple[str, bytes] | None]:
+    """Return mode and content of a file, or of those in a folder; nothing where there are many."""
+    files = [place] if place.is_symlink() or not place.is_dir() else list(files_below(place))
+    return {file: _read(file) for file in files} if len(files) <= _MOST_FILES else {}
 
 
 def _rows(listed: bytes, checkout: Path) -> Iterator[tuple[Path, tuple[str, str]]]:
@@ -97,17 +205,21 @@ def _rows(listed: bytes, checkout: Path) -> Iterator[tuple[Path, tuple[str, str]
         yield checkout / os.fsdecode(name), (mode, blob)
 
 
-def _is_blob(file: Path, mode: str, blob: str) -> bool:
+def _read(file: Path) -> tuple[str, bytes] | None:
+    """Return the mode by which git knows a file, and what is in it; None where it can't be read."""
     try:
         found = file.lstat().st_mode
         if stat.S_ISLNK(found):
-            kind, data = "120000", os.fsencode(os.readlink(file))
-        else:
-            kind = "100755" if found & stat.S_IXUSR else "100644"
-            data = read_regular(file, _MOST_BYTES)
+            return _LINK, os.fsencode(os.readlink(file))
+        return _PROGRAM if found & stat.S_IXUSR else _FILE, read_regular(file, _MOST_BYTES)
     except OSError:
-        return False
+        return None
+
+
+def _is_version(found: tuple[str, bytes], version: Version) -> bool:
+    """Whether mode and content of a file are those of a blob."""
+    (mode, data), (known, blob) = found, version
     # The names of git's objects.
     digest = sha1(usedforsecurity=False) if len(blob) == sha1().digest_size * 2 else sha256()
     digest.update(b"blob %d\0" % len(data) + data)
-    return kind == mode and digest.hexdigest() == blob
+    return mode == known and digest.hexdigest() == blob

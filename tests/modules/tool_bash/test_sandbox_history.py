@@ -1,0 +1,139 @@
+"""What git makes of commits that no command in the sandbox made: it stays, also where it is new."""
+
+import subprocess
+
+import pytest
+
+from tests.modules.tool_bash.confined import run, shell
+from tests.modules.tool_bash.support import Shell
+from tests.sandbox import needs_sandbox
+
+__all__ = ["shell"]
+
+pytestmark = needs_sandbox
+
+LINES = "printf 'one\\ntwo\\nthree\\nfour\\nfive\\nsix\\n'"
+SETUP = f"""
+git init -q -b main . && git config user.email a@b && git config user.name a
+echo old > AGENTS.md && git add . && git commit -qm first
+{LINES} > AGENTS.md && git commit -qam second && git branch side
+sed -i s/one/ONE/ AGENTS.md && git commit -qam third && git branch same
+git checkout -q side && sed -i s/six/SIX/ AGENTS.md && git commit -qam fourth
+git checkout -q -b clashing main && sed -i s/ONE/uno/ AGENTS.md && git commit -qam fifth
+git checkout -q main && sed -i s/ONE/eins/ AGENTS.md && git commit -qam sixth
+"""
+"""Six commits, of which `side` goes with the others, and `clashing` with none of them."""
+EVIL = "--- a/AGENTS.md\n+++ b/AGENTS.md\n@@ -1,2 +1,3 @@\n eins\n+evil\n two\n"
+
+
+@pytest.fixture
+async def repository(shell: Shell) -> Shell:
+    assert "exit code 0" in await run(shell, SETUP, None)
+    return shell
+
+
+def git(shell: Shell, *arguments: str) -> str:
+    command = ["git", *arguments]
+    return subprocess.run(
+        command, cwd=shell.root, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout -q main~3",
+        "git merge -q side -m merged",
+        "git rebase -q side",
+        "git cherry-pick side",
+        "git checkout -q side && git rebase -q main && git checkout -q main && git merge -q side",
+        "git revert --no-edit HEAD",
+        "git bisect start -q; git bisect bad; git bisect good main~3",
+        "git reset -q --hard main~2",
+        "git checkout -q main~2 -- AGENTS.md",
+    ],
+)
+async def test_what_git_makes_of_earlier_commits_stays(repository: Shell, command: str) -> None:
+    output = await run(repository, command)
+    assert "exit code 0" in output and "would take effect" not in output
+    assert " D" not in git(repository, "status", "--short")
+    assert "evil" not in (repository.root / "AGENTS.md").read_text()
+
+
+async def test_a_conflict_is_left_to_be_solved(repository: Shell) -> None:
+    output = await run(repository, "git merge -q clashing")
+    assert "CONFLICT" in output and "would take effect" not in output
+    assert "<<<<<<< HEAD\neins\n" in (repository.root / "AGENTS.md").read_text()
+
+
+async def test_what_the_user_stashed_comes_back(repository: Shell) -> None:
+    await run(repository, "echo mine >> AGENTS.md; git stash -q; git reset -q --hard main~1", None)
+    output = await run(repository, "git stash pop")
+    assert "would take effect" not in output
+    assert (repository.root / "AGENTS.md").read_text().endswith("six\nmine\n")
+
+
+async def test_what_the_user_commits_between_two_commands_counts_too(repository: Shell) -> None:
+    assert "exit code 0" in await run(repository, "git commit -q --allow-empty -m mine")
+    theirs = "git checkout -q -b news; echo news > AGENTS.md; git commit -qam news; "
+    await run(repository, f"{theirs} git checkout -q main", None)
+    output = await run(repository, "git switch -q news")
+    assert "would take effect" not in output
+    assert (repository.root / "AGENTS.md").read_text() == "news\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git apply --index x.patch && git commit -qm evil",
+        "git apply --cached x.patch && git commit -qm evil && git reset -q --hard",
+        "git checkout -q side && git apply --index y.patch && git commit -qm evil && "
+        "git checkout -q main && git merge -q side -m merged",
+    ],
+)
+async def test_what_a_command_has_git_make_is_moved_and_what_was_there_is_back(
+    repository: Shell, command: str
+) -> None:
+    before = (repository.root / "AGENTS.md").read_text()
+    (repository.root / "x.patch").write_text(EVIL)
+    (repository.root / "y.patch").write_text(EVIL.replace(" eins", " one"))
+    output = await run(repository, command)
+    assert "AGENTS.md would take effect" in output and "what it held before is back" in output
+    assert (repository.root / "AGENTS.md").read_text() == before
+
+
+async def test_a_commit_of_a_command_does_not_count_later(repository: Shell) -> None:
+    (repository.root / "x.patch").write_text(EVIL)
+    made = "git apply --cached x.patch && git commit -qm evil && git tag evil"
+    assert "exit code 0" in await run(repository, f"{made} && git reset -q --soft HEAD~1")
+    output = await run(repository, "git reset -q --hard evil")
+    assert "AGENTS.md would take effect" in output
+    output = await run(repository, "git checkout -q HEAD -- AGENTS.md; git show HEAD:AGENTS.md")
+    assert "evil" in output and "AGENTS.md would take effect" in output
+    assert "evil" not in (repository.root / "AGENTS.md").read_text()
+
+
+async def test_the_first_commit_of_a_command_does_not_count_either(shell: Shell) -> None:
+    named = "git config user.email a@b && git config user.name a"
+    await run(shell, f"git init -q -b main . && {named}", None)
+    new = "--- /dev/null\n+++ b/AGENTS.md\n@@ -0,0 +1 @@\n+evil\n"
+    (shell.root / "x.patch").write_text(new)
+    made = "git apply --cached x.patch && git commit -qm evil"
+    assert "exit code 0" in await run(shell, made)
+    output = await run(shell, "git reset -q --hard HEAD")
+    assert "AGENTS.md would take effect" in output
+    assert not (shell.root / "AGENTS.md").exists()
+
+
+@pytest.mark.parametrize("take_up", ["git am -q x.mbox", "git apply --index x.patch"])
+async def test_what_a_command_had_git_take_up_is_not_made_again_by_another(
+    repository: Shell, take_up: str
+) -> None:
+    new = "--- /dev/null\n+++ b/.envrc\n@@ -0,0 +1 @@\n+evil\n"
+    head = "From 0 Mon Sep 17 00:00:00 2001\nFrom: a <a@b>\nSubject: x\n\n---\n .envrc | 1 +\n\n"
+    (repository.root / "x.patch").write_text(new)
+    (repository.root / "x.mbox").write_text(head + new)
+    assert ".envrc would take effect" in await run(repository, take_up)
+    output = await run(repository, "echo evil > .envrc")
+    assert ".envrc would take effect" in output
+    assert not (repository.root / ".envrc").exists()
