@@ -241,6 +241,7 @@ def test_values_of_secret_variables_are_known_the_longest_first() -> None:
     assert is_secret_variable("DB_PASSWD") and not is_secret_variable("KEYBOARD")
     for name in ("PGPASSWORD", "MYSQL_PWD", "SSHPASS", "SMTP_PASS", "GH_PAT", "SECRET_KEY_BASE"):
         assert is_secret_variable(name), name
+    assert is_secret_variable("MY_KEY_0") and not is_secret_variable("GIT_CONFIG_KEY_0")
     for name in ("PWD", "OLDPWD", "SSH_ASKPASS", "PGPASSFILE", "PATH", "PATTERN", "INIT_CWD"):
         assert not is_secret_variable(name), name
     assert by_length(["UNUSED", "12345678"]) == ("12345678",)

@@ -19,6 +19,8 @@ _VARIABLE: Final = re.compile(
     r"|PASSWORD|SSHPASS|_PWD|_PAT|SECRET_KEY_BASE|CONNECTION_STRING|WEBHOOK_URL)"
     r"(?:_?[0-9]+)?$|API_?KEY"
 )
+_SETTING: Final = re.compile(r"GIT_CONFIG_KEY_\d+")
+"""Holds the name of a setting of git: without it no git runs."""
 _HARMLESS: Final = frozenset({"none", "null", "true", "false", "unused", "not-needed"})
 
 
@@ -37,7 +39,7 @@ def may_name_secret(text: str) -> bool:
 
 def is_secret_variable(name: str) -> bool:
     """Whether an environment variable of this name holds a secret, such as `GITHUB_TOKEN`."""
-    return _VARIABLE.search(name) is not None
+    return _VARIABLE.search(name) is not None and not _SETTING.fullmatch(name)
 
 
 def secret_values(variables: Mapping[str, str]) -> tuple[str, ...]:

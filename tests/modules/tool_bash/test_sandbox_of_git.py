@@ -9,7 +9,7 @@ import pytest
 from amplifier_tui.base.commands.git_alone import is_of_git_alone
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms
 from amplifier_tui.modules.tool_bash import confining
-from tests.modules.tool_bash.confined import READING, named_git, run, shell
+from tests.modules.tool_bash.confined import BY_RULE, READING, named_git, run, shell
 from tests.modules.tool_bash.support import Shell
 from tests.sandbox import needs_sandbox
 from tests.waiting import within
@@ -307,3 +307,13 @@ async def test_what_git_could_not_set_in_the_background_is_said(shell: Shell) ->
             await asyncio.sleep(0.01)
     job, _ = taken
     assert any("could not write its configuration" in note for note in job.notes)
+
+
+@pytest.mark.parametrize("grant", [BY_RULE, None])
+async def test_what_the_user_sets_by_environment_counts_for_git(
+    shell: Shell, grant: Grant | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "user.name")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "Mine")
+    assert "Mine\n" in await run(shell, "git --version; git config user.name", grant)
