@@ -41,7 +41,6 @@ def decide(command: str, mode: Mode = "auto", *rules: str, why: str = "") -> Gat
         ("git init $TMPDIR/../x", "a repository"),
         ("bash -c 'git init y'", "a repository"),
         ("git submodule add https://a.b/c", "a submodule"),
-        ("git submodule --quiet update --recursive --init", "a submodule"),
     ],
 )
 def test_what_makes_a_repository_in_the_workspace_is_asked_about(command: str, what: str) -> None:
@@ -60,6 +59,7 @@ def test_what_makes_a_repository_in_the_workspace_is_asked_about(command: str, w
         *("git remote add o https://a.b/c", "git remote set-url o x", "git config user.name x"),
         *("git config --global user.name x", "git config --unset a.b", "git config set a.b c"),
         *("git submodule init", "git submodule sync", "git sparse-checkout set src"),
+        *("git submodule update", "git submodule --quiet update --recursive --init"),
         *("npm test && git config core.x 1", "cd sub && git remote remove o"),
     ],
 )
@@ -81,12 +81,7 @@ def test_git_that_writes_its_configuration_is_asked_about(command: str) -> None:
         *("T=`mktemp -d` && git -C $T init && git -C $T remote add a b", "git init $(mktemp -d)/x"),
         *("(cd /tmp && git init q)", "set -e\nd=$(mktemp -d)\ncd $d\ngit init\ngit config a.b c"),
         *("cd $(mktemp -d) && mkdir a && cd a && git init b && git -C b config c.d e",),
-        *(
-            "git worktree list",
-            "git worktree prune",
-            "git submodule update",
-            "git submodule status",
-        ),
+        *("git worktree list", "git worktree prune", "git submodule status"),
         *("git push origin HEAD", "git push -n -u o x", "git branch -d x", "git branch x"),
         *("git switch x", "git checkout -bfix-t", "git checkout -b x --no-track origin/x"),
         *("git checkout -- -t", "git config --get a.b", "git config --file x a b", "git config -l"),

@@ -35,7 +35,6 @@ _MAKES: Final = {
     "init-db": "a repository",
     "worktree add": "a worktree",
     "submodule add": "a submodule",
-    "submodule update": "a submodule",
 }
 _TWO_WORDS: Final = frozenset({"worktree", "submodule"})
 _VALUES: Final = {"clone": CLONE_VALUES, "init": INIT_VALUES, "init-db": INIT_VALUES}
@@ -106,8 +105,7 @@ def _fails(arguments: tuple[str, ...]) -> str:
         return ""
     first = next((word for word in rest if not word.startswith("-")), "")
     called = f"{name} {first}" if name in _TWO_WORDS else name
-    made = _MAKES.get(called, "")
-    if made and (called != "submodule update" or given(option_names(rest), "init")):
+    if made := _MAKES.get(called, ""):
         return (
             f"git makes {made}: in the sandbox what makes one of its folder is moved aside, "
             f"{_WITHOUT}"
@@ -127,7 +125,8 @@ def _sets(arguments: tuple[str, ...], name: str, first: str, rest: tuple[str, ..
         case "remote":
             return first in ("add", "rename", "remove", "rm", "set-url", "set-branches")
         case "submodule":
-            return first in ("init", "deinit", "sync")
+            # To update one writes `core.worktree`, wherever it is already.
+            return first in ("init", "deinit", "sync", "update")
         case "sparse-checkout":
             return first in ("init", "set", "disable")
         case "push":
