@@ -17,7 +17,7 @@ import re
 import signal
 import subprocess
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
@@ -57,6 +57,8 @@ READING_ENVIRONMENT: Final = {
     "GIT_CONFIG_VALUE_3": "false",
 }
 """Variables under which a git of someone else's command keeps to looking, as far as they can."""
+_WITHOUT_INFO: Final = ("repack.updateServerInfo", "false")
+"""For what serves a repository by plain files; elsewhere nobody reads it."""
 _KEPT: Final = (
     *("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM"),
     *("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"),
@@ -72,6 +74,16 @@ _MOST_INDEX: Final = 64 * 1024 * 1024
 _BRANCHES: Final = "refs/heads/"
 _NONE_SET: Final = 1
 """The exit code of ``git config`` where no setting fits."""
+
+
+def without_info(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return variables under which git does not try to write in the folder `info` of its own."""
+    count = environment.get("GIT_CONFIG_COUNT", "") or "0"
+    if not count.isdecimal():
+        return dict(environment)  # Git says so.
+    name, value = _WITHOUT_INFO
+    more = {f"GIT_CONFIG_KEY_{count}": name, f"GIT_CONFIG_VALUE_{count}": value}
+    return {**environment, "GIT_CONFIG_COUNT": str(int(count) + 1), **more}
 
 
 def git_output_now(

@@ -22,7 +22,7 @@ from amplifier_tui.base.commands.process import CommandProcess
 from amplifier_tui.base.commands.sandbox import Sandbox, named_sockets, sandbox_problem
 from amplifier_tui.base.files.nearby import FolderListing, secrets_nearby
 from amplifier_tui.base.files.scratch import ScratchFolder
-from amplifier_tui.base.git import READING_ENVIRONMENT
+from amplifier_tui.base.git import READING_ENVIRONMENT, without_info
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.sub_sessions import CONFINED, NO_NETWORK
 from amplifier_tui.base.protected import secret_homes
@@ -264,6 +264,8 @@ class Confining:
         scratch = self._scratch_path()
         workspace = workspace.resolve()
         writing = not grant.reading
+        if writing:
+            environment = without_info(environment)
         aside = self._aside_of(terms)
         made = Made(workspace, aside) if writing else None
         before = Look(workspace, aside.known) if writing else None

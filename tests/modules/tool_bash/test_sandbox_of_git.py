@@ -309,6 +309,16 @@ async def test_what_git_could_not_set_in_the_background_is_said(shell: Shell) ->
     assert any("could not write its configuration" in note for note in job.notes)
 
 
+async def test_git_tidies_up_without_an_error_in_the_sandbox(shell: Shell) -> None:
+    assert "exit code 0" in await run(shell, COMMITTED, None)
+    output = await run(shell, "git gc --quiet")
+    assert "exit code 0" in output and "error" not in output and "warning" not in output
+    output = await run(
+        shell, "git -c gc.auto=1 -c gc.autoDetach=false commit -q --allow-empty -m x"
+    )
+    assert "exit code 0" in output and "error" not in output and "warning" not in output
+
+
 @pytest.mark.parametrize("grant", [BY_RULE, None])
 async def test_what_the_user_sets_by_environment_counts_for_git(
     shell: Shell, grant: Grant | None, monkeypatch: pytest.MonkeyPatch
