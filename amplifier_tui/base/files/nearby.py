@@ -16,6 +16,7 @@ _PASSED_OVER: Final = frozenset({"node_modules", ".venv", "site-packages", "__py
 """Folders of installed packages: large, and made anew by commands all the time."""
 _MAY_BE_PASSED_OVER: Final = frozenset({"venv", "env"})
 """The same where they are environments of Python."""
+_ENVIRONMENT: Final = "pyvenv.cfg"
 
 
 _Mark = tuple[int, int, int]
@@ -153,9 +154,22 @@ def leads_past(link: Path) -> bool:
     return any(_is_passed_over(each) for each in (target, *target.parents))
 
 
+def marks_environment(name: str, folder: Path) -> bool:
+    """Whether a file only says where an environment of Python comes from. Blocking.
+
+    Only programs of that environment obey it. In a folder that a look passes over because of it,
+    it does more.
+    """
+    return (
+        name == _ENVIRONMENT
+        and folder.name not in _MAY_BE_PASSED_OVER
+        and any(os.path.isdir(folder / each) for each in ("bin", "Scripts"))
+    )
+
+
 def _is_passed_over(folder: Path) -> bool:
     return folder.name in _PASSED_OVER or (
-        folder.name in _MAY_BE_PASSED_OVER and os.path.lexists(folder / "pyvenv.cfg")
+        folder.name in _MAY_BE_PASSED_OVER and os.path.lexists(folder / _ENVIRONMENT)
     )
 
 

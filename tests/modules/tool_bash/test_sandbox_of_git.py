@@ -176,6 +176,26 @@ async def test_only_environments_of_python_are_passed_over_under_their_names(she
     assert (shell.root / "venv/.envrc").exists()
 
 
+@pytest.mark.parametrize("folder", ["env311", ".tox/py311", "."])
+async def test_an_environment_of_python_stays_one_whatever_its_name(
+    shell: Shell, folder: str
+) -> None:
+    prefix = f"{folder}/bin/python -c 'import sys; print(sys.prefix)'"
+    output = await run(shell, f"python3 -m venv --without-pip {folder} && {prefix}")
+    assert "would take effect" not in output
+    place = (shell.root / folder).resolve()
+    assert f"{place}\n" in await run(shell, f"{prefix}; python3 -m venv --upgrade {folder}")
+    assert "exit code 0" in await run(shell, f"rm {place}/pyvenv.cfg; touch {place}/.envrc")
+    assert not (place / ".envrc").exists(), "what others obey is looked for in it"
+
+
+async def test_no_folder_is_passed_over_for_what_a_command_made_in_it(shell: Shell) -> None:
+    await run(shell, "mkdir -p env/bin src", None)
+    await run(shell, "touch env/pyvenv.cfg src/pyvenv.cfg")
+    await run(shell, "touch env/.envrc src/.envrc")
+    assert list(shell.root.glob("*/*")) == [shell.root / "env/bin"]
+
+
 async def test_git_keeps_to_looking_under_a_grant_to_read(shell: Shell) -> None:
     assert "0\n" in await run(shell, "printenv GIT_OPTIONAL_LOCKS", READING)
     assert "0\n" not in await run(shell, "printenv GIT_OPTIONAL_LOCKS", Grant("person"))

@@ -15,6 +15,7 @@ from amplifier_tui.base.files.nearby import (
     files_below,
     goes_on,
     leads_past,
+    marks_environment,
     nearby,
 )
 from amplifier_tui.base.protected import configuring, starts_from_home
@@ -236,7 +237,8 @@ class Look:
 
     def _counts(self, name: str, folder: Path) -> bool:
         """Whether a file is one to look at."""
-        return configuring(name) or is_head(name) or folder == self._home
+        counts = configuring(name) and not marks_environment(name, folder)
+        return counts or is_head(name) or folder == self._home
 
     def _led_by(self, place: Path) -> Path | None:
         """Return the link that was put in the way to a place: no look follows one."""
