@@ -41,7 +41,9 @@ from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     is_repository,
     places_of_git,
 )
-from amplifier_tui.modules.tool_bash.sandbox.made import Aside, Made
+from amplifier_tui.modules.tool_bash.sandbox.git_writing import GitWriting
+from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
+from amplifier_tui.modules.tool_bash.sandbox.made import Made
 from amplifier_tui.modules.tool_bash.sandbox.tracked import repository_around, tracked
 
 logger = logging.getLogger(__name__)
@@ -308,7 +310,7 @@ class Confining:
                 place for place, over in read_only.items() if mounted.issuperset(map(str, over))
             )
         if made is not None and before is not None:
-            made.begin(before, repositories, of_git=of_git)
+            made.begin(before, GitWriting(repositories, shared), of_git=of_git)
         # What leads to these is made for them.
         leading = {
             name

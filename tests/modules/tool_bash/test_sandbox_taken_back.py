@@ -14,7 +14,7 @@ from amplifier_tui.base.commands.beside import beside_confined
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, SandboxTerms
 from amplifier_tui.modules.tool_bash import confining
-from amplifier_tui.modules.tool_bash.sandbox.made import Aside
+from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
 from tests.modules.tool_bash.confined import named_git, run, shell, told
 from tests.modules.tool_bash.support import Shell
 from tests.sandbox import needs_sandbox

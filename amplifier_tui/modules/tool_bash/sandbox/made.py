@@ -3,36 +3,32 @@
 import os
 import shutil
 import threading
-import time
 from collections.abc import Callable, Set
-from dataclasses import field
 from pathlib import Path
 from typing import Final
-from weakref import WeakSet
 
 from amplifier_tui.base.commands.beside import is_others, unwatch, watch
 from amplifier_tui.base.files import read_regular
-from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, printable
 from amplifier_tui.modules.tool_bash.sandbox.aside import (
     move_aside,
     rename_here,
     write_into,
 )
-from amplifier_tui.modules.tool_bash.sandbox.configuring import Known, Look
+from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     Runs,
     is_of_git,
     leads_back,
     rest_of_list,
-    run_by_continuing,
 )
 from amplifier_tui.modules.tool_bash.sandbox.git_outside import (
     given_outside,
     makes_repository_outside,
 )
+from amplifier_tui.modules.tool_bash.sandbox.git_writing import TAKES_EFFECT, GitWriting
+from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
-from amplifier_tui.modules.tool_bash.sandbox.taken_back import Mark, mark_of, renew
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     Commits,
     commits_since,
@@ -44,99 +40,8 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
 _MOST_NOTES: Final = 20
 _MOST_LOOKS: Final = 5
 _LONGEST_NAME: Final = 200
-_WAITING: Final = 0.1
-_MOST_WAITING: Final = 2.0
-"""Seconds in which something may become what the user moves back."""
 _LONGEST_LINE: Final = 10_000
-_TAKES_EFFECT: Final = "would take effect on other programs"
 _RUNS_LATER: Final = "would run commands when a rebase or a cherry-pick is continued"
-
-
-@dataclass(slots=True)
-class Aside:
-    """Where a session keeps what may not take effect.
-
-    Attributes:
-        folder: The folder; it stays when the session ends.
-        tell: Tells the user.
-        moved: What tells that which was moved there from others, by where it was.
-        left: What could not be moved, and what it was then: it was not there before the next.
-        known: What the looks have found so far.
-        running: What the commands make that run.
-        told: Changes by others that the user was told of.
-        taking: Held by whoever asks what the user has moved back, and says it to the others.
-    """
-
-    folder: Path
-    tell: Callable[[str], object]
-    moved: dict[Path, set[Mark]] = field(default_factory=dict)
-    left: dict[Path, Identity | None] = field(default_factory=dict)
-    known: Known = field(default_factory=Known)
-    running: "WeakSet[Made]" = field(default_factory=WeakSet)
-
-    told: set[tuple[Path, Identity]] = field(default_factory=set)
-    taking: threading.Lock = field(default_factory=threading.Lock)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def forget_made(self, look: Look) -> None:
-        """Take out of a look what was not there before: others that run made it, or it was left."""
-        with self._lock:
-            running = tuple(self.running)
-        made = [place for each in running for place in each.made_in(look)]
-        left = [place for place, was in self.left.items() if look.places.get(place, ()) == was]
-        for place in (*made, *left):
-            look.forget(place)
-
-    def moved_to(self, kept: Path, place: Path) -> None:
-        """Something was moved there. Blocking."""
-        mark = renew(kept)
-        if mark is not None:
-            self.moved.setdefault(place, set()).add(mark)
-
-    def is_taken_back(self, place: Path) -> bool:
-        """Whether the user has moved something back, where it is now; asked once. Blocking."""
-        marks = self.moved.get(place)
-        if not marks:
-            return False
-        mark, was = mark_of(place), None
-        until = time.monotonic() + _MOST_WAITING
-        while mark not in marks and mark != was and time.monotonic() < until:
-            # On the way from another file system it gets its time last.
-            time.sleep(_WAITING)
-            mark, was = mark_of(place), mark
-        if mark is None or mark not in marks:
-            return False
-        # From now on commands may know it.
-        marks.discard(mark)
-        return True
-
-    def leave(self, places: Set[Path], runs: Runs | None = None) -> None:
-        """Leave to the user what was made while commands run, as long as these do.
-
-        Args:
-            runs: What git may run for others.
-        """
-        with self._lock:
-            running = tuple(self.running)
-        for each in running:
-            each.leave(places, runs or {})
-
-    def take_commits(self) -> None:
-        """Know which commits the commands that run have made so far. Blocking."""
-        with self._lock:
-            running = tuple(self.running)
-        for each in running:
-            self.known.commits |= each.new_commits()
-
-    def begun(self, made: "Made") -> None:
-        """A command runs."""
-        with self._lock:
-            self.running.add(made)
-
-    def ended(self, made: "Made") -> None:
-        """It has ended, and was looked at."""
-        with self._lock:
-            self.running.discard(made)
 
 
 class Made:
@@ -151,7 +56,7 @@ class Made:
         self._workspace = workspace
         self._aside = aside
         self._before: Look | None = None
-        self._repositories: Set[Path] = frozenset()
+        self._git = GitWriting()
         self._of_git = False
         self._checkout = repository_around(workspace / ".git")
         self._tips: Set[str] = frozenset()
@@ -168,21 +73,21 @@ class Made:
         self._excused: list[Callable[[Path], bool]] = []
         watch(self)
 
-    def begin(self, before: Look, repositories: Set[Path], *, of_git: bool) -> None:
+    def begin(self, before: Look, git: GitWriting, *, of_git: bool) -> None:
         """Take what was there before the command. Blocking.
 
         Args:
             before: The look.
-            repositories: The folders of git in the workspace in which it may write.
+            git: The folders of git in which it may write.
             of_git: Whether it is git, and may change what git knows.
         """
-        self._repositories, self._of_git = repositories, of_git
+        self._git, self._of_git = git, of_git
         if of_git and self._checkout is not None:
             self._tips = tips_of(self._checkout)
             self._aside.take_commits()
         self._runs = {
             place: runs
-            for place, runs in run_by_continuing(repositories).items()
+            for place, runs in git.runs().items()
             if self._aside.left.get(place, ()) != identity_of(place)
         }
         self._before = before
@@ -252,14 +157,20 @@ class Made:
             ):
                 self._tell_changed(before, place, now)
             elif not self._is_left(place):
-                self._move(place, now.places[place], _TAKES_EFFECT)
+                self._move(place, now.places[place], TAKES_EFFECT)
         for place in before.changed_since(now):
             self._tell_changed(before, place, now)
         self._excused.clear()
         if now.missed:
             said = "made more than can be looked at; what of it takes effect is looked for later"
             self._note(f"This command {said}", f"A command in the sandbox {said}")
-        for place, runs in run_by_continuing(self._repositories).items():
+        for place, does in self._git.came():
+            others = does == TAKES_EFFECT and self._is_others(before, place)
+            if others or self._is_left(place):
+                self._git.leave(place)
+            else:
+                self._move(place, identity_of(place), does)
+        for place, runs in self._git.runs().items():
             staying = self._runs.get(place, frozenset())
             if runs <= staying or self._is_others(before, place):
                 continue
@@ -362,12 +273,13 @@ class Made:
         if identity is None:
             return
         effect = f"{self._name(place)} {does}"
+        root = self._git.root(place, self._workspace)
         try:
-            kept = move_aside(self._workspace, place, identity, self._aside.folder)
+            kept = move_aside(root, place, identity, self._aside.folder)
             self._aside.moved_to(kept, place)
             back = self._before is not None and self._put_back(self._before, place)
             if staying is not None and (rest := rest_of_list(kept, place, staying)) is not None:
-                write_into(self._workspace, place, rest)
+                write_into(root, place, rest)
         except FileNotFoundError:
             return  # The command, which may still run, has removed it.
         except (OSError, shutil.Error, RecursionError) as error:
@@ -399,7 +311,7 @@ class Made:
 
     def _keep_here(self, place: Path, identity: Identity, effect: str, reason: str) -> None:
         try:
-            here = rename_here(self._workspace, place, identity)
+            here = rename_here(self._git.root(place, self._workspace), place, identity)
         except FileNotFoundError:
             return
         except OSError:
@@ -422,7 +334,8 @@ class Made:
             self._aside.tell(to_user or text)
 
     def _name(self, place: Path) -> str:
-        return _cut(printable(str(place.relative_to(self._workspace))))
+        inside = place.is_relative_to(self._workspace)
+        return _cut(printable(str(place.relative_to(self._workspace) if inside else place)))
 
 
 def _is_one_line(place: Path) -> bool:

@@ -1,0 +1,104 @@
+"""What code that git runs leaves in repositories' folders: it does not take effect on git later."""
+
+import shlex
+import struct
+import subprocess
+from hashlib import sha1
+from pathlib import Path
+
+import pytest
+
+from tests.modules.tool_bash.confined import run, shell
+from tests.modules.tool_bash.support import Shell
+from tests.sandbox import needs_sandbox
+
+__all__ = ["shell"]
+
+pytestmark = needs_sandbox
+
+
+def index_of(name: str) -> bytes:
+    """Return an index of git that holds an empty file by some name."""
+    blob = bytes.fromhex("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+    entry = struct.pack(">10I", *(0, 0, 0, 0, 0, 0, 0o100644, 0, 0, 0)) + blob
+    entry += struct.pack(">H", len(name)) + name.encode()
+    data = b"DIRC" + struct.pack(">2I", 2, 1) + entry + bytes(8 - len(entry) % 8)
+    return data + sha1(data).digest()
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+async def repository(shell: Shell, folder: Path, *, hook: str) -> None:
+    """Make a repository in which each commit runs a script of the checkout."""
+    setup = (
+        f"git init -q -b main {folder} && cd {folder} && git config user.email a@b && "
+        "git config user.name a && touch empty && git add . && git commit -qm first && "
+        f"printf '#!/bin/sh\\n%s\\n' {shlex.quote(hook)} > .git/hooks/post-commit && "
+        "chmod +x .git/hooks/post-commit"
+    )
+    assert "exit code 0" in await run(shell, setup, None)
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside", ".git/config", "x/../../outside", "sub/.GIT/config"]
+)
+async def test_an_index_that_leads_out_of_the_checkout_is_moved_aside(
+    shell: Shell, name: str
+) -> None:
+    await repository(shell, shell.root, hook="sh ./script")
+    (shell.root / "poison").write_bytes(index_of(name))
+    (shell.root / "script").write_text("cp poison .git/index\n")
+    output = await run(shell, "git commit -q --allow-empty -m second")
+    assert ".git/index names files outside of its checkout" in output
+    git(shell.root, "reset", "-q")
+    git(shell.root, "checkout", "--", ".")
+    assert git(shell.root, "ls-files").split() == ["empty"]
+    assert not (shell.root.parent / "outside").exists()
+    (shell.root / "script").write_text("")
+    assert "names files" not in await run(shell, "git commit -q --allow-empty -m third; git status")
+
+
+@pytest.mark.parametrize("name", ["commondir", "config.worktree", "branches", "worktrees/x/config"])
+async def test_what_git_would_obey_in_the_repository_of_a_worktree_is_moved_aside(
+    shell: Shell, name: str
+) -> None:
+    main = shell.root.parent / "main"
+    await repository(shell, main, hook=f"sh {shell.root}/script")
+    git(main, "worktree", "add", "-q", "-b", "side", str(shell.root))
+    subprocess.run(["rm", "-rf", main / ".git/branches"], check=True)
+    place = main / ".git" / name
+    (shell.root / "script").write_text(f"mkdir -p {place.parent}; echo evil > {place}\n")
+    output = await run(shell, "git commit -q --allow-empty -m second")
+    assert f"{place} would take effect" in output
+    assert not place.exists()
+    assert git(main, "log", "--format=%s", "side").split() == ["second", "first"]
+
+
+async def test_what_a_rebase_would_run_in_the_repository_of_a_worktree_is_moved_aside(
+    shell: Shell,
+) -> None:
+    main = shell.root.parent / "main"
+    await repository(shell, main, hook=f"sh {shell.root}/script")
+    git(main, "worktree", "add", "-q", "-b", "side", str(shell.root))
+    todo = main / ".git/worktrees/work/rebase-merge/git-rebase-todo"
+    (shell.root / "script").write_text(f"mkdir {todo.parent}; echo 'exec evil' > {todo}\n")
+    output = await run(shell, "git commit -q --allow-empty -m second")
+    assert f"{todo} would run commands" in output
+    assert "evil" not in todo.read_text()
+
+
+async def test_a_worktree_that_another_makes_meanwhile_stays(shell: Shell) -> None:
+    main = shell.root.parent / "main"
+    await repository(shell, main, hook=f"sh {shell.root}/script")
+    git(main, "worktree", "add", "-q", "-b", "side", str(shell.root))
+    (shell.root / "script").write_text("touch begun; until [ -e go ]; do sleep 0.02; done\n")
+    other = shell.root.parent / "other"
+    made = f"(until [ -e begun ]; do sleep 0.02; done; git worktree add -q {other}; touch go)"
+    making = subprocess.Popen(["sh", "-c", made], cwd=shell.root)
+    output = await run(shell, "git commit -q --allow-empty -m second")
+    assert making.wait() == 0
+    assert "would take effect" not in output
+    assert "On branch other" in git(other, "status")
