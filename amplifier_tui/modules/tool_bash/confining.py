@@ -26,7 +26,7 @@ from amplifier_tui.base.git import READING_ENVIRONMENT, without_info
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.sub_sessions import CONFINED, NO_NETWORK
 from amplifier_tui.base.protected import secret_homes
-from amplifier_tui.base.repositories import kept_outside
+from amplifier_tui.base.repositories import written_outside
 from amplifier_tui.base.text import one_line
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.session.grant import (
@@ -285,9 +285,10 @@ class Confining:
             # What it names of these was asked about; what it comes across was not. To git they
             # would be changed.
             hidden += secrets_nearby(workspace)
-        repository = kept_outside(workspace)
+        repository = written_outside(workspace, workspace)
         read_only = _read_only(guarded, workspace)
-        # Where it is a worktree's or a submodule's, git writes in it, too.
+        # There git writes in it, too: the host lets no line through that would change more of a
+        # checkout than the workspace is.
         shared = repository if of_git and writing else None
         kept = () if shared is None else _obeyed(shared)
         sandbox = Sandbox(

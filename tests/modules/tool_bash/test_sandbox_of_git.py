@@ -104,6 +104,24 @@ async def test_git_in_a_worktree_writes_in_its_repository_in_a_line_of_its_own(
     assert "first" not in await run(shell, f"git log --format=%s; {commit} fifth")
 
 
+async def test_git_in_a_part_of_a_checkout_writes_in_its_repository_and_nothing_else_there(
+    shell: Shell,
+) -> None:
+    top = shell.root.parent
+    setup = (
+        f"touch file; cd {top} && git init -q . && git config user.email a@b && "
+        "git config user.name a && echo mine > other && git add other && git commit -qm first"
+    )
+    assert "exit code 0" in await run(shell, setup, None)
+    before = (top / ".git/config").read_text()
+    evil = "for f in .git/config .git/hooks/pre-commit other; do echo evil >> ../$f; done"
+    output = await run(shell, f"git add . && git commit -qm second; git log --format=%s; {evil}")
+    assert "second\nfirst" in output and output.count("Read-only file system") >= 2
+    assert (top / ".git/config").read_text() == before
+    assert not (top / ".git/hooks/pre-commit").exists()
+    assert (top / "other").read_text() == "mine\n"
+
+
 @pytest.mark.parametrize(
     ("command", "made"),
     [

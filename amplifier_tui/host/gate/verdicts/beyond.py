@@ -14,7 +14,7 @@ from typing import Final
 
 from amplifier_tui.base.commands.git_alone import is_of_git_alone
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.repositories import kept_outside, written_outside
+from amplifier_tui.base.repositories import written_outside
 from amplifier_tui.base.shell import ProgramRun, ShellCommand, ShellLine, only_looks, programs_of
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.host.gate.calls.git_writing import (
@@ -25,8 +25,9 @@ from amplifier_tui.host.gate.calls.git_writing import (
 )
 from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
-from amplifier_tui.host.gate.risk import judge_script
+from amplifier_tui.host.gate.risk import JudgedScript, judge_script
 from amplifier_tui.host.gate.verdicts.git import given
+from amplifier_tui.host.gate.verdicts.git_below import concerns_workspace
 
 _WITHOUT: Final = "so a yes runs the command without the sandbox"
 _MAKES: Final = {
@@ -52,8 +53,7 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
         folder: Where the line runs.
     """
     script = judge_script(text, workspace, folder)
-    # There its own worktree's or submodule's repository may be written to.
-    own = kept_outside(workspace.resolve()) if is_of_git_alone(text) else None
+    own = _own(script, workspace.resolve()) if is_of_git_alone(text) else None
     temporary = _Temporary(script.line, workspace, _named_temporary(text))
     for command, heres in zip(script.line.commands, script.heres, strict=True):
         runs = [run for run in programs_of(command) if run.program == "git"]
@@ -67,6 +67,14 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
                 return does
         temporary.follow(command)
     return ""
+
+
+def _own(script: JudgedScript, workspace: Path) -> Path | None:
+    """Return the repository outside of the workspace that git alone may write to in the sandbox."""
+    kept = written_outside(workspace, workspace)
+    if kept is None or os.path.lexists(workspace / ".git"):
+        return kept
+    return kept if concerns_workspace(script, workspace, kept) else None
 
 
 def _outside(
