@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Set
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 from weakref import WeakSet
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -14,12 +14,22 @@ from amplifier_tui.modules.tool_bash.sandbox.git_folders import Runs
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity
 from amplifier_tui.modules.tool_bash.sandbox.taken_back import Mark, mark_of, renew
 
-if TYPE_CHECKING:
-    from amplifier_tui.modules.tool_bash.sandbox.made import Made
-
 _WAITING: Final = 0.1
 _MOST_WAITING: Final = 2.0
 """Seconds in which something may become what the user moves back."""
+
+
+class Running(Protocol):
+    """What a command makes that runs."""
+
+    def made_in(self, look: Look) -> list[Path]:
+        """Return what of a look the command made."""
+
+    def leave(self, places: Set[Path], runs: Runs) -> None:
+        """Only tell of these when they are changed, and let git run these."""
+
+    def new_commits(self) -> Set[str]:
+        """Return those that came while it runs, where it may make some. Blocking."""
 
 
 @dataclass(slots=True)
@@ -42,7 +52,7 @@ class Aside:
     moved: dict[Path, set[Mark]] = field(default_factory=dict)
     left: dict[Path, Identity | None] = field(default_factory=dict)
     known: Known = field(default_factory=Known)
-    running: "WeakSet[Made]" = field(default_factory=WeakSet)
+    running: WeakSet[Running] = field(default_factory=WeakSet)
 
     told: set[tuple[Path, Identity]] = field(default_factory=set)
     taking: threading.Lock = field(default_factory=threading.Lock)
@@ -98,12 +108,12 @@ class Aside:
         for each in running:
             self.known.commits |= each.new_commits()
 
-    def begun(self, made: "Made") -> None:
+    def begun(self, command: Running) -> None:
         """A command runs."""
         with self._lock:
-            self.running.add(made)
+            self.running.add(command)
 
-    def ended(self, made: "Made") -> None:
+    def ended(self, command: Running) -> None:
         """It has ended, and was looked at."""
         with self._lock:
-            self.running.discard(made)
+            self.running.discard(command)
