@@ -11,12 +11,24 @@ from amplifier_tui.base.shell import Redirection, ShellCommand, ShellLine, read_
 from amplifier_tui.base.shell.looks import looks, writes_nothing
 
 _ANY_WORDS: Final = frozenset(
-    {"add", "am", "bisect", "branch", "checkout", "clean", "commit", "mv", "notes", "reflog"}
+    {"add", "am", "branch", "checkout", "clean", "commit", "mv", "notes", "reflog"}
     | {"reset", "restore", "rm", "stash", "switch", "tag"}
 )
 """Commands of git without an option that runs a program or names a file to be written."""
 _KNOWN_WORDS: Final = frozenset(
-    {"apply", "cherry-pick", "fetch", "gc", "lfs", "merge", "pull", "push", "rebase", "remote"}
+    {
+        "apply",
+        "bisect",
+        "cherry-pick",
+        "fetch",
+        "gc",
+        "lfs",
+        "merge",
+        "pull",
+        "push",
+        "rebase",
+        "remote",
+    }
     | {"revert", "submodule", "update-ref", "worktree"}
 )
 """Commands of git that have such options: their words have to be known before they run."""
@@ -30,7 +42,10 @@ _STRATEGIES: Final = frozenset({"octopus", "ort", "ours", "recursive", "resolve"
 """Git's own; any other names a program."""
 _WITH_STRATEGY: Final = frozenset({"merge", "pull", "rebase"})
 """Commands of git to which `-s` is that."""
-_RUNNING: Final = frozenset({("bisect", "run"), ("bisect", "visualize"), ("submodule", "foreach")})
+_RUNNING: Final = frozenset(
+    {("bisect", "replay"), ("bisect", "run"), ("bisect", "view"), ("bisect", "visualize")}
+    | {("submodule", "foreach")}
+)
 _SETTINGS: Final = re.compile(
     r"(?:user\.(?:name|email)|commit\.gpgsign|tag\.gpgsign|advice\.\w+|color\.\w+|gc\.auto"
     r"|core\.quotepath|init\.defaultbranch|merge\.ff|pull\.(?:ff|rebase)|push\.default"
@@ -52,7 +67,7 @@ _VARIABLES: Final = re.compile(
 """What may be in its environment."""
 _OWN_NAME: Final = re.compile(r"[a-z]\w*\+?=.*|[A-Z]=.*", re.DOTALL)
 """Variables of the line's own, of which git hears nothing."""
-_SAYS: Final = frozenset({"echo", "printf", "true", ":", "false", "exit", "wait"})
+_SAYS: Final = frozenset({"echo", "true", ":", "false", "exit"})
 _OPTIONS_OF_SHELLS: Final = re.compile(r"[-+][eux]+|[-+][eux]*o|pipefail|errexit|nounset")
 _LONE_DASH: Final = re.compile(r"(?<=\s)-(?=\s*<<)")
 """The parser drops it."""
@@ -67,6 +82,7 @@ def is_of_git_alone(text: str) -> bool:
     line = _read(text)
     return (
         line.complete
+        and all(_OWN_NAME.fullmatch(f"{name}=") for name in line.sets)
         and any(map(_is_git, line.commands))
         and all(_is_git(each) or _is_harmless(each) for each in line.commands)
     )
@@ -105,7 +121,10 @@ def _is_harmless(command: ShellCommand) -> bool:
         return all(command.known) and all(map(_VARIABLES.fullmatch, arguments))
     if name == "set":
         return all(command.known) and all(map(_OPTIONS_OF_SHELLS.fullmatch, arguments))
-    return name in _SAYS and (name != "printf" or arguments[:1] != ["-v"])
+    if name == "wait":
+        # Its options set variables.
+        return all(command.known) and not any(word.startswith("-") for word in arguments)
+    return name in _SAYS
 
 
 def _writes_nothing(redirection: Redirection) -> bool:
@@ -123,7 +142,8 @@ def _is_git(command: ShellCommand) -> bool:
     name, arguments = words[0], words[1:]
     if name not in _ANY_WORDS and not (name in _KNOWN_WORDS and all(command.known)):
         return False
-    return words[:2] not in _RUNNING and not any(
+    action = next((word for word in arguments if not word.startswith("-")), "")
+    return (name, action) not in _RUNNING and not any(
         _runs(name, word, after)
         for word, after in zip(arguments, (*arguments[1:], ""), strict=False)
     )

@@ -7,7 +7,7 @@ doubtful counts as not understood.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from amplifier_tui.base.shell.words import WORDS, source
 
@@ -76,10 +76,25 @@ CONSTRUCTS: Final = {
 """Nodes that make a line more than the sum of its commands, in words."""
 
 
-def examined(root: Node, data: bytes) -> tuple[bool, list[tuple[int, str]]]:
-    """Return whether all of a tree is understood, and where which constructs of shells stand."""
+class Examined(NamedTuple):
+    """What a tree is made of.
+
+    Attributes:
+        understood: Whether all of it is.
+        constructs: Where which constructs of shells stand.
+        sets: See `ShellLine`.
+    """
+
+    understood: bool
+    constructs: list[tuple[int, str]]
+    sets: tuple[str, ...]
+
+
+def examined(root: Node, data: bytes) -> Examined:
+    """Look at all of a tree."""
     understood = _is_blank(data[: root.start_byte] + data[root.end_byte :])
     constructs: list[tuple[int, str]] = []
+    sets: list[str] = []
     nodes = [root]
     while nodes:
         node = nodes.pop()
@@ -87,8 +102,40 @@ def examined(root: Node, data: bytes) -> tuple[bool, list[tuple[int, str]]]:
         if node.type in CONSTRUCTS and not any(child.type == "[" for child in node.children):
             constructs.append((node.start_byte, CONSTRUCTS[node.type]))
         understood = understood and not _is_doubtful(node, data)
+        if node.type in _SETTING:
+            sets += _variables_set(node)
         nodes += node.children
-    return understood, constructs
+    return Examined(understood, constructs, tuple(sets))
+
+
+_SETTING: Final = frozenset(
+    {"for_statement", "expansion", "arithmetic_expansion", "subscript", "array"}
+)
+_NUMBERS: Final = re.compile(r"\$?[\[(\d\s+*/%<>&|^~!?:)\]-]*|[@*]")
+"""Arithmetic without variables: in what those hold a shell looks for assignments and commands."""
+_ANY: Final = ("",)
+
+
+def _variables_set(node: Node) -> tuple[str, ...]:
+    """Return the variables that a loop, or an expansion, sets, as `ShellLine.sets` says."""
+    if node.type == "for_statement":
+        name = node.child_by_field_name("variable")
+        return _ANY if name is None else (source(name),)
+    if node.type == "array":
+        return _ANY if "]=" in source(node) or "]+=" in source(node) else ()
+    if node.type != "expansion":
+        numbers = node.child_by_field_name("index") if node.type == "subscript" else node
+        plain = numbers is not None and _NUMBERS.fullmatch(source(numbers))
+        return () if plain else _ANY
+    operators = {child.type for child in node.children if not child.is_named}
+    if not operators.isdisjoint(("!", "@")):
+        return _ANY
+    named = node.named_children
+    if not operators.isdisjoint(("=", ":=")):
+        return (source(named[0]),)
+    if ":" in operators and not all(_NUMBERS.fullmatch(source(each)) for each in named[1:]):
+        return _ANY
+    return ()
 
 
 def _is_doubtful(node: Node, data: bytes) -> bool:

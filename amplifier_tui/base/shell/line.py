@@ -90,9 +90,12 @@ class ShellLine:
         hidden: What makes it more than the sum of its commands, such as `a command substitution`;
             empty if nothing does.
         scopes: What the commands stand in, the whole line first.
+        sets: Names of the variables that loops, and words while they are expanded (`${x:=…}`), set.
+            One is empty where that may be any, or what some variable holds may run (`$((x))`).
     """
 
     commands: tuple[ShellCommand, ...]
     complete: bool = True
     hidden: str = ""
     scopes: tuple[LineScope, ...] = field(default=(LineScope(),), compare=False)
+    sets: tuple[str, ...] = field(default=(), compare=False)

@@ -131,7 +131,7 @@ class _Walk:
 
     def read(self) -> ShellLine:
         root = _parser().parse(self._data).root_node
-        understood, self._hidden = examined(root, self._data)
+        understood, self._hidden, sets = examined(root, self._data)
         self._complete = understood and b"\0" not in self._data
         self._stack.append((root, _Context()))
         while self._stack:
@@ -146,7 +146,7 @@ class _Walk:
             scopes = [
                 each._replace(kind="part") if each.kind == "chain" else each for each in scopes
             ]
-        return ShellLine(commands, self._complete, hidden, tuple(scopes))
+        return ShellLine(commands, self._complete, hidden, tuple(scopes), sets)
 
     # --- statements ------------------------------------------------------------------------
 
