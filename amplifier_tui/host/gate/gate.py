@@ -199,8 +199,8 @@ class Gate:
                 return decision("ask", lent)
             return by_rule(match, f"by the rule {match.rule}")
         unread = _unread(description, book.restricting(tool)) if by_mode == "allow" else ""
-        if unread:
-            return decision("ask", unread)
+        if why := unread or self._unsigned(description):
+            return decision("ask", why)
         match = None if strict else book.match(description.parts, planned=True)
         goes = match is not None or by_mode == "allow"
         if hooked and (goes or by_mode == "ask"):
@@ -261,9 +261,18 @@ class Gate:
         """Why a command would fail in the sandbox, or work by half, for what git does in it."""
         from amplifier_tui.host.gate.verdicts.beyond import beyond_sandbox
 
+        return self._of_git(beyond_sandbox, description)
+
+    def _unsigned(self, description: Description) -> str:
+        """Why what a command has git make would lack a signature."""
+        from amplifier_tui.host.gate.verdicts.signing import leaves_unsigned
+
+        return self._of_git(leaves_unsigned, description)
+
+    def _of_git(self, why: Callable[[str, Path, Path], str], description: Description) -> str:
         if description.payload_kind != "command" or "git" not in description.payload:
             return ""
-        return beyond_sandbox(description.payload, self.workspace, Path(description.cwd))
+        return why(description.payload, self.workspace, Path(description.cwd))
 
     def _by_mode(self, mode: Mode, description: Description, act: Act, confines: bool) -> Verdict:
         sandboxed = (

@@ -28,6 +28,7 @@ from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.risk import JudgedScript, judge_script
 from amplifier_tui.host.gate.verdicts.git import given
 from amplifier_tui.host.gate.verdicts.git_below import concerns_workspace
+from amplifier_tui.host.gate.verdicts.signing import signature
 
 _WITHOUT: Final = "so a yes runs the command without the sandbox"
 _MAKES: Final = {
@@ -65,6 +66,8 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
                 map(temporary.holds, _places(run, temporary.starts(heres, command)))
             ):
                 return does
+            if signature(run.arguments, {here.folder for here in heres}) == "made":
+                return f"git signs what it makes: that fails in the sandbox, {_WITHOUT}"
         temporary.follow(command)
     return ""
 
