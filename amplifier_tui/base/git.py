@@ -41,6 +41,8 @@ _ENVIRONMENT: Final = {
     # A partial clone fetches missing objects with whatever program its remote names.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
+    # What is there is looked at, and not what is shown in its place.
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "LC_ALL": "C",
 }
 READING_ENVIRONMENT: Final = {

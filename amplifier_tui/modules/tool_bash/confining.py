@@ -44,7 +44,7 @@ from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
 from amplifier_tui.modules.tool_bash.sandbox.git_writing import GitWriting
 from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
 from amplifier_tui.modules.tool_bash.sandbox.made import Made
-from amplifier_tui.modules.tool_bash.sandbox.tracked import repository_around, tracked
+from amplifier_tui.modules.tool_bash.sandbox.tracked import checkouts, without_tracked
 
 logger = logging.getLogger(__name__)
 
@@ -279,7 +279,7 @@ class Confining:
         repositories = {place for place in places if of_git and is_repository(place)}
         guarded = [place for place in places if place not in repositories]
         if of_git:
-            guarded = _without_tracked(guarded, workspace)
+            guarded = without_tracked(guarded, checkouts(places, workspace))
         hidden = [*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment)]
         if grant.reading and not _GIT.search(command[-1]):
             # What it names of these was asked about; what it comes across was not. To git they
@@ -338,23 +338,6 @@ def _obeyed(repository: Path) -> tuple[Path, ...]:
     places = places_of_git(repository, FolderListing())
     found = (place for place in places if place != repository and not place.is_symlink())
     return tuple(islice(filter(Path.exists, found), _MOST_READ_ONLY))
-
-
-def _without_tracked(places: list[Path], workspace: Path) -> list[Path]:
-    """Leave out what git itself has to be able to change, so that no checkout is left half done."""
-    checkout = repository_around(workspace / ".git")
-    if checkout is None:
-        return places
-    known = tracked(
-        checkout,
-        (
-            place
-            for place in places
-            if ".git" not in place.parts and repository_around(place) == checkout
-        ),
-    )
-    holding = {each for file in known for each in (file, *file.parents)}
-    return [place for place in places if place not in holding]
 
 
 def _read_only(guarded: Iterable[Path], workspace: Path) -> dict[Path, tuple[Path, ...]]:

@@ -51,6 +51,16 @@ def test_what_makes_a_repository_in_the_workspace_is_asked_about(command: str, w
 
 
 @pytest.mark.parametrize(
+    "command", ["git worktree remove --force .worktrees/x", "git -C a worktree move x y"]
+)
+def test_what_a_worktree_can_t_be_rid_of_in_the_sandbox_is_asked_about(command: str) -> None:
+    decision = decide(command)
+    assert (decision.verdict, decision.by_person) == ("ask", True)
+    assert "a worktree in the sandbox but by half" in decision.reason
+    assert decide("git worktree prune").verdict == "allow"
+
+
+@pytest.mark.parametrize(
     "command",
     [
         *("git push -u origin HEAD", "git push --set-upstream origin x", "git branch -m a b"),

@@ -102,3 +102,17 @@ async def test_a_worktree_that_another_makes_meanwhile_stays(shell: Shell) -> No
     assert making.wait() == 0
     assert "would take effect" not in output
     assert "On branch other" in git(other, "status")
+
+
+async def test_what_shows_other_contents_for_files_is_taken_away(shell: Shell) -> None:
+    await repository(shell, shell.root, hook="sh ./script")
+    (shell.root / "evil").write_text("evil\n")
+    evil = git(shell.root, "hash-object", "-w", "evil").strip()
+    empty = git(shell.root, "rev-parse", "HEAD:empty").strip()
+    user = git(shell.root, "commit-tree", "-m", "x", "HEAD^{tree}").strip()
+    git(shell.root, "replace", user, "HEAD")
+    (shell.root / "script").write_text(f"git replace {empty} {evil}; git pack-refs --all\n")
+    output = await run(shell, "git commit -q --allow-empty -m second")
+    assert ".git had references put into it that show other contents" in output
+    assert git(shell.root, "replace").split() == [user]
+    assert git(shell.root, "show", "HEAD:empty") == ""

@@ -137,3 +137,14 @@ async def test_what_a_command_had_git_take_up_is_not_made_again_by_another(
     output = await run(repository, "echo evil > .envrc")
     assert ".envrc would take effect" in output
     assert not (repository.root / ".envrc").exists()
+
+
+async def test_a_checkout_in_a_repository_of_a_folder_is_whole_as_well(repository: Shell) -> None:
+    add = ("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(repository.root))
+    git(repository, *add, "part")
+    git(repository, "clone", "-q", ".", "clone")
+    git(repository, "worktree", "add", "-q", "--detach", "tree", "side")
+    for folder in ("part", "clone", "tree"):
+        output = await run(repository, f"git -C {folder} checkout -q --detach HEAD~2")
+        assert "exit code 0" in output and "would take effect" not in output
+        assert git(repository, "-C", folder, "status", "--short") == ""

@@ -38,6 +38,7 @@ _MAKES: Final = {
     "worktree add": "a worktree",
     "submodule add": "a submodule",
 }
+_MOVES_WORKTREE: Final = frozenset({"worktree remove", "worktree move"})
 _TWO_WORDS: Final = frozenset({"worktree", "submodule"})
 _VALUES: Final = {"clone": CLONE_VALUES, "init": INIT_VALUES, "init-db": INIT_VALUES}
 """Commands that are given the folder of what they make, and their options with a value behind."""
@@ -121,6 +122,8 @@ def _fails(arguments: tuple[str, ...]) -> str:
             f"git makes {made}: in the sandbox what makes one of its folder is moved aside, "
             f"{_WITHOUT}"
         )
+    if called in _MOVES_WORKTREE:
+        return f"git can't {first} a worktree in the sandbox but by half, {_WITHOUT}"
     if _sets(arguments, name, first, rest):
         return f"git writes its configuration: that fails in the sandbox, {_WITHOUT}"
     return ""

@@ -57,7 +57,6 @@ class Known:
         contents: SHA-256 of what small files held before a command, each with its place.
         suspects: Folders that commands made, and that were not looked into.
         entries: What of folders counts.
-        commits: Those that commands made.
     """
 
     def __init__(self) -> None:
@@ -66,7 +65,6 @@ class Known:
         self.contents: set[tuple[Path, bytes]] = set()
         self.suspects: set[Path] = set()
         self.entries: Entries = {}
-        self.commits: set[str] = set()
 
 
 class Look:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files.nearby import FolderListing
-from amplifier_tui.base.git import git_bytes_now
+from amplifier_tui.base.git import TIMEOUT, change_now, git_bytes_now, git_output_now
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     Runs,
     folders_of_git,
@@ -39,6 +39,7 @@ class GitWriting:
         self._outside = outside
         self._obeyed = self._obeyed_outside()
         self._indexes = self._all_indexes()
+        self._replaced = {git: _replaced(git) for git in self._repositories}
 
     def root(self, place: Path, workspace: Path) -> Path:
         """Return the folder that may be written in and holds a place."""
@@ -67,6 +68,21 @@ class GitWriting:
                 else:
                     self._indexes[index] = identity
 
+    def show_all_as_it_is(self) -> list[Path]:
+        """Take away what came there to show other contents for commits and files (`git replace`).
+
+        Returns:
+            The folders in which that was.
+        """
+        found = []
+        for git, before in self._replaced.items():
+            new = _replaced(git) - before
+            for name in new:
+                change_now(git, f"--git-dir={git}", "update-ref", "-d", name, timeout=TIMEOUT)
+            if new:
+                found.append(git)
+        return found
+
     def leave(self, place: Path) -> None:
         """Take a place for one that was there."""
         places = self._indexes if place in self._all_indexes() else self._obeyed
@@ -92,6 +108,12 @@ class GitWriting:
 def _identities(places: Set[Path]) -> dict[Path, Identity]:
     found = ((place, identity_of(place)) for place in places)
     return {place: identity for place, identity in found if identity is not None}
+
+
+def _replaced(git: Path) -> frozenset[str]:
+    """Return the references by which git shows something else for what is there."""
+    asked = ("for-each-ref", "--format=%(refname)", "refs/replace/")
+    return frozenset((git_output_now(git, f"--git-dir={git}", *asked) or "").split())
 
 
 def _names_others(index: Path) -> bool:

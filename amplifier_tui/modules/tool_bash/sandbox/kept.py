@@ -13,6 +13,7 @@ from amplifier_tui.modules.tool_bash.sandbox.configuring import Known, Look
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import Runs
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity
 from amplifier_tui.modules.tool_bash.sandbox.taken_back import Mark, mark_of, renew
+from amplifier_tui.modules.tool_bash.sandbox.tracked import made_by_commands
 
 _WAITING: Final = 0.1
 _MOST_WAITING: Final = 2.0
@@ -106,7 +107,7 @@ class Aside:
         with self._lock:
             running = tuple(self.running)
         for each in running:
-            self.known.commits |= each.new_commits()
+            made_by_commands.update(each.new_commits())
 
     def begun(self, command: Running) -> None:
         """A command runs."""

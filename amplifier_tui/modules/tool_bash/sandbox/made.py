@@ -31,8 +31,10 @@ from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     Commits,
+    checkouts,
     commits_since,
     is_as_tracked,
+    made_by_commands,
     repository_around,
     tips_of,
 )
@@ -41,6 +43,7 @@ _MOST_NOTES: Final = 20
 _MOST_LOOKS: Final = 5
 _LONGEST_NAME: Final = 200
 _LONGEST_LINE: Final = 10_000
+_SHOWS_OTHERS: Final = "show other contents for what is there (`git replace`): they are deleted"
 _RUNS_LATER: Final = "would run commands when a rebase or a cherry-pick is continued"
 
 
@@ -58,8 +61,7 @@ class Made:
         self._before: Look | None = None
         self._git = GitWriting()
         self._of_git = False
-        self._checkout = repository_around(workspace / ".git")
-        self._tips: Set[str] = frozenset()
+        self._tips: dict[Path, Set[str]] = {}
         self._runs: Runs = {}
         self._told_of: Runs = {}
         self._notes: list[str] = []
@@ -82,8 +84,8 @@ class Made:
             of_git: Whether it is git, and may change what git knows.
         """
         self._git, self._of_git = git, of_git
-        if of_git and self._checkout is not None:
-            self._tips = tips_of(self._checkout)
+        if of_git:
+            self._tips = {each: tips_of(each) for each in checkouts(before.places, self._workspace)}
             self._aside.take_commits()
         self._runs = {
             place: runs
@@ -97,9 +99,8 @@ class Made:
 
     def new_commits(self) -> Set[str]:
         """Return those that came while it runs, where it may make some. Blocking."""
-        if self._checkout is None or not self._of_git:
-            return frozenset()
-        return commits_since(self._checkout, self._tips)
+        made = (commits_since(each, tips) for each, tips in self._tips.items())
+        return frozenset().union(*made)
 
     def made_in(self, look: Look) -> list[Path]:
         """Return what of a look the command made."""
@@ -170,6 +171,9 @@ class Made:
                 self._git.leave(place)
             else:
                 self._move(place, identity_of(place), does)
+        for git in self._git.show_all_as_it_is():
+            said = f"{self._name(git)} had references put into it that {_SHOWS_OTHERS}"
+            self._note(said, f"{said}, while a command in the sandbox ran")
         for place, runs in self._git.runs().items():
             staying = self._runs.get(place, frozenset())
             if runs <= staying or self._is_others(before, place):
@@ -192,9 +196,7 @@ class Made:
         if checkout is None:
             return False
         if self._of_git:
-            return checkout == self._checkout and self._known_commits(checkout).brought(
-                place, merging=True
-            )
+            return self._known_commits(checkout).brought(place, merging=True)
         # The command could not write what git knows. An earlier one could, and may have had git
         # take up what this one makes once more.
         return (
@@ -205,14 +207,15 @@ class Made:
 
     def _known_commits(self, checkout: Path) -> Commits:
         """Return what git may bring: of what others commit meanwhile, where they alone can."""
-        tips, known = self._tips if self._of_git else tips_of(checkout), self._aside.known
-        return Commits(checkout, tips, known.commits, known.contents)
+        tips = self._tips.get(checkout, frozenset()) if self._of_git else tips_of(checkout)
+        return Commits(checkout, tips, made_by_commands, self._aside.known.contents)
 
     def _put_back(self, before: Look, place: Path) -> bool:
         """Put back a file of git's as it was before: its next commit would take it away."""
-        if self._checkout is None or place not in before.contents:
+        checkout = repository_around(place)
+        if checkout is None or place not in before.contents:
             return False
-        found = self._known_commits(self._checkout).content(place, before.contents[place])
+        found = self._known_commits(checkout).content(place, before.contents[place])
         if found is not None:
             write_into(self._workspace, place, *found)
         return found is not None
@@ -252,7 +255,7 @@ class Made:
         Blocking.
         """
         self.look()
-        self._aside.known.commits |= self.new_commits()
+        made_by_commands.update(self.new_commits())
         self._aside.ended(self)
         unwatch(self)
         return self.take_notes()

@@ -30,11 +30,46 @@ Version = tuple[str, str]
 """Mode and blob of a file."""
 Tracked = dict[Path, Version]
 """What the index of git has of files."""
+_MOST_CHECKOUTS: Final = 20
+
+made_by_commands: Final[set[str]] = set()
+"""Commits that commands in the sandbox made: of all sessions, as one's agents have their own."""
 
 
 def repository_around(place: Path) -> Path | None:
     """Return the nearest folder around a place that holds `.git`; None if there is none."""
     return next((each for each in place.parents if os.path.lexists(each / ".git")), None)
+
+
+def checkouts(places: Iterable[Path], workspace: Path) -> list[Path]:
+    """Return the folders of repositories whose files a command may change. Blocking.
+
+    Args:
+        places: What configures programs in the workspace, folders of repositories among it.
+    """
+    around = repository_around(workspace / ".git")
+    inside = (place.parent for place in places if place.name == ".git")
+    found = dict.fromkeys((*([] if around is None else [around]), *inside))
+    return list(found)[:_MOST_CHECKOUTS]
+
+
+def without_tracked(places: list[Path], around: Iterable[Path]) -> list[Path]:
+    """Leave out what git itself has to be able to change, so that no checkout is left half done.
+
+    Args:
+        places: What configures programs in the workspace.
+        around: The folders of repositories.
+    """
+    holding: set[Path] = set()
+    files: dict[Path, list[Path]] = {checkout: [] for checkout in around}
+    for place in places:
+        checkout = repository_around(place)
+        if checkout in files and ".git" not in place.parts:
+            files[checkout].append(place)
+    for checkout, inside in files.items():
+        for file in tracked(checkout, inside):
+            holding |= {file, *file.parents}
+    return [place for place in places if place not in holding]
 
 
 def tips_of(checkout: Path) -> frozenset[str]:
