@@ -66,6 +66,7 @@ _SECRET_HOMES: Final = (
     # Of the system, of version control, of clouds and servers.
     ".ssh .gnupg .aws .azure .kube .minikube .docker .netrc .pgpass .my.cnf .mylogin.cnf"
     " .git-credentials .config/git/credentials .config/gh .config/glab-cli .config/hub"
+    " .git-credential-cache .cache/git/credential"
     " .config/github-copilot .vault-token .password-store .terraform.d .terraformrc .config/gcloud"
     " .config/op .config/doctl .config/rclone .config/containers/auth.json .config/sops .config/age"
     " .config/Bitwarden .config/1Password .s3cfg .boto .databrickscfg .oci .fly .step/secrets"

@@ -85,7 +85,12 @@ def test_secrets_are_known_by_their_folders_and_names() -> None:
     home = Path("/home/u")
     assert {home / ".ssh", home / ".gnupg", home / ".aws"} <= set(secret_homes(home))
     assert home / "Library/Application Support/Firefox" in secret_homes(home)
-    others = (".config/git/credentials", ".claude/.credentials.json", ".codex/auth.json")
+    others = (
+        ".config/git/credentials",
+        ".cache/git/credential",
+        ".claude/.credentials.json",
+        ".codex/auth.json",
+    )
     assert {home / each for each in others} <= set(secret_homes(home))
     assert home / ".m2/settings.xml" not in secret_homes(home), "builds need it"
     assert holds_secrets(home / ".ssh" / "config")

@@ -30,6 +30,10 @@ _DISK: Final = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 _SOCKETS: Final = ("/run", "/var/run")
 _NAMES: Final = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager")
 """Where the addresses of name servers are kept."""
+_UNIX: Final = Path("/proc/net/unix")
+_LISTENS: Final = "00010000"
+_FIELDS: Final = 7
+"""How many stand before the path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,29 @@ def named_sockets(variables: Mapping[str, str]) -> tuple[Path, ...]:
     """
     texts = (_ADDRESS.sub("", value).partition(",")[0] for value in variables.values())
     return tuple(Path(text) for text in dict.fromkeys(texts) if _is_socket(text))
+
+
+def listening_sockets(workspace: Path) -> tuple[Path, ...]:
+    """Return the sockets of this machine at which a program listens, and that are files.
+
+    That a command sees the disk read-only does not keep it from connecting to one. Blocking.
+
+    Args:
+        workspace: What lies in it is left out: a command may test what listens there.
+
+    Returns:
+        Nothing but on Linux; elsewhere such sockets are held back with the network.
+    """
+    try:
+        rows = [
+            line.split(maxsplit=_FIELDS) for line in _UNIX.read_text("utf-8", "replace").split("\n")
+        ]
+    except OSError:
+        return ()
+    texts = {row[_FIELDS] for row in rows if len(row) > _FIELDS and row[3] == _LISTENS}
+    gone = (workspace, *map(Path, (*_SOCKETS, "/tmp")))
+    found = (Path(text) for text in sorted(texts) if _is_socket(text))
+    return tuple(each for each in found if not any(each.is_relative_to(place) for place in gone))
 
 
 def _is_socket(text: str) -> bool:

@@ -19,7 +19,12 @@ from typing import Any, Final
 
 from amplifier_tui.base.commands.git_alone import advice_for_git, is_of_git_alone
 from amplifier_tui.base.commands.process import CommandProcess
-from amplifier_tui.base.commands.sandbox import Sandbox, named_sockets, sandbox_problem
+from amplifier_tui.base.commands.sandbox import (
+    Sandbox,
+    listening_sockets,
+    named_sockets,
+    sandbox_problem,
+)
 from amplifier_tui.base.files.nearby import FolderListing, secrets_nearby
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.git import READING_ENVIRONMENT, without_info
@@ -281,6 +286,7 @@ class Confining:
         if of_git:
             guarded = without_tracked(guarded, checkouts(places, workspace))
         hidden = [*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment)]
+        hidden += listening_sockets(workspace)
         if grant.reading and not _GIT.search(command[-1]):
             # What it names of these was asked about; what it comes across was not. To git they
             # would be changed.

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import socket
+import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -165,6 +166,29 @@ async def test_services_that_variables_name_are_out_of_reach(
         )
         assert "connected" in await run(shell, command, Grant("person"))
         assert "connected" not in await run(shell, command, Grant("rule", network=True))
+
+
+async def test_what_listens_anywhere_on_the_disk_is_out_of_reach(
+    shell: Shell,
+) -> None:
+    with (
+        tempfile.TemporaryDirectory(dir="/var/tmp") as elsewhere,
+        socket.socket(socket.AF_UNIX) as server,
+        socket.socket(socket.AF_UNIX) as own,
+    ):
+        server.bind(f"{elsewhere}/s")
+        server.listen()
+        own.bind(f"{shell.root}/s")
+        own.listen()
+        (shell.root / "connect.py").write_text(
+            "import socket, sys\nsocket.socket(socket.AF_UNIX).connect(sys.argv[1])\n"
+            "print('connected')\n"
+        )
+        command = f"python3 connect.py {elsewhere}/s"
+        assert "connected" in await run(shell, command, Grant("person"))
+        assert "connected" not in await run(shell, command)
+        assert "connected" not in await run(shell, command, Grant("rule", network=True))
+        assert "connected" in await run(shell, "python3 connect.py s"), "that of a test"
 
 
 async def test_other_processes_are_out_of_sight(shell: Shell) -> None:
