@@ -18,22 +18,26 @@ _CONFIGURES: Final[dict[str, str]] = {
     "this program": ".amplifier .mcp.json",
     "other agents": (
         ".agents .claude .claude.json .codex .cursor .cursorrules .windsurf .windsurfrules .gemini"
-        " .continue .roo .clinerules .opencode opencode.json .aider* agents.md claude.md gemini.md"
-        " agent.md qwen.md warp.md copilot-instructions.md .qwen .kiro .junie .augment* .goose*"
-        " .crush crush.json .openhands .trae .amazonq .factory .rules"
+        " .continue .roo .roomodes .roorules* .cline* .opencode .opencode.json opencode.json"
+        " opencode.jsonc .aider* agents.md agents.*.md claude.md claude.*.md gemini.md gemini.*.md"
+        " agent.md qwen.md warp.md copilot-instructions.md .github/hooks .github/instructions"
+        " .github/agents .github/chatmodes .github/skills .github/copilot .qwen .kiro .kilocode*"
+        " .junie .augment* .goose* .crush .crush.json crush.json .openhands .trae .amazonq .factory"
+        " .rules .agent"
     ),
     "git": (
         ".git git~? .gitconfig .gitmodules .gitattributes .hg .hgrc .svn .jj .husky .huskyrc*"
         " .githooks lefthook.* lefthook-local.* .lefthook* .pre-commit-config.yaml .overcommit.yml"
+        " .lfsconfig"
     ),
     "the editor": (
         ".vscode *.code-workspace .idea .run .fleet .zed .helix *.sublime-project .devcontainer"
-        " .devcontainer.json .vimrc .nvimrc .gvimrc .ngvimrc .lvimrc .exrc .nvim.lua .emacs"
-        " .emacs.d .dir-locals.el .dir-locals-2.el"
+        " .devcontainer.json .vim .nvim .vimrc .nvimrc .gvimrc .ngvimrc .lvimrc .exrc .nvim.lua"
+        " .emacs .emacs.d .dir-locals.el .dir-locals-2.el"
     ),
     "the environment of programs": (
-        ".env .env.* *.env .envrc .direnv .autoenv* .tool-versions mise.toml mise.*.toml .mise"
-        " .mise.toml .mise.*.toml"
+        ".env .env.* *.env .envrc .envrc.* .flaskenv .direnv .autoenv* .tool-versions"
+        " mise.toml mise.*.toml .mise .mise.toml .mise.*.toml"
     ),
     "shells and what starts with them": (
         ".bashrc .zshrc .xsessionrc .mkshrc .kshrc .cshrc .tcshrc .bash_profile .bash_login"
@@ -43,7 +47,8 @@ _CONFIGURES: Final[dict[str, str]] = {
     ),
     "interpreters and debuggers": (
         "*.pth pyvenv.cfg sitecustomize.py usercustomize.py .pythonrc .pythonstartup .pdbrc .irbrc"
-        " .pryrc .rprofile .renviron .gdbinit .lldbinit .pnp.cjs .pnp.loader.mjs bunfig.toml"
+        " .pryrc .rdbgrc .rprofile .renviron .gdbinit .lldbinit .perldb .ghci .iex.exs .erlang"
+        " .ocamlinit .octaverc .pnp.cjs .pnp.loader.mjs bunfig.toml"
     ),
     "package managers": (
         ".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc .condarc .cargo .mvn .gradle .bundle"
@@ -53,7 +58,10 @@ _CONFIGURES: Final[dict[str, str]] = {
         " keys.env mcp-tokens id_rsa id_dsa id_ecdsa id_ed25519"
     ),
 }
-"""What takes effect in which program, by name, `*` and `?` for any characters."""
+"""What takes effect in which program, by name, `*` and `?` for any characters.
+
+With a `/` in it: a name in a folder of a certain name.
+"""
 
 _BUILDS: Final = (
     ".github .gitlab .circleci .venv venv site-packages node_modules .gitignore .editorconfig"
@@ -131,12 +139,22 @@ def configures(path: Path, workspace: Path) -> str:
     """
     inside = path.is_relative_to(workspace)
     parts = path.relative_to(workspace).parts if inside else path.parts
-    return next((words for part in parts if (words := _found(part, _NARROW))), "")
+    pairs = zip(parts, ("", *parts), strict=False)
+    return next((words for name, folder in pairs if (words := _whom(name, folder))), "")
 
 
-def configuring(name: str) -> bool:
-    """Return whether a file or folder of this name configures or starts programs."""
-    return bool(_found(name, _NARROW))
+def configuring(name: str, folder: str = "") -> bool:
+    """Return whether a file or folder of this name configures or starts programs.
+
+    Args:
+        folder: The name of the folder it is in: some do so only there.
+    """
+    return bool(_whom(name, folder))
+
+
+def _whom(name: str, folder: str) -> str:
+    exact, *_ = _NARROW
+    return _found(name, _NARROW) or exact.get(f"{_plain(folder)}/{_plain(name)}", "")
 
 
 def starts_from_home(path: Path) -> bool:

@@ -46,6 +46,29 @@ WORKSPACE = Path("/home/me/.claude/trees/project")
         (".kiro/steering/x.md", "other agents"),
         (".Renviron", "interpreters and debuggers"),
         (".bundle/config", "package managers"),
+        ("CLAUDE.local.md", "other agents"),
+        ("docs/AGENTS.override.md", "other agents"),
+        ("opencode.jsonc", "other agents"),
+        (".crush.json", "other agents"),
+        (".agent/rules/x.md", "other agents"),
+        (".kilocode/rules/x.md", "other agents"),
+        (".kilocodemodes", "other agents"),
+        (".roomodes", "other agents"),
+        (".cline/x", "other agents"),
+        (".github/hooks/a.json", "other agents"),
+        (".GitHub/Instructions/x.instructions.md", "other agents"),
+        (".lfsconfig", "git"),
+        (".flaskenv", "the environment of programs"),
+        (".envrc.local", "the environment of programs"),
+        (".vim/after/x.vim", "the editor"),
+        (".nvim/init.lua", "the editor"),
+        (".ghci", "interpreters and debuggers"),
+        (".iex.exs", "interpreters and debuggers"),
+        (".ocamlinit", "interpreters and debuggers"),
+        (".octaverc", "interpreters and debuggers"),
+        (".perldb", "interpreters and debuggers"),
+        (".erlang", "interpreters and debuggers"),
+        (".rdbgrc", "interpreters and debuggers"),
     ],
 )
 def test_a_file_that_configures_says_whom(written: str, whom: str) -> None:
@@ -63,6 +86,12 @@ def test_a_file_that_configures_says_whom(written: str, whom: str) -> None:
         "shadow/x.css",
         "rules/a",
         "run/a",
+        "agents.py",
+        "claude-notes.md",
+        ".root",
+        ".github/workflows/ci.yml",
+        "hooks/useThing.ts",
+        "instructions/x.md",
     ],
 )
 def test_what_people_edit_all_day_configures_nothing_in_particular(written: str) -> None:
@@ -79,6 +108,11 @@ def test_state_files_keep_away_from_builds_as_well() -> None:
     assert is_obeyed("Makefile") and is_obeyed("conftest.py") and is_obeyed(".git")
     assert not is_obeyed("events.jsonl")
     assert configuring(".GIT.") and not configuring("Makefile")
+
+
+def test_some_names_configure_only_in_a_certain_folder() -> None:
+    assert configuring("hooks", ".github") and configuring("HOOKS", ".GitHub")
+    assert not configuring("hooks") and not configuring("hooks", "src")
 
 
 def test_secrets_are_known_by_their_folders_and_names() -> None:

@@ -370,6 +370,7 @@ def test_a_renamed_call_does_not_smuggle_the_first_one_past_the_gate(
         (".envrc", "the environment of programs"),
         (".vscode/tasks.json", "the editor"),
         (".claude/settings.json", "other agents"),
+        (".github/hooks/a.json", "other agents"),
         ("lib/x.pth", "interpreters and debuggers"),
         (".bashrc", "shells and what starts with them"),
     ],

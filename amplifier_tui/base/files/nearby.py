@@ -134,7 +134,7 @@ def goes_on(entry: "os.DirEntry[str]") -> bool:
     return (
         entry.is_dir(follow_symlinks=False)
         and not _is_passed_over(Path(entry))
-        and not configuring(entry.name)
+        and not configuring(entry.name, Path(entry).parent.name)
     )
 
 

@@ -199,7 +199,10 @@ async def test_other_processes_are_out_of_sight(shell: Shell) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [".envrc", ".mcp.json", ".vscode/tasks.json", "sub/.envrc", "a/b/c/d/e/f/g/.claude/x.json"],
+    [
+        *(".envrc", ".mcp.json", ".vscode/tasks.json", "sub/.envrc", ".github/hooks/a.json"),
+        "a/b/c/d/e/f/g/.claude/x.json",
+    ],
 )
 async def test_what_configures_programs_is_read_only(shell: Shell, name: str) -> None:
     place = shell.root / name
@@ -225,6 +228,14 @@ async def test_what_would_configure_programs_is_moved_aside_and_said(shell: Shel
     assert not (shell.root / "a/.vscode").exists()
     assert ".envrc would take effect on other programs" in output
     assert "a/.vscode would take effect" in output
+
+
+async def test_what_configures_programs_only_in_a_certain_folder_is_moved_aside(
+    shell: Shell,
+) -> None:
+    await run(shell, "mkdir -p .github/hooks src/hooks; echo x | tee .github/hooks/a src/hooks/a")
+    assert not (shell.root / ".github/hooks").exists()
+    assert (shell.root / "src/hooks/a").exists()
 
 
 async def test_what_can_not_be_moved_aside_is_said_and_the_rest_is_moved(

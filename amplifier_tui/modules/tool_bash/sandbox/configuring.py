@@ -209,7 +209,11 @@ class Look:
         taken = set()
         for each in (place, *place.parents):
             identity = identity_of(each)
-            counts = ".git" in each.parts or configuring(each.name) or is_head(each.name)
+            counts = (
+                ".git" in each.parts
+                or configuring(each.name, each.parent.name)
+                or is_head(each.name)
+            )
             if counts and self._workspace in each.parents and identity is not None:
                 self.places[each] = identity
                 self._known.identities.add(_entry(each, identity))
@@ -235,7 +239,7 @@ class Look:
 
     def _counts(self, name: str, folder: Path) -> bool:
         """Whether a file is one to look at."""
-        counts = configuring(name) and not marks_environment(name, folder)
+        counts = configuring(name, folder.name) and not marks_environment(name, folder)
         return counts or is_head(name) or folder == self._home
 
     def _led_by(self, place: Path) -> Path | None:
@@ -297,7 +301,7 @@ class Look:
                 self._appearing[Path(entry)] = ""
                 self._of_another |= dict(folders_of_git(folder, self._listing)).keys() - {folder}
                 self._add(set(places_of_git(folder, self._listing)) - {folder})
-        elif configuring(entry.name) or (
+        elif configuring(entry.name, folder.name) or (
             folder == self._home and starts_from_home(Path(entry.name))
         ):
             self._add([Path(entry)])
