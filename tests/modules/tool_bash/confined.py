@@ -26,7 +26,9 @@ async def shell(tmp_path: Path) -> AsyncIterator[Shell]:
     state.mkdir()
     (state / "keys.env").write_text("KEY=hush-hush\n")
     made = Shell(workspace)
-    made.coordinator.register_capability(SANDBOX_CAPABILITY, SandboxTerms(hidden=(state,)))
+    made.coordinator.register_capability(
+        SANDBOX_CAPABILITY, SandboxTerms(hidden=(state,), aside=state / "aside")
+    )
     yield await made.mount()
     await made.close()
 

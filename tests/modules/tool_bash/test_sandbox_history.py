@@ -1,14 +1,17 @@
 """What git makes of commits that no command in the sandbox made: it stays, also where it is new."""
 
+import asyncio
 import subprocess
 
 import pytest
 
-from tests.modules.tool_bash.confined import run, shell
+from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
+from tests.modules.tool_bash.confined import run, shell, told
 from tests.modules.tool_bash.support import Shell
 from tests.sandbox import needs_sandbox
+from tests.waiting import within
 
-__all__ = ["shell"]
+__all__ = ["shell", "told"]
 
 pytestmark = needs_sandbox
 
@@ -37,6 +40,12 @@ def git(shell: Shell, *arguments: str) -> str:
     return subprocess.run(
         command, cwd=shell.root, capture_output=True, text=True, check=True
     ).stdout
+
+
+async def until_told(told: list[str], words: str) -> None:
+    async with within(20, words):
+        while not any(words in each for each in told):
+            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -105,12 +114,48 @@ async def test_what_a_command_has_git_make_is_moved_and_what_was_there_is_back(
 async def test_a_commit_of_a_command_does_not_count_later(repository: Shell) -> None:
     (repository.root / "x.patch").write_text(EVIL)
     made = "git apply --cached x.patch && git commit -qm evil && git tag evil"
-    assert "exit code 0" in await run(repository, f"{made} && git reset -q --soft HEAD~1")
+    output = await run(repository, f"{made} && git reset -q --soft HEAD~1")
+    assert "exit code 0" in output and "holds AGENTS.md, which would take effect" in output
     output = await run(repository, "git reset -q --hard evil")
     assert "AGENTS.md would take effect" in output
     output = await run(repository, "git checkout -q HEAD -- AGENTS.md; git show HEAD:AGENTS.md")
     assert "evil" in output and "AGENTS.md would take effect" in output
     assert "evil" not in (repository.root / "AGENTS.md").read_text()
+
+
+async def test_nor_does_it_in_a_later_session(repository: Shell, told: list[str]) -> None:
+    (repository.root / "x.patch").write_text(EVIL)
+    await run(repository, "git apply --cached x.patch && git commit -qm evil")
+    await until_told(told, "look at it before you check it out")
+    later = Shell(repository.root)
+    terms = repository.coordinator.get_capability(SANDBOX_CAPABILITY)
+    later.coordinator.register_capability(SANDBOX_CAPABILITY, terms)
+    await later.mount()
+    assert "AGENTS.md would take effect" in await run(later, "git reset -q --hard")
+    assert "evil" not in (repository.root / "AGENTS.md").read_text()
+    await later.close()
+
+
+async def test_what_a_command_puts_into_the_index_alone_is_taken_out_again(
+    repository: Shell,
+) -> None:
+    (repository.root / "x.patch").write_text(EVIL)
+    (repository.root / "mine").touch()
+    output = await run(repository, "git apply --cached x.patch && git add mine")
+    assert "AGENTS.md would take effect on other programs where it is checked out" in output
+    assert git(repository, "status", "--short").split() == ["A", "mine", "??", "x.patch"]
+
+
+async def test_what_the_user_changed_may_be_committed_and_stashed_unremarked(
+    repository: Shell,
+) -> None:
+    changes = "mkdir .vscode; echo 1 > .vscode/settings.json; sed -i '1i mine' AGENTS.md"
+    await run(repository, f"{changes}; git add .vscode; git commit -qm editor", None)
+    (repository.root / ".vscode/settings.json").write_text("2\n")
+    for command in ("git stash", "git stash pop", "git commit -qam mine", "git merge -q side"):
+        output = await run(repository, command)
+        assert "exit code 0" in output and "would take effect" not in output
+    assert git(repository, "status", "--short") == ""
 
 
 async def test_the_first_commit_of_a_command_does_not_count_either(shell: Shell) -> None:
@@ -119,7 +164,8 @@ async def test_the_first_commit_of_a_command_does_not_count_either(shell: Shell)
     new = "--- /dev/null\n+++ b/AGENTS.md\n@@ -0,0 +1 @@\n+evil\n"
     (shell.root / "x.patch").write_text(new)
     made = "git apply --cached x.patch && git commit -qm evil"
-    assert "exit code 0" in await run(shell, made)
+    output = await run(shell, made)
+    assert "exit code 0" in output and "holds AGENTS.md, which would take effect" in output
     output = await run(shell, "git reset -q --hard HEAD")
     assert "AGENTS.md would take effect" in output
     assert not (shell.root / "AGENTS.md").exists()

@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 from hashlib import sha256
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +39,7 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import repository_around
 _MOST_FOLDERS: Final = 40_000
 """Of a hundred thousand files and more."""
 _MOST_BYTES: Final = 100_000
+_MOST_INSIDE: Final = 2_000
 
 
 _Entry = tuple[str, Identity, Identity | None]
@@ -152,6 +154,13 @@ class Look:
         self._known.contents |= set(self.contents.items())
         self._known.listed |= self._listing.listed
         self._known.identities |= {_entry(place, each) for place, each in self.places.items()}
+
+    def remember_inside(self) -> None:
+        """Know what is in the folders that a command can't change, too: git may take it up."""
+        folders = [each for each in self.places if ".git" not in each.parts and each.is_dir()]
+        files = islice(chain.from_iterable(map(files_below, folders)), _MOST_INSIDE)
+        contents = ((file, _content(file)) for file in files)
+        self._known.contents |= {(file, found) for file, found in contents if found}
 
     def made_since(self, now: "Look") -> list[Path]:
         """Return what a command made or changed, as a later look has it.

@@ -13,7 +13,7 @@ from amplifier_tui.modules.tool_bash.sandbox.configuring import Known, Look
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import Runs
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity
 from amplifier_tui.modules.tool_bash.sandbox.taken_back import Mark, mark_of, renew
-from amplifier_tui.modules.tool_bash.sandbox.tracked import made_by_commands
+from amplifier_tui.modules.tool_bash.sandbox.taken_up import Distrusted
 
 _WAITING: Final = 0.1
 _MOST_WAITING: Final = 2.0
@@ -29,8 +29,8 @@ class Running(Protocol):
     def leave(self, places: Set[Path], runs: Runs) -> None:
         """Only tell of these when they are changed, and let git run these."""
 
-    def new_commits(self) -> Set[str]:
-        """Return those that came while it runs, where it may make some. Blocking."""
+    def take_commits(self) -> object:
+        """Tell of commits that came and hold what would take effect. Blocking."""
 
 
 @dataclass(slots=True)
@@ -102,12 +102,17 @@ class Aside:
         for each in running:
             each.leave(places, runs or {})
 
+    @property
+    def distrusted(self) -> Distrusted:
+        """The commits of commands that hold what would take effect, of all sessions."""
+        return Distrusted(self.folder / "commits")
+
     def take_commits(self) -> None:
-        """Know which commits the commands that run have made so far. Blocking."""
+        """Know which such commits the commands that run have made so far. Blocking."""
         with self._lock:
             running = tuple(self.running)
         for each in running:
-            made_by_commands.update(each.new_commits())
+            each.take_commits()
 
     def begun(self, command: Running) -> None:
         """A command runs."""

@@ -29,12 +29,11 @@ from amplifier_tui.modules.tool_bash.sandbox.git_outside import (
 from amplifier_tui.modules.tool_bash.sandbox.git_writing import TAKES_EFFECT, GitWriting
 from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
+from amplifier_tui.modules.tool_bash.sandbox.taken_up import committed, staged
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     Commits,
     checkouts,
-    commits_since,
     is_as_tracked,
-    made_by_commands,
     repository_around,
     tips_of,
 )
@@ -44,6 +43,10 @@ _MOST_LOOKS: Final = 5
 _LONGEST_NAME: Final = 200
 _LONGEST_LINE: Final = 10_000
 _SHOWS_OTHERS: Final = "show other contents for what is there (`git replace`): they are deleted"
+_WHERE_CHECKED_OUT: Final = "would take effect on other programs where it is checked out"
+_SHORT: Final = 10
+"""Digits of a commit's name."""
+_MOST_NAMED: Final = 3
 _RUNS_LATER: Final = "would run commands when a rebase or a cherry-pick is continued"
 
 
@@ -85,6 +88,7 @@ class Made:
         """
         self._git, self._of_git = git, of_git
         if of_git:
+            before.remember_inside()
             self._tips = {each: tips_of(each) for each in checkouts(before.places, self._workspace)}
             self._aside.take_commits()
         self._runs = {
@@ -97,10 +101,28 @@ class Made:
             self._users |= before.take_now(place)
         self._aside.begun(self)
 
-    def new_commits(self) -> Set[str]:
-        """Return those that came while it runs, where it may make some. Blocking."""
-        made = (commits_since(each, tips) for each, tips in self._tips.items())
-        return frozenset().union(*made)
+    def take_commits(self) -> None:
+        """Tell of commits that came and hold what would take effect. Blocking."""
+        for checkout, tips in self._tips.items():
+            found = committed(checkout, tips, self._known_commits(checkout))
+            new = found.keys() - self._aside.distrusted.all()
+            if new:
+                self._aside.distrusted.add(new)
+            for commit in sorted(new):
+                holds = f"holds {self._names(found[commit])}, which {_WHERE_CHECKED_OUT}"
+                self._note(
+                    f"Commit {commit[:_SHORT]} {holds}",
+                    f"Commit {commit[:_SHORT]}, of a command in the sandbox, {holds}: look at it "
+                    f"before you check it out (`git show {commit[:_SHORT]}`)",
+                )
+
+    def _take_staged(self) -> None:
+        """Take out of the index what a command had git take up there."""
+        for checkout in self._tips:
+            found = staged(checkout, self._known_commits(checkout))
+            if found:
+                out = f"{self._names(found)} {_WHERE_CHECKED_OUT}: taken out of git's index again"
+                self._note(out, f"{out}. A command in the sandbox had put it there")
 
     def made_in(self, look: Look) -> list[Path]:
         """Return what of a look the command made."""
@@ -208,7 +230,8 @@ class Made:
     def _known_commits(self, checkout: Path) -> Commits:
         """Return what git may bring: of what others commit meanwhile, where they alone can."""
         tips = self._tips.get(checkout, frozenset()) if self._of_git else tips_of(checkout)
-        return Commits(checkout, tips, made_by_commands, self._aside.known.contents)
+        known, distrusted = self._aside.known.contents, self._aside.distrusted.all()
+        return Commits(checkout, tips, distrusted, known)
 
     def _put_back(self, before: Look, place: Path) -> bool:
         """Put back a file of git's as it was before: its next commit would take it away."""
@@ -255,7 +278,8 @@ class Made:
         Blocking.
         """
         self.look()
-        made_by_commands.update(self.new_commits())
+        self.take_commits()
+        self._take_staged()
         self._aside.ended(self)
         unwatch(self)
         return self.take_notes()
@@ -335,6 +359,11 @@ class Made:
         self._told += 1
         if self._told <= _MOST_NOTES:
             self._aside.tell(to_user or text)
+
+    def _names(self, places: list[Path]) -> str:
+        more = len(places) - _MOST_NAMED
+        named = ", ".join(map(self._name, places[:_MOST_NAMED]))
+        return f"{named} and {more} more" if more > 0 else named
 
     def _name(self, place: Path) -> str:
         inside = place.is_relative_to(self._workspace)

@@ -32,9 +32,6 @@ Tracked = dict[Path, Version]
 """What the index of git has of files."""
 _MOST_CHECKOUTS: Final = 20
 
-made_by_commands: Final[set[str]] = set()
-"""Commits that commands in the sandbox made: of all sessions, as one's agents have their own."""
-
 
 def repository_around(place: Path) -> Path | None:
     """Return the nearest folder around a place that holds `.git`; None if there is none."""
@@ -79,13 +76,6 @@ def tips_of(checkout: Path) -> frozenset[str]:
     return frozenset(f"{head or ''}\n{told or ''}".split())
 
 
-def commits_since(checkout: Path, tips: Iterable[str]) -> frozenset[str]:
-    """Return the commits that none of these had behind it. Blocking."""
-    asked = (*tips_of(checkout), *(f"^{each}" for each in tips))
-    told = _asked(checkout, asked, "rev-list", "--stdin")
-    return frozenset((told or b"").decode("ascii", "replace").split())
-
-
 def tracked(checkout: Path, places: Iterable[Path]) -> Tracked:
     """Return what the index of git has of files, and of all that is below folders. Blocking.
 
@@ -124,7 +114,7 @@ class Commits:
     Args:
         checkout: The folder of the repository.
         tips: Its newest commits then.
-        made: Those behind them that commands in the sandbox made.
+        made: Those behind them by which a command in the sandbox had git take up what takes effect.
         seen: What was in files before commands, as SHA-256, each with its place. Of `made` this
             counts alone.
     """
@@ -145,8 +135,6 @@ class Commits:
             merging: Whether that may be what a merge comes to, with or without conflicts, whichever
                 command of git it is part of: then it is enough that they have each line of a file.
         """
-        if not self._tips:
-            return False
         _wait_for_git(self._checkout)
         files = _files(place)
         known = self._versions(place) if files else {}
@@ -154,6 +142,20 @@ class Commits:
             found is not None
             and self._is_of_versions(file, found, known.get(file, {}), merging=merging)
             for file, found in files.items()
+        )
+
+    def know(self, file: Path, version: Version) -> bool:
+        """Whether what git has of a file is there, was, or is what it makes of them. Blocking."""
+        found = _read(file)
+        if found is not None and _is_version(found, version):
+            return True
+        mode, name = version
+        data = self._contents([name]).get(name)
+        return data is not None and (
+            (file, sha256(data).digest()) in self._seen
+            or self._is_of_versions(
+                file, (mode, data), self._versions(file).get(file, {}), merging=True
+            )
         )
 
     def content(self, file: Path, digest: bytes) -> tuple[bytes, int] | None:
@@ -190,23 +192,19 @@ class Commits:
 
     def _versions(self, place: Path) -> dict[Path, dict[Version, bool]]:
         """Return what commits have of the files of a place, and whether only `made` have it."""
-        asked = ("log", "--stdin", "--format=%H", "--raw", "--no-abbrev", "--no-renames")
-        listed = _asked(
+        if not self._tips:
+            # Git would take HEAD.
+            return {}
+        listed = asked(
             self._checkout,
             (*self._tips, "--", f":(top,literal){place.relative_to(self._checkout)}"),
-            *asked,
-            *("-m", "--full-history"),
+            *("log", "--stdin", "--format=%H", "--raw", "--no-abbrev", "--no-renames"),
+            *("-m", "--root", "--full-history"),
         )
         found: dict[Path, dict[Version, bool]] = {}
-        made = True
-        for row in (listed or b"").split(b"\n"):
-            facts, _, name = row.partition(b"\t")
-            if not row.startswith(b":"):
-                made = facts.decode("ascii", "replace") in self._made if facts else made
-            elif name:
-                _, mode, _, blob, _ = facts.decode("ascii").split(" ")
-                versions = found.setdefault(self._checkout / os.fsdecode(name), {})
-                versions[mode, blob] = made and versions.get((mode, blob), True)
+        for commit, file, version in changes(self._checkout, listed or b""):
+            versions = found.setdefault(file, {})
+            versions[version] = commit in self._made and versions.get(version, True)
         return found
 
     def _contents(self, names: Iterable[str]) -> dict[str, bytes]:
@@ -219,12 +217,24 @@ def _wait_for_git(checkout: Path) -> None:
         time.sleep(0.05)
 
 
-def _asked(checkout: Path, given: Iterable[str], *arguments: str) -> bytes | None:
+def asked(checkout: Path, given: Iterable[str], *arguments: str) -> bytes | None:
     """Return what git prints that reads lines."""
     with TemporaryFile() as lines:
         lines.writelines(os.fsencode(each) + b"\n" for each in given)
         lines.seek(0)
         return git_bytes_now(checkout, *arguments, most_bytes=_MOST_HISTORY, given=lines.fileno())
+
+
+def changes(checkout: Path, listed: bytes) -> Iterator[tuple[str, Path, Version]]:
+    """Yield what `git log --raw` and the like list of files, with their commit if one is named."""
+    commit = ""
+    for row in listed.split(b"\n"):
+        facts, _, name = row.partition(b"\t")
+        if facts.startswith(b":") and name:
+            _, mode, _, blob, _ = facts.decode("ascii").split(" ")
+            yield commit, checkout / os.fsdecode(name), (mode, blob)
+        elif facts:
+            commit = facts.decode("ascii", "replace")
 
 
 def _files(place: Path) -> dict[Path, tuple[str, bytes] | None]:
