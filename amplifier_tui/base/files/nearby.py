@@ -133,7 +133,7 @@ def goes_on(entry: "os.DirEntry[str]") -> bool:
     """Whether such a look goes into a folder."""
     return (
         entry.is_dir(follow_symlinks=False)
-        and not _is_passed_over(Path(entry))
+        and not is_passed_over(Path(entry))
         and not configuring(entry.name, Path(entry).parent.name)
     )
 
@@ -151,7 +151,7 @@ def leads_past(link: Path) -> bool:
         target = Path(link.parent, os.readlink(link))
     except OSError:
         return False
-    return any(_is_passed_over(each) for each in (target, *target.parents))
+    return any(is_passed_over(each) for each in (target, *target.parents))
 
 
 def marks_environment(name: str, folder: Path) -> bool:
@@ -167,7 +167,8 @@ def marks_environment(name: str, folder: Path) -> bool:
     )
 
 
-def _is_passed_over(folder: Path) -> bool:
+def is_passed_over(folder: Path) -> bool:
+    """Whether such a look does not go into a folder: what is installed lies there. Blocking."""
     return folder.name in _PASSED_OVER or (
         folder.name in _MAY_BE_PASSED_OVER and os.path.lexists(folder / _ENVIRONMENT)
     )

@@ -17,6 +17,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.repositories import written_outside
 from amplifier_tui.base.shell import ProgramRun, ShellCommand, ShellLine, only_looks, programs_of
 from amplifier_tui.base.shell.looks import git_folders
+from amplifier_tui.base.text import printable
 from amplifier_tui.host.gate.calls.git_writing import (
     CLONE_VALUES,
     INIT_VALUES,
@@ -29,6 +30,7 @@ from amplifier_tui.host.gate.risk import JudgedScript, judge_script
 from amplifier_tui.host.gate.verdicts.git import given
 from amplifier_tui.host.gate.verdicts.git_below import concerns_workspace
 from amplifier_tui.host.gate.verdicts.signing import signature
+from amplifier_tui.host.gate.verdicts.sweeping import sweeps
 
 _WITHOUT: Final = "so a yes runs the command without the sandbox"
 _MAKES: Final = {
@@ -67,8 +69,14 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
                 map(temporary.holds, _places(run, temporary.starts(heres, command)))
             ):
                 return does
-            if signature(run.arguments, {here.folder for here in heres}) == "made":
+            folders = {here.folder for here in heres}
+            if signature(run.arguments, folders) == "made":
                 return f"git signs what it makes: that fails in the sandbox, {_WITHOUT}"
+            if file := sweeps(run.arguments, folders):
+                return (
+                    f"git takes {printable(file)} away, which is read-only in the sandbox: there "
+                    f"it does so by half, {_WITHOUT}"
+                )
         temporary.follow(command)
     return ""
 

@@ -1,0 +1,75 @@
+"""What git takes away of what it does not track, and can't in the sandbox, is asked about."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.gate.gate import Gate, GateDecision
+from amplifier_tui.host.gate.rules.book import RuleBook
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A repository with files that are not tracked, some of them ignored."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text(".env\n.venv\n")
+    for name in ("a.py", "src/b.py", "node_modules/x/.npmrc", ".venv/pyvenv.cfg"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+def decide(workspace: Path, command: str) -> GateDecision:
+    gate = Gate(workspace, RuleBook, "auto", sandbox=lambda: "")
+    return gate.decide("bash", {"command": command}, confines=True)
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("git stash -u", "src/CLAUDE.md"),
+        ("git stash push --include-untracked -m x && git switch main", "src/CLAUDE.md"),
+        ("cd src && git stash save -u x", "CLAUDE.md"),
+        ("mkdir -p docs; git stash -qu", "src/CLAUDE.md"),
+        ("git clean -fd", "src/CLAUDE.md"),
+        ("git -C src clean -f", "CLAUDE.md"),
+        ("git clean -d --force", ".vscode/settings.json"),
+        ("cd src && git stash -u", "../.vscode/settings.json"),
+        ("git stash --all", ".env"),
+        ("git clean -fdX", ".env"),
+    ],
+)
+def test_what_takes_a_file_away_that_is_read_only_is_asked_about(
+    workspace: Path, command: str, file: str
+) -> None:
+    place = workspace / ("src" if "src" in command.split() else "") / file
+    place.parent.mkdir(exist_ok=True)
+    assert decide(workspace, command).verdict == "allow", "there is none yet"
+    place.touch()
+    decision = decide(workspace, command)
+    assert (decision.verdict, decision.by_person) == ("ask", True)
+    assert f"git takes {file} away, which is read-only in the sandbox" in decision.reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git stash",
+        "git stash pop",
+        "git clean -nd",
+        "git stash push -m x",
+        "git clean -n",
+        "git add .",
+    ],
+)
+def test_what_leaves_untracked_files_goes(workspace: Path, command: str) -> None:
+    (workspace / "CLAUDE.md").touch()
+    assert decide(workspace, command).verdict == "allow"
+
+
+def test_what_git_tracks_or_ignores_is_no_hindrance(workspace: Path) -> None:
+    (workspace / "CLAUDE.md").touch()
+    (workspace / ".env").touch()
+    subprocess.run(["git", "add", "CLAUDE.md"], cwd=workspace, check=True)
+    assert decide(workspace, "git stash -u").verdict == "allow"
