@@ -330,7 +330,8 @@ def _reads_for_rules(tool: str, description: Description) -> bool:
 
 def _forbidden(description: Description) -> str:
     """Return what a call does where it changes nothing that one can tell; else empty."""
-    from amplifier_tui.host.gate.risk import READS_OUTSIDE, SECRETS
+    from amplifier_tui.host.gate.risk import READS_OUTSIDE
+    from amplifier_tui.host.gate.verdicts.words import SECRETS
 
     reasons = description.judgement.reasons
     if description.kind not in ("read", "command") or not {*reasons} <= {READS_OUTSIDE, SECRETS}:
@@ -346,9 +347,9 @@ def _only_by_person(arguments: Mapping[str, Any], description: Description, act:
     if arguments.get(OUTSIDE_SANDBOX):
         return "it wants to run outside of the sandbox"
     if act == "guarded":
-        from amplifier_tui.host.gate.risk import SECRETS
+        from amplifier_tui.host.gate.verdicts.words import SECRETS
 
-        if any(place.secret for place in judgement.places):
+        if SECRETS in judgement.reasons or any(place.secret for place in judgement.places):
             # Reading those is asked about as well, and takes effect on nothing.
             return f"it {SECRETS}"
         whom = dict.fromkeys(place.configures for place in judgement.places if place.configures)

@@ -119,6 +119,8 @@ _INTERPRETERS: Final = _words("python python3 node deno bun ruby perl php Rscrip
 
 def judge_program(program: str, arguments: tuple[str, ...]) -> Verdict:
     """Return how risky a program is with these arguments, paths not considered."""
+    if program.startswith("git-credential"):
+        program, arguments = "git", (program.removeprefix("git-"), *arguments)
     special = _SPECIAL.get(program)
     if special is not None:
         return special(arguments)

@@ -38,14 +38,13 @@ from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, is_root_like
 from amplifier_tui.host.gate.programs import judge_program, variables_changed
 from amplifier_tui.host.gate.verdicts.moves import Moves
-from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, ONLY_READS
+from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, ONLY_READS, SECRETS
 
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
 UNREADABLE: Final = "can't be read in full"
 OUTSIDE: Final = "writes outside the workspace"
 READS_OUTSIDE: Final = "reads outside the workspace"
 UNSURE_FOLDER: Final = "where a `cd` before it may fail or lead elsewhere"
-SECRETS: Final = "touches keys or passwords"
 MAKES_FILE: Final = "makes a file"
 CHANGES_FILE: Final = "changes a file"
 EMPTIES: Final = "deletes the whole workspace"

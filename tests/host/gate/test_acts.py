@@ -72,6 +72,23 @@ def test_a_program_that_gets_what_configures_others_and_may_change_it_is_guarded
         assert act_of(describe_call("bash", call, tmp_path), "bash", call) == "look"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("cat .env", "git show HEAD:.env", "git credential fill", "git credential-cache get"),
+        "git -c a.b=c credential fill < asked",
+        "echo host=x | /usr/lib/git-core/git-credential-store get",
+    ],
+)
+def test_a_command_that_tells_keys_asks_a_person_in_mode_auto(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".env").write_text("K=x\n")
+    rules = RuleBook([parse_rule(f"bash({line})", "allow")])
+    gate = Gate(tmp_path, lambda: rules, "auto", sandbox=lambda: "")
+    decision = gate.decide("bash", {"command": line}, confines=True)
+    assert (decision.verdict, decision.by_person) == ("ask", True)
+    assert decision.reason == "it touches keys or passwords"
+
+
 @pytest.mark.parametrize("line", ["git log -p", "cd sub; git log", "git -C sub log"])
 def test_git_in_a_repository_that_stands_for_another_does_more_than_look(
     tmp_path: Path, line: str

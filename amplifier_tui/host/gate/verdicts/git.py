@@ -6,7 +6,15 @@ from amplifier_tui.base.shell import only_looks
 from amplifier_tui.host.events import Risk
 from amplifier_tui.host.gate.calls.git_writing import git_words
 from amplifier_tui.host.gate.calls.option_words import option_names
-from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, READS, REMOTE, Verdict, by_name
+from amplifier_tui.host.gate.verdicts.words import (
+    DELETES,
+    NETWORK,
+    READS,
+    REMOTE,
+    SECRETS,
+    Verdict,
+    by_name,
+)
 
 _LOSES: Final = "throws changes away"
 _LOSES_SAVED: Final = "deletes saved work"
@@ -67,6 +75,9 @@ _BY_OPTION: Final[tuple[_Row, ...]] = (
 def judge_git(arguments: tuple[str, ...]) -> Verdict:
     """Return how risky git is with these arguments, paths not considered."""
     own, subcommand, rest = git_words(arguments)
+    if subcommand.startswith("credential"):
+        # Also `credential-cache` and others: they print passwords, or are given them.
+        return "high", (SECRETS,)
     if any(word.startswith(("-c", "--config-env", "--exec-path=")) for word in own):
         # Any configuration may name a program to run.
         return "high", (f"{_SETS} for this call",)

@@ -13,6 +13,7 @@ DELETES: Final = "deletes files"
 NETWORK: Final = "network"
 INSTALLS: Final = "installs software"
 REMOTE: Final = "changes things outside this machine"
+SECRETS: Final = "touches keys or passwords"
 
 
 def by_name(rows: tuple[tuple[Risk, str, str], ...]) -> dict[str, tuple[Risk, str]]:
