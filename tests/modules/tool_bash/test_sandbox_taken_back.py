@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,9 @@ from amplifier_tui.base.commands.beside import beside_confined
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, SandboxTerms
 from amplifier_tui.modules.tool_bash import confining
+from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
+from amplifier_tui.modules.tool_bash.sandbox.made import Made
 from tests.modules.tool_bash.confined import named_git, run, shell, told
 from tests.modules.tool_bash.support import Shell
 from tests.sandbox import needs_sandbox
@@ -177,3 +180,40 @@ async def test_no_command_gets_the_file_of_a_worktree_taken_for_gits(shell: Shel
     await run(shell, "echo ../.. > main/.git/worktrees/wt/commondir", None)
     assert "wt/commondir would" in await run(shell, swap.format("o3", "../..\\n\\n"))
     assert not place.exists()
+
+
+async def test_what_is_moved_back_as_another_command_is_looked_at_is_no_news(
+    shell: Shell, told: list[str], aside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confining, "LOOK_EVERY", 3600.0)
+    jobs: list[Made] = []
+    begin = Made.begin
+
+    def begun(self: Made, *given: Any, **named: Any) -> None:
+        jobs.append(self)
+        begin(self, *given, **named)
+
+    monkeypatch.setattr(Made, "begin", begun)
+    await run(shell, f"{WAITING} sleep 60", run_in_background=True)
+    await holds((shell.root / "begun").exists, "the job to begin")
+    await run(shell, "echo A=1 > .env", None)
+    await looked_at()
+    made_since = Look.made_since
+
+    def meanwhile(self: Look, now: Look) -> list[Path]:
+        found = made_since(self, now)
+        monkeypatch.setattr(Look, "made_since", made_since)
+        # The job's look takes it back while that of the other command has found it already.
+        jobs[0].look()
+        return found
+
+    running = asyncio.create_task(
+        run(shell, "touch second; while [ ! -e end ]; do sleep 0.02; done")
+    )
+    await holds((shell.root / "second").exists, "the other command to begin")
+    await run(shell, f"mv {aside}/*/.env .env", None)
+    monkeypatch.setattr(Look, "made_since", meanwhile)
+    (shell.root / "end").touch()
+    assert "would take effect" not in await running
+    assert (shell.root / ".env").exists()
+    assert len(told) == 1

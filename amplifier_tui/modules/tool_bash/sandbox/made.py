@@ -333,6 +333,8 @@ class Made:
                 return runs <= self._runs.get(place, frozenset()) if runs else place in self._users
             if self._before is not None:
                 taken = frozenset() if runs else self._before.take_now(place)
+                # To the user it is no news.
+                self._aside.told |= {(each, self._before.places[each]) for each in taken}
                 self._aside.leave(taken, {place: runs} if runs else {})
         return True
 
