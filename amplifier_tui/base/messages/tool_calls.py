@@ -27,6 +27,8 @@ NO_RESULT: Final = (
 FOLDER_KEYS: Final = ("cwd", "working_dir", "workdir", "working_directory", "directory")
 """The arguments in which tools of many makers are told where a command runs, the first counts."""
 
+_MISSING: Final = object()
+
 
 BACKGROUND_KEYS: Final = ("run_in_background", "background", "is_background")
 """The arguments in which such tools are told that a command goes on when the call has returned."""
@@ -238,19 +240,28 @@ def match_calls(messages: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Call
     return found
 
 
+def told_schema(tool: Any) -> tuple[str, Any]:
+    """Return by what a tool tells the schema of its arguments, and what it tells.
+
+    That is ``input_schema``, or ``get_schema()`` where that is missing or empty. With neither, the
+    name is empty and so is the schema. Raises whatever the tool does when it is asked.
+    """
+    schema = getattr(tool, "input_schema", _MISSING)
+    getter = getattr(tool, "get_schema", None)
+    if callable(getter) and not (isinstance(schema, dict) and schema):
+        return "get_schema()", getter()
+    return ("", {}) if schema is _MISSING else ("input_schema", schema)
+
+
 def tool_spec(name: str, tool: Any) -> dict[str, Any]:
     """Return what a model is told about a tool: ``name``, ``description``, ``parameters``.
 
     Args:
         name: Under which it is mounted.
-        tool: Has ``description`` and ``input_schema``, or the ``get_schema()`` of older tools;
-            what it does not tell is empty.
+        tool: Has ``description`` and a schema, see `told_schema`; what it does not tell is empty.
     """
     try:
-        schema = getattr(tool, "input_schema", None)
-        if not isinstance(schema, dict) or not schema:
-            getter = getattr(tool, "get_schema", None)
-            schema = getter() if callable(getter) else None
+        _, schema = told_schema(tool)
     except Exception as error:
         logger.warning("The schema of tool '%s' can't be read: %s", name, error)
         schema = None

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from reprlib import repr as short_repr
 from typing import Any, Final
 
+from amplifier_tui.base.messages.tool_calls import told_schema
 from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.kernel.mounting.contents import place_of
 from amplifier_tui.kernel.mounting.errors import WrongAnswerError
@@ -22,34 +23,52 @@ _LOOK_LIKE_ONE: Final = (
 """Words of JSON Schema whose values may look like the schema of an argument, or like its type."""
 
 
-def schema_problem(schema: Any) -> str:
-    """Return why something is no JSON schema of a tool's arguments; empty where it is one."""
+def tool_schema_problem(tool: Any) -> tuple[str, str] | None:
+    """Return what is wrong with the schema that a tool tells, and what to do; None for nothing."""
+    try:
+        told_by, schema = told_schema(tool)
+    except Exception as error:
+        wrong = f"input_schema or get_schema() raises {error!r:.200}: models see no arguments"
+        return wrong, SCHEMA
+    if wrong := schema_problem(schema, told_by):
+        return wrong, SCHEMA
+    wrong = argument_problem(schema, told_by)
+    return (wrong, ARGUMENT) if wrong else None
+
+
+def schema_problem(schema: Any, told_by: str = "input_schema") -> str:
+    """Return why something is no JSON schema of a tool's arguments; empty where it is one.
+
+    Args:
+        schema: What the tool tells.
+        told_by: The name it has in the answer.
+    """
     if not isinstance(schema, dict):
-        return f"input_schema should return a dict, got {type(schema).__name__}"
-    if wrong := json_problem(schema):
+        return f"{told_by} should return a dict, got {type(schema).__name__}"
+    if wrong := json_problem(schema, told_by):
         return wrong
     if schema.get("type", "object") != "object":
-        return f"input_schema has the type {schema['type']!r:.80}; it must be 'object'"
+        return f"{told_by} has the type {schema['type']!r:.80}; it must be 'object'"
     properties = schema.get("properties", {})
     if not isinstance(properties, dict):
-        return f"input_schema.properties should be a dict, got {type(properties).__name__}"
+        return f"{told_by}.properties should be a dict, got {type(properties).__name__}"
     for name, each in properties.items():
         if not isinstance(each, dict | bool):
-            return f"input_schema.properties.{name} should be a dict, got {type(each).__name__}"
+            return f"{told_by}.properties.{name} should be a dict, got {type(each).__name__}"
         kind = each.get("type") if isinstance(each, dict) else None
         if isinstance(kind, str) and kind not in _TYPES:
             near = did_you_mean(kind, _TYPES)
-            return f"input_schema.properties.{name} has the type {kind!r:.80}, which is none{near}"
+            return f"{told_by}.properties.{name} has the type {kind!r:.80}, which is none{near}"
     required = schema.get("required", [])
     if not isinstance(required, list) or not all(isinstance(each, str) for each in required):
-        return "input_schema.required should be a list of names"
+        return f"{told_by}.required should be a list of names"
     unknown = next((each for each in required if properties and each not in properties), None)
     if unknown is None:
         return ""
-    return f"input_schema.required names {unknown!r:.80}, which is no property"
+    return f"{told_by}.required names {unknown!r:.80}, which is no property"
 
 
-def argument_problem(schema: Any) -> str:
+def argument_problem(schema: Any, told_by: str = "input_schema") -> str:
     """Return which argument of a tool models don't see, as it is where a schema has keywords.
 
     Empty where there is none, also where there are properties: vendors have keywords of their own.
@@ -59,13 +78,13 @@ def argument_problem(schema: Any) -> str:
     for name, each in schema.items():
         kind = each.get("type") if isinstance(each, dict) else each
         if kind in _TYPES and name not in _LOOK_LIKE_ONE and not str(name).startswith(("$", "x-")):
-            return f"input_schema has {name!r:.80} outside of properties: no model sees it there"
+            return f"{told_by} has {name!r:.80} outside of properties: no model sees it there"
     return ""
 
 
-def json_problem(schema: Any) -> str:
+def json_problem(schema: Any, told_by: str = "input_schema") -> str:
     """Return what of a schema no JSON can hold, so that no request can; empty where all is JSON."""
-    place, value, around = "input_schema", schema, list[Any]()
+    place, value, around = told_by, schema, list[Any]()
     # A schema that holds itself has no end.
     while not (_is_json(value) or any(value is each for each in around)):
         around.append(value)

@@ -4,6 +4,7 @@ import inspect
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from amplifier_tui.base.messages.tool_calls import told_schema, tool_spec
 from amplifier_tui.base.nearest import nearest
 from amplifier_tui.base.tool_names import is_known_tool
 from amplifier_tui.kernel.models import ProviderInfo
@@ -22,13 +23,7 @@ from amplifier_tui.kernel.mounting.contents import (
     tool_name_problem,
 )
 from amplifier_tui.kernel.mounting.mount import METHODS
-from amplifier_tui.kernel.mounting.schemas import (
-    ARGUMENT,
-    SCHEMA,
-    argument_problem,
-    json_problem,
-    schema_problem,
-)
+from amplifier_tui.kernel.mounting.schemas import json_problem, tool_schema_problem
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import (
     Severity,
@@ -184,20 +179,7 @@ class ToolValidator(InstanceValidator):
                 "tool_description", "Tool.description", instance.description, "warning", where
             )
         )
-        if hasattr(instance, "input_schema"):
-            schema = instance.input_schema
-            if wrong := schema_problem(schema):
-                # With what is no JSON no request of a session could be sent.
-                severity: Severity = "error" if wrong == json_problem(schema) else "warning"
-                result.fail("tool_input_schema", f"Tool.{wrong}", SCHEMA, severity, where)
-            elif wrong := argument_problem(schema):
-                result.fail("tool_input_schema", f"Tool.{wrong}", ARGUMENT, "warning", where)
-            else:
-                count = len(schema.get("properties") or ())
-                found = f"Tool.input_schema returns dict with {count} properties"
-                result.succeed("tool_input_schema", found)
-        else:
-            result.add(_no_schema(instance, where))
+        result.add(_check_schema(instance, where))
         result.add(check_method("tool_execute", "Tool.execute()", instance.execute, ("input",)))
 
     async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
@@ -213,6 +195,21 @@ class ToolValidator(InstanceValidator):
                 problem = 'Tool.execute() returns nothing: the model reads "Success"'
                 result.fail("tool_answer", problem, "Return a ToolResult", "warning", where)
         return bool(tools)
+
+
+def _check_schema(tool: Any, where: str) -> ValidationCheck:
+    name = "tool_input_schema"
+    sent = tool_spec(name, tool)["parameters"]
+    if found := tool_schema_problem(tool):
+        wrong, remedy = found
+        # With what is no JSON no request of a session could be sent.
+        severity: Severity = "error" if json_problem(sent) else "warning"
+        return failure(name, f"Tool.{wrong}", remedy, severity, where)
+    told_by, schema = told_schema(tool)
+    if told_by:
+        count = len(schema.get("properties") or ())
+        return success(name, f"Tool.{told_by} returns dict with {count} properties")
+    return _no_schema(tool, where)
 
 
 def _no_schema(tool: Any, where: str) -> ValidationCheck:

@@ -287,6 +287,15 @@ def test_a_tool_whose_arguments_no_model_sees_is_told_in_its_row(
     assert problem.endswith(f"__init__.py:2). {ARGUMENT}")
 
 
+def test_what_is_wrong_with_a_schema_told_by_get_schema_is_told_in_the_tools_row(
+    project: Project, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = '{}\n    def get_schema(self): return {"type": "objekt"}'
+    (problem,) = mounted_twin(project, driver, tmp_path, monkeypatch, schema).problems
+    assert problem.startswith("'echo': get_schema() has the type 'objekt'")
+    assert problem.endswith(SCHEMA)
+
+
 def test_a_turn_whose_tool_no_request_can_hold_names_it_and_not_the_provider(
     project: Project, driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

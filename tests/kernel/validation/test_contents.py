@@ -237,6 +237,37 @@ async def test_an_argument_that_no_model_sees_has_its_line(schema: str, tmp_path
     assert found.message.startswith("Tool.input_schema has 'text' outside of properties")
 
 
+GETTER = TOOL.replace("input_schema = {schema}", "def get_schema(self): return {schema}")
+
+
+async def test_a_tool_that_tells_its_schema_by_get_schema_passes(tmp_path: Path) -> None:
+    schema = '{"type": "object", "properties": {"city": {"type": "string"}}}'
+    source = GETTER.replace("{name}", "mine").replace("{schema}", schema)
+    found = await check_module(str(write(tmp_path, source)), "tool")
+    (check,) = (each for each in found.result.checks if each.name == "tool_input_schema")
+    assert check.passed, check.message
+    assert check.message == "Tool.get_schema() returns dict with 1 properties"
+
+
+@pytest.mark.parametrize(
+    ("schema", "severity", "words"),
+    [
+        ('{"type": "objekt"}', "warning", "Tool.get_schema() has the type 'objekt'"),
+        ('{"properties": {"a": {"type": str}}}', "error", "Tool.get_schema().properties.a.type is"),
+        ('{"text": {"type": "string"}}', "warning", "Tool.get_schema() has 'text' outside of"),
+        ("1 / 0", "warning", "get_schema() raises ZeroDivisionError("),
+        ("None", "warning", "Tool.get_schema() should return a dict, got NoneType"),
+    ],
+)
+async def test_what_is_wrong_with_the_answer_of_get_schema_has_its_line(
+    schema: str, severity: str, words: str, tmp_path: Path
+) -> None:
+    source = GETTER.replace("{name}", "mine").replace("{schema}", schema)
+    (found,) = await failed(write(tmp_path, source), "tool")
+    assert (found.name, found.severity) == ("tool_input_schema", severity)
+    assert words in found.message and found.where
+
+
 @pytest.mark.parametrize(
     "schema",
     [

@@ -52,12 +52,7 @@ from amplifier_tui.kernel.mounting.contents import (
 )
 from amplifier_tui.kernel.mounting.errors import MissingModuleError, named_text, with_place
 from amplifier_tui.kernel.mounting.packages.finding import check_kind
-from amplifier_tui.kernel.mounting.schemas import (
-    ARGUMENT,
-    SCHEMA,
-    argument_problem,
-    schema_problem,
-)
+from amplifier_tui.kernel.mounting.schemas import tool_schema_problem
 
 _ANNOUNCED: Final = "observability.events"
 """Channel in which modules say which events they emit."""
@@ -218,16 +213,8 @@ class ObservingLoader(ModuleLoader):
     ) -> Iterable[str]:
         """Yield what is wrong with the tools that a module mounted, with the remedy."""
         for name, tool, earlier in after.new_since(before, "tools"):
-            schema = getattr(tool, "input_schema", {})
-            problems = [
-                (f"'{name}': {each}", remedy)
-                for each, remedy in (
-                    (tool_name_problem(name), TOOL_NAME),
-                    (schema_problem(schema), SCHEMA),
-                    (argument_problem(schema), ARGUMENT),
-                )
-                if each
-            ]
+            found = ((tool_name_problem(name), TOOL_NAME), tool_schema_problem(tool) or ("", ""))
+            problems = [(f"'{name}': {each}", remedy) for each, remedy in found if each]
             owner = self._facts.module_of_tool(name, earlier)
             if earlier is not None and owner != module_id:
                 problems.insert(0, (_clash("tool", name, owner), "Rename it"))
