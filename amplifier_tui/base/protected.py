@@ -43,7 +43,7 @@ _CONFIGURES: Final[dict[str, str]] = {
         ".bashrc .zshrc .xsessionrc .mkshrc .kshrc .cshrc .tcshrc .bash_profile .bash_login"
         " .bash_logout .bash_aliases .profile .zshenv .zprofile .zlogin .zlogout .login .logout"
         " config.fish .pam_environment .xprofile .xinitrc .xsession .inputrc .screenrc"
-        " .tmux.conf autostart systemd launchagents crontab cron.d"
+        " .tmux.conf .config/autostart .config/systemd library/launchagents"
     ),
     "interpreters and debuggers": (
         "*.pth pyvenv.cfg sitecustomize.py usercustomize.py .pythonrc .pythonstartup .pdbrc .irbrc"
@@ -51,7 +51,8 @@ _CONFIGURES: Final[dict[str, str]] = {
         " .ocamlinit .octaverc .pnp.cjs .pnp.loader.mjs bunfig.toml"
     ),
     "package managers": (
-        ".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc .condarc .cargo .mvn .gradle .bundle"
+        ".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc .condarc .cargo .mvn .bundle"
+        " .gradle/init.d .gradle/init.gradle .gradle/init.gradle.kts .gradle/gradle.properties"
     ),
     _SECRETS: (
         ".ssh .gnupg .aws .azure .kube .docker .netrc .pgpass .git-credentials .vault-token"
@@ -100,7 +101,7 @@ _SECRET_NAMES: Final = (
     " id_ed25519 shadow .env .env.*"
 )
 _TEMPLATE: Final = lazy_pattern(r"\.env\.(?:.+\.)?(?:example|sample|template|dist)")
-"""A file that names the keys a project needs, and holds none."""
+"""A file that names the keys a project needs, holds none, and is copied before it counts."""
 _SECRET_FOLDERS: Final = ".ssh .gnupg .aws .azure .kube .docker .netrc .password-store mcp-tokens"
 
 IN_AMPLIFIER_HOME: Final = ("keys.env", "mcp-tokens")
@@ -153,6 +154,8 @@ def configuring(name: str, folder: str = "") -> bool:
 
 
 def _whom(name: str, folder: str) -> str:
+    if _TEMPLATE.fullmatch(_plain(name)):
+        return ""
     exact, *_ = _NARROW
     return _found(name, _NARROW) or exact.get(f"{_plain(folder)}/{_plain(name)}", "")
 
