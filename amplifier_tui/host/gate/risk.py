@@ -33,7 +33,7 @@ from amplifier_tui.host.gate.calls.deleting import (
 )
 from amplifier_tui.host.gate.calls.in_place import files_in_place
 from amplifier_tui.host.gate.calls.obeyed_by_git import told_of_git
-from amplifier_tui.host.gate.calls.searching import met_secrets
+from amplifier_tui.host.gate.calls.searching import meant_secrets, met_secrets
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, is_root_like
 from amplifier_tui.host.gate.programs import judge_program, variables_changed
@@ -198,9 +198,9 @@ def _judge_command(command: ShellCommand, here: Whereabouts, around: _Around) ->
         whole = whole.joined(Judgement("critical", ("runs what it downloads",)))
     elif command.piped and _runs_input(found, SHELLS):
         whole = whole.joined(Judgement("high", (UNREADABLE,)))
-    if met := met_secrets(command, here.workspace, here.folder):
-        places = tuple(here.locate(str(path)) for path in met)
-        whole = whole.joined(Judgement("high", (SECRETS,), places, met=True))
+    met = [here.locate(str(path)) for path in met_secrets(command, here.workspace, here.folder)]
+    if met := (*met, *meant_secrets(command, here, around.loops)):
+        whole = whole.joined(Judgement("high", (SECRETS,), met, met=True))
     if not here.known and severity(whole.risk) > 0:
         whole = whole.joined(Judgement("high", ("in a folder only known when it runs",)))
     return whole
@@ -339,23 +339,8 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
             yield _judge_read(place) if place.exists or place.secret else Judgement()
 
 
-_PLACES: Final = re.compile(
-    r"(?:\$(?:PWD|\{PWD(?::?\?[^}]*)?\}|\(pwd\))|`pwd`|(\$(?:HOME|\{HOME(?::?\?[^}]*)?\}))"
-    r"|(\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`))(?=/|\Z)"
-)
-
-
-def _named_place(written: str, here: Whereabouts) -> str:
-    """Return an argument with the place in it that a shell's own variable, or git, names."""
-    found = _PLACES.match(written)
-    if found is None:
-        return ""
-    start = "~" if found[1] else str(here.workspace) if found[2] else "."
-    return start + written[found.end() :]
-
-
 def _with_place(written: str, argument: tuple[str, bool], here: Whereabouts) -> tuple[str, bool]:
-    named = _named_place(written, here)
+    named = here.named(written)
     return (named, not re.search(r"[$`*?\[{(]", named)) if named else argument
 
 
@@ -374,7 +359,7 @@ def _judge_deletion(run: ProgramRun, here: Whereabouts, around: _Around) -> Judg
         return Judgement()
     pairs = list(zip(run.command.written[1:], run.command.known[1:], strict=True))
     looped = with_loops([word for word, _ in pairs], around.loops)
-    words = [_named_place(word, here) or word for word in looped if not word.startswith("-")]
+    words = [here.named(word) or word for word in looped if not word.startswith("-")]
     chosen = any(not known and EXPANDED.search(word) for word, known in pairs)
     listed = around.listed and ("xargs" in run.wrappers or chosen)
     if listed or (emptied := names_all(words, here)) is None:

@@ -78,6 +78,49 @@ def test_a_search_that_shows_none_of_it_only_reads(project: Path, line: str) -> 
     assert line == "grep -rn .env src" or act(line, project) == "look"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("cat .e*", "cat ./.en?", "cat .[e]nv", "head -5 {.env,README.md}", "tail -n+1 * .*"),
+        *("cat src/../.e*", "cat docs/*", "cp .env* x.txt", "cat < .e*", "sudo cat .e*"),
+        *("bash -c 'cat .e*'", "for f in * .*; do cat $f; done", "ls | xargs cat .e*"),
+        *(
+            'cat "$PWD"/.e*',
+            "cat {docs,src}/i*",
+            "git add .e*",
+            "cd docs; cat i*",
+            "python x.py .e*",
+        ),
+    ],
+)
+def test_a_pattern_that_stands_for_a_file_of_keys_is_asked_about_as_its_name(
+    project: Path, line: str
+) -> None:
+    (project / ".env").write_text("KEY=hush\n")
+    (project / "docs" / "id_rsa").write_text("hush\n")
+    assert act(line, project) == "guarded"
+    description = describe_call("bash", {"command": line}, project)
+    assert "touches keys or passwords" in description.judgement.reasons
+    rules = [parse_rule(f"bash({name} *)") for name in ("cat", "head", "tail", "git", "sudo cat")]
+    assert RuleBook(rules).match(description.parts) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("ls *", "cat src/*.py", "wc -l *", "head *.md", "cat [a-z]*", "cat docs/.env.e*"),
+        *("for f in *; do cat $f; done", "echo {.env,x}.example", "cat src/*", "rm *.pyc"),
+        *("cat nothing.e*", "grep -rn --exclude=.e* other src", 'git commit -m "$x {a,.env} *"'),
+    ],
+)
+def test_a_pattern_that_stands_for_no_file_of_keys_goes_as_before(project: Path, line: str) -> None:
+    (project / ".env").write_text("KEY=hush\n")
+    (project / "README.md").touch()
+    assert act(line, project) in ("look", "other")
+    reasons = describe_call("bash", {"command": line}, project).judgement.reasons
+    assert "touches keys or passwords" not in reasons
+
+
 @pytest.mark.skipif(shutil.which("rg") is None, reason="no ripgrep")
 @pytest.mark.parametrize(
     ("line", "expected"),

@@ -31,7 +31,7 @@ def names_all(words: Sequence[str], here: Whereabouts) -> PathPlace | None:
         here: Where the shell reads them.
     """
     patterns: dict[Path, tuple[PathPlace, list[str]]] = {}
-    for word in islice(chain.from_iterable(map(_in_braces, words)), _MOST_WORDS):
+    for word in islice(chain.from_iterable(map(in_braces, words)), _MOST_WORDS):
         if not _is_pattern(word):
             continue
         *before, last = word.rstrip("/").split("/")
@@ -64,14 +64,14 @@ def _is_pattern(word: str) -> bool:
     return not {"*", "?", "["}.isdisjoint(word)
 
 
-def _in_braces(word: str) -> Iterator[str]:
+def in_braces(word: str) -> Iterator[str]:
     """Yield what a word with braces becomes; a variable in a pattern may be empty."""
     found = _BRACES.search(word)
     if found is None or word[: found.start()].endswith("$"):
         yield _VARIABLE.sub("*", word) if _is_pattern(word) else word
         return
     for each in found[1].split(","):
-        yield from _in_braces(word[: found.start()] + each + word[found.end() :])
+        yield from in_braces(word[: found.start()] + each + word[found.end() :])
 
 
 def _shown(folder: Path) -> list[str]:

@@ -1,16 +1,20 @@
-"""Which files of keys a search through folders comes across, and would show some of."""
+"""Which files of keys a command comes across that names none, and would show some of."""
 
 import logging
 import os
 import subprocess
+from collections.abc import Mapping
 from glob import iglob
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files.nearby import secrets_nearby
 from amplifier_tui.base.git import run_now
-from amplifier_tui.base.shell import Search, ShellCommand, search_of
-from amplifier_tui.host.gate.places import resolved
+from amplifier_tui.base.shell import Search, ShellCommand, programs_of, search_of
+from amplifier_tui.host.gate.calls.deleting import in_braces, with_loops
+from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
+from amplifier_tui.host.gate.places import PathPlace, resolved
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +23,30 @@ _MOST: Final = 20
 _SECONDS: Final = 2.0
 _NOTHING: Final = 1
 """The exit code of a search that finds nothing."""
+
+
+_MOST_WORDS: Final = 200
+
+
+def meant_secrets(
+    command: ShellCommand, here: Whereabouts, loops: Mapping[str, str]
+) -> list[PathPlace]:
+    """Return the files of keys that patterns and braces among a command's words stand for.
+
+    Args:
+        here: Where it runs.
+        loops: The variables of loops, with what they stand for.
+    """
+    words = [
+        word
+        for run in programs_of(command)
+        for word, known in zip(run.command.written[1:], run.command.known[1:], strict=True)
+        if not known and word[:1] != "-" and "\n" not in word
+    ]
+    words += [each.written for each in command.redirections if each.operator == "<"]
+    looped = (here.named(word) or word for word in with_loops(words, loops))
+    meant = islice(chain.from_iterable(map(in_braces, looped)), _MOST_WORDS)
+    return list(dict.fromkeys(place for each in meant for place in here.secrets(each)))
 
 
 def met_secrets(command: ShellCommand, workspace: Path, folder: Path) -> list[Path]:

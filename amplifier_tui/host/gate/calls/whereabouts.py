@@ -1,6 +1,8 @@
 """Where a command of a script runs, and what its paths and patterns lead to from there."""
 
+import os
 import re
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from glob import iglob
 from itertools import islice
@@ -8,11 +10,18 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.protected import holds_secrets_at
 from amplifier_tui.host.gate.places import PathPlace, locate
 
 _PATTERN: Final = frozenset("*?[")
 _PLAIN_SET: Final = re.compile(r"\[\w+\]", re.ASCII)
 _MOST_MATCHES: Final = 200
+_MOST_NAMES: Final = 10_000
+
+_PLACES: Final = re.compile(
+    r"(?:\$(?:PWD|\{PWD(?::?\?[^}]*)?\}|\(pwd\))|`pwd`|(\$(?:HOME|\{HOME(?::?\?[^}]*)?\}))"
+    r"|(\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`))(?=/|\Z)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,17 @@ class Whereabouts:
     def locate(self, text: str) -> PathPlace:
         """Return where a path leads from here."""
         return locate(text, self.workspace, self.folder)
+
+    def named(self, written: str) -> str:
+        """Return an argument with the place in it that a shell's own variable, or git, names.
+
+        Empty where none is.
+        """
+        found = _PLACES.match(written)
+        if found is None:
+            return ""
+        start = "~" if found[1] else str(self.workspace) if found[2] else "."
+        return start + written[found.end() :]
 
     def holds(self, text: str) -> bool:
         """Whether a place, or all that a pattern stands for, is in the workspace and no secret."""
@@ -52,6 +72,14 @@ class Whereabouts:
         found = iglob("/".join(_widened_parts(text)), root_dir=self.folder)
         names = list(islice(found, _MOST_MATCHES + 1))
         return None if len(names) > _MOST_MATCHES else names
+
+    def secrets(self, text: str) -> list[PathPlace]:
+        """Return the files of keys that a place is, or a pattern stands for, and maybe more."""
+        names: Iterable[str] = (text,)
+        if not _PATTERN.isdisjoint(text):
+            pattern = "/".join(_widened_parts(os.path.expanduser(text)))
+            names = islice(iglob(pattern, root_dir=self.folder), _MOST_NAMES)
+        return [self.locate(name) for name in names if holds_secrets_at(name.split("/"))]
 
     @property
     def elsewhere(self) -> bool:
