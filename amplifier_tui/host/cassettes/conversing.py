@@ -200,9 +200,10 @@ def _kept(was: TapedCall, now: TapedCall) -> TapedCall:
 
 
 def _decision(was: TapedCall | TapedHook, now: TapedCall | TapedHook) -> dict[str, Any]:
-    """Return the decision that stays, under its name, if one does."""
-    answered = now.decision is not None and now.decision.by in _ANSWERED
-    return {"decision": was.decision} if was.decision is not None and answered else {}
+    """Return the decision that stays, under its name, if one does: one that was given again."""
+    both = was.decision, now.decision
+    answered = all(each is not None and each.by in _ANSWERED for each in both)
+    return {"decision": was.decision} if answered else {}
 
 
 class _Conversation:

@@ -134,3 +134,26 @@ def test_a_call_that_a_rule_no_longer_decides_holds_nothing_up_once_the_rule_is_
     monkeypatch.setattr(conversing, "PATIENCE", 20)
     monkeypatch.setattr(conversing, "BESIDE", 30)
     assert played(project, Cassette.model_validate_json(text))
+
+
+@pytest.mark.parametrize("command", ["record", "replay"])
+def test_a_cassette_expects_what_nothing_in_it_decides_once_a_call_is_asked_about(
+    project: Project, driver: Driver, tmp_path: Path, command: str
+) -> None:
+    story, tools = calling(writing("one")), ("tool-filesystem",)
+    bundle = project.bundle(script=story, tools=tools)
+    project.allow([])
+    driver.open(bundle, mode="edits")
+    driver.turn("go")
+    driver.close()
+    path = tmp_path / "tapes" / "a.cassette.jsonl"
+    path.parent.mkdir()
+    options = ["--cwd", str(project.folder), "--trust"]
+    if command == "replay":
+        assert run(["record", "last", "--output", str(path), *options]) == 0
+        assert decided(read_cassette(path)) == {"one": ("allowed", "mode")}
+    project.bundle(script=story, tools=tools, hooks=(("hooks-test", {"ask": True}),))
+    kept = {"record": ["last", "--output", str(path)], "replay": [str(path), "--update"]}
+    run([command, *kept[command], *options])
+    assert decided(read_cassette(path)) == {"one": ("denied", "user")}
+    assert run(["replay", str(path), *options]) == 0
