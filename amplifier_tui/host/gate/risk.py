@@ -198,9 +198,10 @@ def _judge_command(command: ShellCommand, here: Whereabouts, around: _Around) ->
         whole = whole.joined(Judgement("critical", ("runs what it downloads",)))
     elif command.piped and _runs_input(found, SHELLS):
         whole = whole.joined(Judgement("high", (UNREADABLE,)))
-    met = [here.locate(str(path)) for path in met_secrets(command, here.workspace, here.folder)]
-    if met := (*met, *meant_secrets(command, here, around.loops)):
-        whole = whole.joined(Judgement("high", (SECRETS,), met, met=True))
+    searched = met_secrets(command, here.workspace, here.folder)
+    met = [here.locate(str(path)) for path in searched]
+    if met := met + meant_secrets(command, here, around.loops):
+        whole = whole.joined(Judgement("high", (SECRETS,), tuple(met), met=True))
     if not here.known and severity(whole.risk) > 0:
         whole = whole.joined(Judgement("high", ("in a folder only known when it runs",)))
     return whole
