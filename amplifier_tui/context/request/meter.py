@@ -34,12 +34,14 @@ class Meter:
     Growth since then is added as it is estimated; what is less than then is taken in proportion.
 
     Attributes:
-        ephemeral: By source, the tokens of what hooks added to the last request only.
+        ephemeral: By source, the tokens of what hooks added to the last answered request only.
+        waiting: The same of the request that is under way or comes next.
         anchor: The last request that was counted.
     """
 
     def __init__(self) -> None:
         self.ephemeral: dict[str, int] = {}
+        self.waiting: dict[str, int] = {}
         self.anchor: Anchor | None = None
         self._sent: tuple[int, str] | None = None
 
@@ -57,15 +59,18 @@ class Meter:
             return False
         estimate, model = self._sent
         low, high = _PLAUSIBLE
-        if not low * estimate <= tokens <= max(high * estimate, 500):
-            logger.debug("A usage of %d tokens can't be that of about %d", tokens, estimate)
+        whole = estimate + sum(self.waiting.values())
+        if not low * whole <= tokens <= max(high * whole, 500):
+            logger.debug("A usage of %d tokens can't be that of about %d", tokens, whole)
             return False
         self.anchor = Anchor(tokens, max(1, estimate), model)
         return True
 
     def settled(self) -> None:
         """Note that the answer is here: usage that comes now is of another request."""
-        self._sent = None
+        if self._sent is not None:
+            self._sent = None
+            self.ephemeral, self.waiting = self.waiting, {}
 
     def kind(self, model: str) -> Kind:
         """Tell where numbers for a model come from."""
@@ -92,7 +97,7 @@ class Meter:
     def clear(self) -> None:
         """Forget what was counted."""
         self.anchor = self._sent = None
-        self.ephemeral = {}
+        self.ephemeral, self.waiting = {}, {}
 
     def to_dict(self) -> dict[str, Any] | None:
         """Return the anchor as JSON-native data."""
@@ -121,7 +126,6 @@ class UsageWatch:
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
-        self._waiting: dict[str, int] = {}
 
     def register(self, hooks: Any, name: str) -> Callable[[], None]:
         """Listen to a session for the module ``name``; returns a function that ends it."""
@@ -142,12 +146,11 @@ class UsageWatch:
         if isinstance(index, int) and isinstance(total, int) and index < total - 1:
             return
         if self._meter.counted(data.get("usage")):
-            self._meter.ephemeral, self._waiting = self._waiting, {}
             # The response comes with several events; one count is enough.
             self._meter.settled()
 
     def _on_trace(self, trace: Any) -> None:
-        result = trace.result
+        result, waiting = trace.result, self._meter.waiting
         if getattr(result, "action", None) != "inject_context":
             return
         for item in getattr(result, "context_injections", None) or ():
@@ -155,4 +158,4 @@ class UsageWatch:
             if item.ephemeral and item.content and item.event in ("", trace.event):
                 source = f"hook:{item.hook_name}"
                 tokens = text_tokens(item.content) + MESSAGE_TOKENS
-                self._waiting[source] = self._waiting.get(source, 0) + tokens
+                waiting[source] = waiting.get(source, 0) + tokens

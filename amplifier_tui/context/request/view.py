@@ -129,9 +129,13 @@ class ContextView:
         preview = await self._plan(frame, budget, decided, force=True)
         kind = self.meter.kind(budget.key)
         total = self.meter.real(preview.before, budget.key)
-        lines = frame.shares(self._settle(frame, decided.rows))
-        if kind == "usage":
-            lines = (*lines, *self._ephemeral_lines(total - sum(line.tokens for line in lines)))
+        ephemeral = self.meter.ephemeral
+        if kind == "estimated":
+            total += sum(ephemeral.values())
+        lines = (
+            *frame.shares(self._settle(frame, decided.rows)),
+            *(SourceLine(source, 1, tokens, "ephemeral") for source, tokens in ephemeral.items()),
+        )
         floor = self.meter.real(preview.floor, budget.key)
         service = frame.lent.service
         return ContextReport(
@@ -321,15 +325,6 @@ class ContextView:
         )
         error.remedy = _REMEDY
         raise error
-
-    def _ephemeral_lines(self, room: int) -> tuple[SourceLine, ...]:
-        """What hooks added to the last request, as far as the provider counted it."""
-        lines: list[SourceLine] = []
-        for source, tokens in self.meter.ephemeral.items():
-            if 0 < tokens <= room:
-                lines.append(SourceLine(source, 1, tokens, "ephemeral"))
-                room -= tokens
-        return tuple(lines)
 
     def _turns_left(self, room: int) -> int | None:
         """How many turns like the last ones fit until compaction."""

@@ -1,5 +1,6 @@
 from typing import ClassVar
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -163,6 +164,47 @@ async def test_what_hooks_add_to_one_request_is_named_once_it_was_counted() -> N
     assert lines["hook:todo-reminder"].state == "ephemeral"
     assert lines["hook:todo-reminder"].tokens == 104
     assert lines["above our estimate"].tokens == 196
+
+
+@pytest.mark.parametrize("counted", [12_000, 9_000])
+async def test_what_a_hook_adds_is_named_also_where_it_is_most_of_the_request(counted: int) -> None:
+    hooks = HookRegistry()
+    manager, provider = SessionContextManager(hooks=hooks), ScriptedProvider()
+    UsageWatch(manager.view.meter).register(hooks, "test")
+    hooks.register("prompt:submit", _flood, name="flood")
+    await hooks.emit("prompt:submit", {})
+    await manager.add_message(user("a" * 4_000))
+    await manager.get_messages_for_request(provider=provider)
+    await hooks.emit("llm:response", {"usage": {"input_tokens": counted}})
+    report = await manager.view.report(provider)
+    lines = {line.source: line for line in report.by_source}
+    assert (report.kind, report.total) == ("usage", counted)
+    assert lines["hook:flood"].tokens > 8_000
+
+
+async def test_what_a_hook_adds_is_named_also_where_nobody_counts() -> None:
+    hooks = HookRegistry()
+    manager, provider = SessionContextManager(hooks=hooks), ScriptedProvider()
+    UsageWatch(manager.view.meter).register(hooks, "test")
+    end = hooks.register("prompt:submit", _flood, name="flood")
+    await hooks.emit("prompt:submit", {})
+    await manager.add_message(user("a" * 4_000))
+    await manager.get_messages_for_request(provider=provider)
+    await manager.add_message(assistant("done"))
+    report = await manager.view.report(provider)
+    lines = {line.source: line for line in report.by_source}
+    assert lines["hook:flood"].tokens == 10_004
+    assert (report.kind, report.total) == ("estimated", sum(li.tokens for li in lines.values()))
+    end()
+    await manager.add_message(user("again"))
+    await manager.get_messages_for_request(provider=provider)
+    await manager.add_message(assistant("done"))
+    sources = [line.source for line in (await manager.view.report(provider)).by_source]
+    assert "hook:flood" not in sources, "it was in the request before the last one"
+
+
+async def _flood(event: str, data: dict) -> HookResult:
+    return HookResult(action="inject_context", context_injection="x" * 40_000, ephemeral=True)
 
 
 async def _remind(event: str, data: dict) -> HookResult:
