@@ -64,7 +64,7 @@ ALONE = [
     *("git apply --index a.patch", "x=$(git stash create)", "git bisect start"),
     # They lock the index all the same.
     *("git add --dry-run a", "git add -n .", "git rm -n x", "git commit --dry-run"),
-    *("git reflog expire --all", "git submodule update", "git notes add -m x"),
+    *("git reflog delete HEAD@{1}", "git submodule update", "git notes add -m x"),
 ]
 """Lines of git's own, which the sandbox lets write in the repository of a worktree."""
 

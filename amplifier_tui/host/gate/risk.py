@@ -29,6 +29,7 @@ from amplifier_tui.host.gate.calls.deleting import (
     lists_all,
     loops_of,
     names_all,
+    takes_all,
     with_loops,
 )
 from amplifier_tui.host.gate.calls.in_place import files_in_place
@@ -356,6 +357,8 @@ def _judge_find(run: ProgramRun, here: Whereabouts) -> Judgement:
 
 def _judge_deletion(run: ProgramRun, here: Whereabouts, around: _Around) -> Judgement:
     """Judge what is deleted by patterns, by a loop, or as a list says: it may be everything."""
+    if taken := takes_all(run, here):
+        return Judgement("critical", (taken,))
     if run.program not in _DELETERS - {"mv", "rmdir"}:
         return Judgement()
     pairs = list(zip(run.command.written[1:], run.command.known[1:], strict=True))

@@ -138,7 +138,10 @@ def test_a_command_line_is_as_risky_as_its_worst_part(
         ("high", "overwrites a branch", "branch -M x; branch -f x y; switch -C x; checkout -B x"),
         ("high", "deletes a branch", "branch --del x; branch -D x; update-ref -d refs/heads/x"),
         ("high", "deletes saved work", "tag --delete x; tag -d x; stash drop; worktree remove x"),
-        ("high", "deletes saved work", "reflog expire --expire=now --all"),
+        ("high", "deletes saved work", "reflog delete x; stash drop stash@{1}"),
+        ("critical", "deletes saved work", "reflog expire --expire=now --all; stash clear"),
+        ("critical", "deletes saved work", "gc --prune=now; gc --prune=all; prune"),
+        ("medium", "drops unreachable objects", "gc; gc --auto; prune --dry-run"),
         ("high", "overwrites or deletes on the remote", "push --forc; push --prune; push o :x"),
         ("high", "changes things outside this machine", "push; send-email x; svn dcommit"),
         ("high", "changes things outside this machine", "p4 submit; lfs push origin"),
@@ -188,12 +191,45 @@ def test_deleting_some_files_of_the_workspace_is_not_deleting_all_of_it(
         *('for f in *; do rm -rf "$f"; done', "for f in a ./*; do rm -rf ./${f}; done"),
         *("find . | while read f; do rm $f; done", "find . -name '*' -delete"),
         *("rm -rf $(git rev-parse --show-toplevel)", "rm -rf `git rev-parse --show-toplevel`/*"),
+        *("git clean -fdx .", "git clean -fdx -- ./", "git clean -ffdx :/", "git clean -fdxe foo"),
+        *('git clean -fdx "$PWD"', "git clean -fdx -e foo", "git clean -fdx ../work", "mv * ../x/"),
+        *("git rm -rf .", "git rm -r -q -- .", "git checkout --orphan x && git rm -rf ."),
+        *("git -C sub rm -r ..", "git rm -rf *", "mv f* s* ../x", "mv -t ../x *"),
+        *("rsync -a --delete /tmp/empty/ ./", "rsync -a --delete-after sub/ $PWD"),
+        *("chmod -R 000 .", "chmod -R a-rwx $PWD", "chmod 0 -R .", "cd sub; chmod -R u-r .."),
         *("busybox rm -rf *", "git clean -ffdx", "find . -type f | sort | xargs rm"),
     ],
 )
 def test_deleting_all_of_the_workspace_is_critical_however_it_is_said(cwd: Path, line: str) -> None:
     (cwd / "sub").mkdir()
     assert judge_script(line, cwd).whole.risk == "critical"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "git clean -fd",
+            "git clean -fd .",
+            "git clean -fdX",
+            "git clean -ndx .",
+            "git rm -r sub",
+        ),
+        *("git clean -fdx sub", "git clean -fdxe foo sub", "git rm -r --cached .", "mv * sub/"),
+        *("git -C sub rm -r .", "cd sub; git rm -r .", "mv file.txt ../x", "git branch -d merged"),
+        *("rsync -a --delete ./ /tmp/copy", "rsync -a sub/ .", "rsync -a --delete a/ sub/"),
+        *(
+            "chmod -R u=rwX,go-rwx .",
+            "chmod -v -R 0755 .",
+            "chmod -R 000 sub",
+            "chmod 000 file.txt",
+        ),
+        *("git stash drop", "git stash -u", "git branch -D x", "chmod -R a+rX ."),
+    ],
+)
+def test_what_leaves_most_of_the_workspace_is_not_critical(cwd: Path, line: str) -> None:
+    (cwd / "sub").mkdir()
+    assert judge_script(line, cwd).whole.risk in ("medium", "high")
 
 
 def test_deleting_by_a_pattern_what_git_or_programs_obey_is_told(cwd: Path) -> None:

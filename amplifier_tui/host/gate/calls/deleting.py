@@ -3,13 +3,16 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.shell import ProgramRun, ShellCommand, programs_of
+from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.host.gate.calls.git_writing import git_words
+from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, is_root_like
 
@@ -82,6 +85,69 @@ def _shown(folder: Path) -> list[str]:
     except OSError:
         return []
     return [name for name in names if not name.startswith(".")]
+
+
+_TAKES_AWAY: Final = re.compile(
+    r"0*[0-3]?[0-7]{1,2}|(?:[go]*[ua][ugoa]*)?(?:-[wxXst]*r\w*|=(?:,.*)?)"
+)
+"""A mode that leaves the owner of files without reading them."""
+_TOPS: Final = frozenset({":/", ":/.", ":/*", ":(top)", ":(top).", "*"})
+"""How git is told of all of a checkout, or of all in its folder."""
+
+
+def takes_all(run: ProgramRun, here: Whereabouts) -> str:
+    """Say how a program takes away all that is in the workspace, or higher up, given as such.
+
+    Empty where it does not. `rm` and `find` are another matter.
+    """
+    words = [here.named(word) or word for word in run.command.written[1:]]
+    if run.program == "git":
+        return _git_takes_all(tuple(words), here)
+    operands = [word for word in words if not word.startswith("-")]
+    match run.program:
+        case "mv":
+            # Behind `-t` the first is where it goes; outside it is gone, or out of reach.
+            moved = any(here.locate(each).outside for each in (*operands[:1], *operands[-1:]))
+            return "moves the whole workspace away" if moved and names_all(operands, here) else ""
+        case "rsync" if any(word.startswith("--del") for word in words):
+            return "deletes from the whole workspace" if _is_all(operands[-1:], here) else ""
+        case "chmod" if option_names(tuple(words)) & {"R", "recursive"}:
+            taken = any(map(_TAKES_AWAY.fullmatch, words))
+            return "locks the whole workspace" if taken and _is_all(operands, here) else ""
+    return ""
+
+
+def _git_takes_all(words: tuple[str, ...], here: Whereabouts) -> str:
+    own, subcommand, rest = git_words(words)
+    at = rest.index("--") if "--" in rest else len(rest)
+    flags, operands = option_names(rest[:at]), list(rest[at + 1 :])
+    before = ""
+    for word in rest[:at]:
+        # What `clean -e` keeps is little of all.
+        if not word.startswith("-") and not _EXCLUDES.fullmatch(before):
+            operands.append(word)
+        before = word
+    folder = here.folder.joinpath(*git_folders(own))
+    if "n" in flags or "dry-run" in flags:
+        return ""
+    whole = _is_all(operands, replace(here, folder=folder))
+    if subcommand == "clean" and {"d", "x"} <= flags and flags & {"f", "force"}:
+        return "deletes all that git does not keep" if whole or not operands else ""
+    if subcommand == "rm" and "r" in flags and "cached" not in flags:
+        return "deletes all that git keeps" if whole else ""
+    return ""
+
+
+_EXCLUDES: Final = re.compile(r"-[a-zA-Z]*e|--exclude")
+
+
+def _is_all(operands: Sequence[str], here: Whereabouts) -> bool:
+    """Whether one of some operands is the workspace, or a place above it."""
+    for word in operands:
+        place = here.locate(word)
+        if word in _TOPS or place.shown == "." or is_root_like(place):
+            return True
+    return False
 
 
 _LOOP: Final = re.compile(r"\bfor\s+(\w+)\s+in\s+([^;\n]*)")

@@ -40,9 +40,11 @@ _ACTIONS: Final[tuple[tuple[Risk, str, str, str], ...]] = (
     ("medium", NETWORK, "lfs", "pull fetch"),
     ("medium", NETWORK, "remote", "update show prune"),
     ("medium", NETWORK, "submodule", "add update"),
-    ("high", _LOSES_SAVED, "stash", "drop clear"),
+    ("high", _LOSES_SAVED, "stash", "drop"),
+    ("critical", _LOSES_SAVED, "stash", "clear"),
     ("high", _LOSES_SAVED, "worktree", "remove"),
-    ("high", _LOSES_SAVED, "reflog", "expire delete"),
+    ("high", _LOSES_SAVED, "reflog", "delete"),
+    ("critical", _LOSES_SAVED, "reflog", "expire"),
 )
 _DEEP: Final = {
     (command, action): (risk, reason)
@@ -91,8 +93,8 @@ def judge_git(arguments: tuple[str, ...]) -> Verdict:
         return "high", ("overwrites or deletes on the remote",)
     if subcommand == "checkout" and _takes_files(rest, operands, flags):
         return "high", (_LOSES,)
-    if subcommand == "clean" and _cleans_all(rest, flags):
-        return "critical", ("deletes all that git does not keep",)
+    if _drops_unreachable(subcommand, rest, flags):
+        return "critical", (_LOSES_SAVED,)
     if subcommand == "archive" and given(flags, "remote"):
         return "medium", (NETWORK,)
     if deep := _DEEP.get((subcommand, "".join(operands[:1]))):
@@ -115,6 +117,13 @@ def given(flags: set[str], names: str) -> bool:
     )
 
 
+def _drops_unreachable(subcommand: str, words: tuple[str, ...], flags: set[str]) -> bool:
+    """Whether what was dropped or reset shortly before can't be brought back afterwards."""
+    if subcommand == "gc":
+        return bool({*words} & {"--prune=now", "--prune=all"})
+    return subcommand == "prune" and not given(flags, "n dry-run expire")
+
+
 def _takes_files(words: tuple[str, ...], operands: list[str], flags: set[str]) -> bool:
     """Whether `git checkout` puts files back: they stand behind a revision, or `--`."""
     makes = given(flags, "b B t track orphan")
@@ -128,9 +137,3 @@ def _keeps_files(subcommand: str, flags: set[str]) -> bool:
     if subcommand == "rm":
         return given(flags, "cached")
     return subcommand == "rebase" and given(flags, "abort quit")
-
-
-def _cleans_all(words: tuple[str, ...], flags: set[str]) -> bool:
-    """Whether `git clean` deletes whatever was never committed, what is ignored too."""
-    forced = given(flags, "f force") and not given(flags, "n dry-run e exclude")
-    return forced and {"d", "x"} <= flags and all(word.startswith("-") for word in words)
