@@ -76,6 +76,19 @@ def test_a_replay_leaves_no_session_and_tells_its_outcome_by_its_exit_status(
     assert play(project, "replay", path) == 0
 
 
+def test_a_tool_that_is_not_run_where_tools_are_real_is_named(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = cassette(project)
+    capsys.readouterr()
+    assert play(project, "test", path, "--tools", "real") == 0
+    assert "not run: 1 call of leak, with what was recorded" in capsys.readouterr().out
+    assert play(project, "replay", path, "--tools", "real", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["not_run"] == {"leak": ["1.1.1"]}
+    assert play(project, "replay", path) == 0
+    assert "not run" not in capsys.readouterr().out
+
+
 def test_a_turn_that_asks_for_more_than_was_answered_is_not_updated(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,7 +50,8 @@ _OPTIONS: Final = (
         type=click.Choice(["cassette", "real"]),
         default="cassette",
         show_default=True,
-        help="Take results of tools from the cassette, or run them in a copy of the workspace.",
+        help="Take results of tools from the cassette, or run the calls that only read or change "
+        "files in a copy of the workspace. Which tools did not run is said.",
     ),
     click.option(
         "--bundle",
@@ -132,6 +133,7 @@ class PlayedFile:
             data["tokens"] = {"now": _tokens(self.replayed.cassette), "was": _tokens(self.was)}
             data["seconds"] = round(self.replayed.seconds, 3)
             data["refused"] = self.replayed.refused
+            data["not_run"] = self.replayed.not_run
         return data
 
 
@@ -185,6 +187,7 @@ def say(played: PlayedFile, most: int | None = None) -> None:
         most: Differences that are listed; None for all.
     """
     from amplifier_tui.base.text import clean, one_line
+    from amplifier_tui.ui.state.formats import plural
 
     click.echo(f"{one_line(played.path.name, 200)}: {played.summary}")
     for each in played.found[:most]:
@@ -193,6 +196,10 @@ def say(played: PlayedFile, most: int | None = None) -> None:
     if left:
         click.echo(f"  and {left} more")
     if played.replayed is not None:
+        for tool, calls in sorted(played.replayed.not_run.items()):
+            number = f"{plural(len(calls), 'call')} of {one_line(tool, 200)}"
+            said = f"not run: {number}, with what was recorded as the result"
+            click.echo(f"  {said} (not known to stay in the copy of the workspace)")
         for refused in played.replayed.refused:
             click.echo(f"  not used without --trust: {one_line(refused, 500)}", err=True)
 

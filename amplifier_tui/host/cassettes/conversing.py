@@ -101,6 +101,7 @@ class Replayed:
         missed: What was asked of the cassette that it does not hold.
         incomplete: The turns that asked for an answer that it does not hold.
         refused: What a project or a stranger brings that nobody trusts.
+        not_run: Where tools are real, by tool, the calls that got their recorded result.
         seconds: What it took.
     """
 
@@ -108,6 +109,7 @@ class Replayed:
     missed: list[str] = field(default_factory=list)
     incomplete: frozenset[str] = frozenset()
     refused: list[str] = field(default_factory=list)
+    not_run: dict[str, list[str]] = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -139,6 +141,7 @@ def play(cassette: Cassette, order: ReplayOrder, client: SessionClient) -> Repla
             playback.missed,
             frozenset(playback.incomplete),
             run.refused,
+            playback.not_run,
             monotonic() - began,
         )
 

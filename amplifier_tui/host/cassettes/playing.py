@@ -86,6 +86,8 @@ class Playback:
         requests: What the requests held.
         missed: What was asked of the cassette that it does not hold.
         incomplete: The turns that asked for an answer that it does not hold.
+        not_run: Where tools are real, by tool, the calls that did not run: nothing is known to
+            keep them in the workspace.
         in_copy: Whether it works in a copy of its project, or in what stands for it.
         steer, interrupt: Say something to the running turn, and stop it.
         stop_agent: Stops the agent of a lane alone.
@@ -110,6 +112,7 @@ class Playback:
         self.requests = RequestNotes()
         self.missed: list[str] = []
         self.incomplete: set[str] = set()
+        self.not_run: dict[str, list[str]] = {}
         self.in_copy = False
         self.steer: Callable[[str], object] = lambda _: None
         self.interrupt: Callable[[], object] = lambda: None
@@ -295,8 +298,11 @@ class Playback:
             # Nobody looks at it: it gets no more than a sandbox gives.
             with granted(replace(terms, by="mode", network=False)):
                 return await run()
+        for_session = getattr(tool, "changes_session_only", False) is True
+        if self.tools == "real" and not for_session:
+            self.not_run.setdefault(name, []).append(current_tool_call_id() or "")
         if call is not None and call.result is not None:
-            if getattr(tool, "changes_session_only", False) is True:
+            if for_session:
                 await run()
             return self._result(call.result)
         fault = call.error if call is not None else None
