@@ -8,6 +8,7 @@ from amplifier_tui.base.shell.effects import (
     only_reads,
     read_places,
     reads_here,
+    tells_names_alone,
 )
 from amplifier_tui.base.shell.hiding import may_hide
 from amplifier_tui.base.shell.line import LineScope, Redirection, ShellCommand, ShellLine
@@ -45,4 +46,5 @@ __all__ = [
     "reads_here",
     "runner_length",
     "search_of",
+    "tells_names_alone",
 ]

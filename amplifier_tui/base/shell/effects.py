@@ -7,7 +7,7 @@ from typing import Final
 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.shell.line import ShellCommand, ShellLine
-from amplifier_tui.base.shell.looks import EXPANDED, looks, named, writes_nothing
+from amplifier_tui.base.shell.looks import EXPANDED, looks, named, tells_names, writes_nothing
 from amplifier_tui.base.shell.options import option_tables
 from amplifier_tui.base.shell.runners import runner_length
 from amplifier_tui.base.shell.unwrap import SHELLS, WRAPPERS, programs_of
@@ -21,6 +21,16 @@ def only_reads(line: ShellLine) -> bool:
     if not line.complete or line.hidden or not line.commands:
         return False
     return all(looks(command) is not None for command in line.commands)
+
+
+_SAYS: Final = frozenset({"cd", "echo", "false", "pwd", "true"})
+
+
+def tells_names_alone(line: ShellLine) -> bool:
+    """Whether a line says of files what they are called and how large, and nothing in them."""
+    return only_reads(line) and all(
+        tells_names(command) or command.words[0] in _SAYS for command in line.commands
+    )
 
 
 def reads_here(line: ShellLine) -> bool:

@@ -121,6 +121,19 @@ def named(command: ShellCommand) -> tuple[str, int]:
     return " ".join(("git", *words[at : at + 1])), at + 1
 
 
+_TELL_NAMES: Final = frozenset({"[", "ls", "stat", "test", "git check-ignore", "git status"})
+
+
+def tells_names(command: ShellCommand) -> bool:
+    """Whether a program says of files what they are called and how large, and nothing in them.
+
+    Redirections are not looked at.
+    """
+    # What it says may be written elsewhere.
+    plain = replace(command, redirections=())
+    return looks(plain) is not None and named(command)[0] in _TELL_NAMES
+
+
 def git_folders(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the folders that `git -C` goes to, one from the other."""
     return tuple(words[at + 1] for at, word in enumerate(words[:-1]) if word == "-C")

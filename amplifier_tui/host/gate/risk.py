@@ -5,7 +5,7 @@ The word colours the dialog, decides what may be remembered, and whether silence
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -21,7 +21,7 @@ from amplifier_tui.base.shell import (
     programs_of,
     read_shell_line,
 )
-from amplifier_tui.base.shell.looks import EXPANDED, git_files
+from amplifier_tui.base.shell.looks import EXPANDED, git_files, looks, tells_names
 from amplifier_tui.host.events import Risk
 from amplifier_tui.host.gate.calls.deleting import (
     finds_all,
@@ -38,6 +38,7 @@ from amplifier_tui.host.gate.calls.searching import meant_secrets, met_secrets
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, is_root_like
 from amplifier_tui.host.gate.programs import judge_program, variables_changed
+from amplifier_tui.host.gate.verdicts.git import takes_up
 from amplifier_tui.host.gate.verdicts.moves import Moves
 from amplifier_tui.host.gate.verdicts.words import DELETES, NETWORK, ONLY_READS, SECRETS
 
@@ -304,6 +305,7 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
         yield from (_judge_read(place) for place in named if place.secret)
     near = far = 0
     changed = run.program in CHANGES_ARGUMENTS
+    read_as = _reading_of(run)
     in_place = files_in_place(run.program, run.arguments) or ()
     arguments = list(zip(run.arguments, run.command.known[1:], strict=False))
     numbered = [
@@ -338,7 +340,26 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
                 found = map(here.locate, here.matches(word) or ())
                 yield worst(judge_write(each) for each in found if each.secret or each.configures)
         else:
-            yield _judge_read(place) if place.exists or place.secret else Judgement()
+            yield _judge_read(read_as(place)) if place.exists or place.secret else Judgement()
+
+
+def _reading_of(run: ProgramRun) -> Callable[[PathPlace], PathPlace]:
+    """Return what makes of a file in the workspace that a program is given what it is to that one.
+
+    What the program surely leaves as it is, configures nothing anew; and of what it does not look
+    into, it tells no keys.
+    """
+    # Where it writes what it says is judged on its own.
+    seen = looks(replace(run.command, redirections=()))
+    leaves = seen is not None or (run.program == "git" and takes_up(run.arguments))
+    untold = tells_names(run.command)
+
+    def read(place: PathPlace) -> PathPlace:
+        if place.outside or not leaves:
+            return place
+        return replace(place, configures="", secret=place.secret and not untold)
+
+    return read
 
 
 def _with_place(written: str, argument: tuple[str, bool], here: Whereabouts) -> tuple[str, bool]:

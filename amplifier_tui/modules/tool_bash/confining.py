@@ -32,6 +32,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.sub_sessions import CONFINED, NO_NETWORK
 from amplifier_tui.base.protected import secret_homes
 from amplifier_tui.base.repositories import written_outside
+from amplifier_tui.base.shell import read_shell_line, tells_names_alone
 from amplifier_tui.base.text import one_line
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.session.grant import (
@@ -287,9 +288,8 @@ class Confining:
             guarded = without_tracked(guarded, checkouts(places, workspace))
         hidden = [*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment)]
         hidden += listening_sockets(workspace)
-        if grant.reading and not _GIT.search(command[-1]):
-            # What it names of these was asked about; what it comes across was not. To git they
-            # would be changed.
+        if grant.reading and _shows_contents(command[-1]):
+            # What it names of these was asked about; what it comes across was not.
             hidden += secrets_nearby(workspace)
         repository = written_outside(workspace, workspace)
         read_only = _read_only(guarded, workspace)
@@ -337,6 +337,12 @@ class Confining:
             frozenset({*leading, *(each.name for each in (scratch / "tmp").iterdir())}),
             made,
         )
+
+
+def _shows_contents(text: str) -> bool:
+    """Whether a command line that only reads may show what is in files that it does not name."""
+    # To git what is hidden would be changed, and to a test or a list it would be empty.
+    return not _GIT.search(text) and not tells_names_alone(read_shell_line(text))
 
 
 def _obeyed(repository: Path) -> tuple[Path, ...]:

@@ -89,6 +89,34 @@ def test_a_command_that_tells_keys_asks_a_person_in_mode_auto(tmp_path: Path, li
     assert decision.reason == "it touches keys or passwords"
 
 
+@pytest.mark.parametrize(
+    ("line", "act"),
+    [
+        ("git add .gitattributes && git commit -m x .vscode/a.json", "other"),
+        ("git reset HEAD .envrc; git restore --staged .vscode", "other"),
+        ("cat .envrc; npm test", "other"),
+        ("cat .vscode/a.json > copy", "other"),
+        ("[ -f .env ] || touch x", "other"),
+        ("[ -f .env ] && echo there", "look"),
+        *(("ls -la .env", "look"), ("stat .env*", "look"), ("git check-ignore .env", "look")),
+        *(("git add .env", "guarded"), ("cat .env", "guarded"), ("ls .env; cat .env", "guarded")),
+        *(("git reset --hard .envrc", "guarded"), ("git restore .envrc", "guarded")),
+        *(("git -C .git add x", "guarded"), ("git add x > .envrc", "guarded")),
+        *(("cat .envrc; sort -o .envrc a", "guarded"), ("wc -l .env", "guarded")),
+        ("ls ~/.ssh", "guarded"),
+    ],
+)
+def test_what_is_only_looked_at_or_staged_takes_effect_on_nothing(
+    tmp_path: Path, line: str, act: str
+) -> None:
+    for name in (".git", ".vscode"):
+        (tmp_path / name).mkdir()
+    for name in (".env", ".envrc", ".gitattributes", ".vscode/a.json"):
+        (tmp_path / name).write_text("x")
+    call = {"command": line}
+    assert act_of(describe_call("bash", call, tmp_path), "bash", call) == act
+
+
 @pytest.mark.parametrize("line", ["git log -p", "cd sub; git log", "git -C sub log"])
 def test_git_in_a_repository_that_stands_for_another_does_more_than_look(
     tmp_path: Path, line: str

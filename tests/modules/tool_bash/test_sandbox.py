@@ -61,6 +61,8 @@ async def test_a_command_that_only_reads_comes_across_no_keys(shell: Shell) -> N
     assert "./plain:needle" in found and ".env:" not in found and "sub/" not in found
     # A template of keys holds none.
     assert "./.env.example:needle" in found
+    sized = "[ -s .env ] && stat -c %s .env"
+    assert (await run(shell, sized, READING)).startswith("7\n")
     # To git nothing has changed, and tests may need what is there.
     assert (await run(shell, "git status --short", READING)).startswith("[exit code 0")
     assert "needle" in await run(shell, "cat .env", BY_RULE)

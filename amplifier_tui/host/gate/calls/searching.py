@@ -12,6 +12,7 @@ from typing import Final
 from amplifier_tui.base.files.nearby import secrets_nearby
 from amplifier_tui.base.git import run_now
 from amplifier_tui.base.shell import Search, ShellCommand, programs_of, search_of
+from amplifier_tui.base.shell.looks import tells_names
 from amplifier_tui.host.gate.calls.deleting import in_braces, with_loops
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, resolved
@@ -40,6 +41,7 @@ def meant_secrets(
     words = [
         word
         for run in programs_of(command)
+        if not tells_names(run.command)
         for word, known in zip(run.command.written[1:], run.command.known[1:], strict=True)
         if not known and word[:1] != "-" and "\n" not in word
     ]

@@ -50,8 +50,12 @@ class Whereabouts:
         start = "~" if found[1] else str(self.workspace) if found[2] else "."
         return start + written[found.end() :]
 
-    def holds(self, text: str) -> bool:
-        """Whether a place, or all that a pattern stands for, is in the workspace and no secret."""
+    def holds(self, text: str, *, untold: bool = False) -> bool:
+        """Whether a place, or all that a pattern stands for, is in the workspace and no secret.
+
+        Args:
+            untold: What is in it is not told: it may be a secret.
+        """
         found = [self.locate(text)]
         if not _PATTERN.isdisjoint(text):
             # To older shells `.*` is `..` too.
@@ -63,7 +67,7 @@ class Whereabouts:
             if matches is None or any(name.startswith(("-", "@")) for name in matches):
                 return False
             found += map(self.locate, matches)
-        return not any(place.outside or place.secret for place in found)
+        return not any(place.outside or (place.secret and not untold) for place in found)
 
     def matches(self, text: str) -> list[str] | None:
         """Return what a pattern stands for, and maybe more; None where that is too much."""

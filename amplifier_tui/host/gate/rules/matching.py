@@ -17,6 +17,7 @@ from amplifier_tui.base.shell import (
     readings,
 )
 from amplifier_tui.base.shell import covers as covers_command
+from amplifier_tui.base.shell.looks import tells_names
 from amplifier_tui.base.tool_names import GROUPS
 from amplifier_tui.host.gate.calls.grants import arguments_text
 from amplifier_tui.host.gate.calls.obeyed_by_git import told_of_git
@@ -126,7 +127,8 @@ def _only_reads(command: ShellCommand, line: ShellLine, heres: Sequence[Whereabo
     if _compares(command) and any(here.locate(p).path.is_dir() for here in heres for p in places):
         # It looks at all files of a folder, and behind the links among them.
         return False
-    return all(here.holds(place) for here in heres for place in places)
+    untold = tells_names(command)
+    return all(here.holds(place, untold=untold) for here in heres for place in places)
 
 
 def _compares(command: ShellCommand) -> bool:

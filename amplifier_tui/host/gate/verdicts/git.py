@@ -108,6 +108,19 @@ def judge_git(arguments: tuple[str, ...]) -> Verdict:
     return "medium", ("changes the repository",)
 
 
+def takes_up(arguments: tuple[str, ...]) -> bool:
+    """Whether git only takes files into its index or a commit, and leaves them as they are."""
+    own, subcommand, rest = git_words(arguments)
+    flags = option_names(rest)
+    if own:
+        return False
+    if subcommand == "reset":
+        return not given(flags, "hard merge keep recurse-submodules")
+    if subcommand == "restore":
+        return _keeps_files(subcommand, flags)
+    return subcommand in ("add", "stage", "commit")
+
+
 def given(flags: set[str], names: str) -> bool:
     """Whether one of some options is given; git takes the beginning of a long one for it."""
     return any(
