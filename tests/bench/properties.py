@@ -1,6 +1,6 @@
 """What must hold of any input, tried with many more inputs than the suite tries.
 
-The suite draws 30 examples a test, this 1 000 (`deep` in `tests/conftest.py`).
+The suite draws 20 examples a test, this 1 000 (`deep` in `tests/conftest.py`).
 """
 
 import re

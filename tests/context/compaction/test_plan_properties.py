@@ -5,7 +5,7 @@ from random import Random
 from typing import ClassVar
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_tui.base.tokens import message_tokens
@@ -158,15 +158,16 @@ class Tool:
     input_schema: ClassVar = {"type": "object", "properties": {"command": {"type": "string"}}}
 
 
-LEDGERS, PARTS = 1_000, 4
+LEDGERS = 8 * settings.default.max_examples
+"""Random ones, as other properties have examples: the benchmark draws fifty times as many."""
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-async def test_the_preview_is_what_a_compaction_then_does_on_1000_random_ledgers(part: int) -> None:
+@pytest.mark.hypothesis
+async def test_the_preview_is_what_a_compaction_then_does_on_random_ledgers() -> None:
     reasons: Counter[str] = Counter()
     counted: Counter[str] = Counter()
     compacted_by_itself = 0
-    for seed in range(part, LEDGERS, PARTS):
+    for seed in range(LEDGERS):
         manager, rows, told = await random_session(seed)
         view = manager.view
         key = view.budget().key
@@ -214,7 +215,7 @@ async def test_the_preview_is_what_a_compaction_then_does_on_1000_random_ledgers
     assert set(reasons) == {"fits", "forced", "trigger", "floor", "overflow"}
     assert set(counted) == {"usage", "estimated"}
     assert compacted_by_itself > 50
-    assert sum(reasons.values()) == LEDGERS // PARTS
+    assert sum(reasons.values()) == LEDGERS
 
 
 @given(rows=ledgers(), limit=limits)
@@ -265,9 +266,9 @@ def test_a_whole_conversation_needs_no_repair(rows: list[Row]) -> None:
     assert repaired(ledger.entries, ledger.tool_names) is ledger.entries
 
 
-@pytest.mark.parametrize("part", range(4))
-async def test_a_request_of_a_session_that_grew_is_that_of_one_read_anew(part: int) -> None:
-    for seed in range(part, 60, 4):
+@pytest.mark.hypothesis
+async def test_a_request_of_a_session_that_grew_is_that_of_one_read_anew() -> None:
+    for seed in range(settings.default.max_examples):
         rng, rows = Random(-seed), random_ledger(seed)
         if seed % 2:
             # Somebody lost a row, or wrote one twice.
