@@ -1,6 +1,5 @@
 """What a bundle would mount and where each module comes from; no module is imported."""
 
-import importlib.metadata
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ from amplifier_tui.foundation.settings.expand import expand_variables
 from amplifier_tui.foundation.sources.local import package_folder
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.keys.addresses import missing_keys
+from amplifier_tui.kernel.mounting import discovery
 from amplifier_tui.kernel.mounting.discovery import FOLDER_PREFIX, declared_type_of, search_dirs
 from amplifier_tui.kernel.mounting.packages.finding import contradiction
 
@@ -66,9 +66,9 @@ def installed_modules() -> set[str]:
 
     They are installed, or in a folder that ``AMPLIFIER_MODULES`` names; none is imported.
     """
-    installed = {point.name for point in importlib.metadata.entry_points(group="amplifier.modules")}
     folders = (each for path in search_dirs() for each in path.glob(f"{FOLDER_PREFIX}*"))
-    return installed | {each.name.removeprefix(FOLDER_PREFIX) for each in folders if each.is_dir()}
+    found = {each.name.removeprefix(FOLDER_PREFIX) for each in folders if each.is_dir()}
+    return found.union(discovery.installed_modules())
 
 
 def not_installed(module: str, installed: set[str]) -> str:

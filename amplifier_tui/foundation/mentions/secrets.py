@@ -27,15 +27,15 @@ def holds_users_secrets(path: Path) -> bool:
     if found.name.casefold() == _KEYS:
         return True
     places = _places(Path.home(), get_amplifier_home(), *map(os.environ.get, _VARIABLES))
-    return any(found.is_relative_to(place) for place in places)
+    return not places.isdisjoint((found, *found.parents))
 
 
 _VARIABLES: Final = ("XDG_STATE_HOME", "XDG_CONFIG_HOME")
 
 
 @cache
-def _places(home: Path, amplifier: Path, *folders: str | None) -> tuple[Path, ...]:
+def _places(home: Path, amplifier: Path, *folders: str | None) -> frozenset[Path]:
     known = [*secret_homes(home), *(home / name for name in _STATE)]
     known += [amplifier / name for name in IN_AMPLIFIER_HOME]
     known += [Path(folder) / "amplifier-tui" for folder in folders if folder]
-    return tuple(each for place in known for each in (place, place.resolve()))
+    return frozenset(each for place in known for each in (place, place.resolve()))
