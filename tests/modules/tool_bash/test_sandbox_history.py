@@ -146,6 +146,16 @@ async def test_what_a_command_puts_into_the_index_alone_is_taken_out_again(
     assert git(repository, "status", "--short").split() == ["A", "mine", "??", "x.patch"]
 
 
+async def test_what_the_user_staged_stays_staged_and_may_be_committed(repository: Shell) -> None:
+    (repository.root / ".envrc").write_text("mine\n")
+    git(repository, "add", ".envrc")
+    (repository.root / ".envrc").write_text("not yet\n")
+    await run(repository, "git tag x")
+    assert git(repository, "show", ":.envrc") == "mine\n"
+    assert "would take effect" not in await run(repository, "git commit -qm mine")
+    assert git(repository, "show", "HEAD:.envrc") == "mine\n"
+
+
 async def test_what_the_user_changed_may_be_committed_and_stashed_unremarked(
     repository: Shell,
 ) -> None:

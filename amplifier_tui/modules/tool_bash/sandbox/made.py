@@ -29,7 +29,7 @@ from amplifier_tui.modules.tool_bash.sandbox.git_outside import (
 from amplifier_tui.modules.tool_bash.sandbox.git_writing import TAKES_EFFECT, GitWriting
 from amplifier_tui.modules.tool_bash.sandbox.kept import Aside
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
-from amplifier_tui.modules.tool_bash.sandbox.taken_up import committed, staged
+from amplifier_tui.modules.tool_bash.sandbox.taken_up import Staged, committed, staged, unstage
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     Commits,
     checkouts,
@@ -65,6 +65,7 @@ class Made:
         self._git = GitWriting()
         self._of_git = False
         self._tips: dict[Path, Set[str]] = {}
+        self._staged: dict[Path, Staged] = {}
         self._runs: Runs = {}
         self._told_of: Runs = {}
         self._notes: list[str] = []
@@ -89,7 +90,9 @@ class Made:
         self._git, self._of_git = git, of_git
         if of_git:
             before.remember_inside()
-            self._tips = {each: tips_of(each) for each in checkouts(before.places, self._workspace)}
+            around = checkouts(before.places, self._workspace)
+            self._tips = {checkout: tips_of(checkout) for checkout in around}
+            self._staged = {checkout: staged(checkout) for checkout in around}
             self._aside.take_commits()
         self._runs = {
             place: runs
@@ -104,7 +107,8 @@ class Made:
     def take_commits(self) -> None:
         """Tell of commits that came and hold what would take effect. Blocking."""
         for checkout, tips in self._tips.items():
-            found = committed(checkout, tips, self._known_commits(checkout))
+            known, was = self._known_commits(checkout), self._staged[checkout]
+            found = committed(checkout, tips, known, was)
             new = found.keys() - self._aside.distrusted.all()
             if new:
                 self._aside.distrusted.add(new)
@@ -118,8 +122,8 @@ class Made:
 
     def _take_staged(self) -> None:
         """Take out of the index what a command had git take up there."""
-        for checkout in self._tips:
-            found = staged(checkout, self._known_commits(checkout))
+        for checkout, was in self._staged.items():
+            found = unstage(checkout, self._known_commits(checkout), was)
             if found:
                 out = f"{self._names(found)} {_WHERE_CHECKED_OUT}: taken out of git's index again"
                 self._note(out, f"{out}. A command in the sandbox had put it there")

@@ -4,6 +4,7 @@ In a commit or in the index it does nothing yet, and no look at the files finds 
 the index is put back, and such a commit never counts as what somebody else made.
 """
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Set
 from pathlib import Path
@@ -20,6 +21,8 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     changes,
     tips_of,
 )
+
+logger = logging.getLogger(__name__)
 
 _MOST_BYTES: Final = 4_000_000
 _MOST_CHANGES: Final = 2_000
@@ -46,23 +49,41 @@ class Distrusted:
             return frozenset()
 
     def add(self, commits: Set[str]) -> None:
-        """Add some.
+        """Add some; where they can't be kept, that is in the log."""
+        try:
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._file.open("a") as file:
+                file.writelines(f"{each}\n" for each in sorted(commits))
+        except OSError:
+            logger.exception("The commits of commands can't be kept")
 
-        Raises:
-            OSError: They can't be kept.
-        """
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._file.open("a") as file:
-            file.writelines(f"{each}\n" for each in sorted(commits))
+
+Staged = frozenset[tuple[Path, Version]]
+"""What of an index would take effect, and is not so in HEAD."""
 
 
-def committed(checkout: Path, tips: Set[str], before: Commits) -> dict[str, list[Path]]:
+def staged(checkout: Path) -> Staged:
+    """Return that of a repository.
+
+    Args:
+        checkout: The folder of the repository.
+    """
+    listed = git_bytes_now(checkout, "diff", "--cached", *_RAW)
+    return frozenset(
+        (file, version) for _, file, version in _taking_effect(checkout, listed or b"")
+    )
+
+
+def committed(
+    checkout: Path, tips: Set[str], before: Commits, was: Staged
+) -> dict[str, list[Path]]:
     """Return the commits that came since and hold what would take effect, each with these files.
 
     Args:
         checkout: The folder of the repository.
         tips: Its newest commits before.
         before: The commits that were there before.
+        was: What was staged before.
     """
     new = tips_of(checkout) - tips
     if not new:
@@ -71,24 +92,21 @@ def committed(checkout: Path, tips: Set[str], before: Commits) -> dict[str, list
     listed = asked(checkout, given, "log", "--stdin", "-m", "--root", *_RAW, "--format=%H")
     found: dict[str, list[Path]] = {}
     for commit, file, version in _taking_effect(checkout, listed or b""):
-        if not before.know(file, version):
+        if (file, version) not in was and not before.know(file, version):
             found.setdefault(commit, []).append(file)
     return found
 
 
-def staged(checkout: Path, before: Commits) -> list[Path]:
-    """Take what would take effect out of the index again, and return it; HEAD may have it.
+def unstage(checkout: Path, before: Commits, was: Staged) -> list[Path]:
+    """Take what came into the index and would take effect out of it again, and return it.
 
     Args:
         checkout: The folder of the repository.
         before: The commits that were there before.
+        was: What was staged before.
     """
-    listed = git_bytes_now(checkout, "diff", "--cached", *_RAW)
-    found = [
-        file
-        for _, file, version in _taking_effect(checkout, listed or b"")
-        if not before.know(file, version)
-    ]
+    new = staged(checkout) - was
+    found = sorted(file for file, version in new if not before.know(file, version))
     if found:
         names = (f":(top,literal){file.relative_to(checkout)}" for file in found)
         change_now(checkout, "reset", "-q", "--", *names, timeout=TIMEOUT)
