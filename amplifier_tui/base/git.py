@@ -360,7 +360,7 @@ def names_programs(folder: Path, *, reading: bool = False) -> str:
         if found := next((n for n in names if not (off and _SWITCHED_OFF.fullmatch(n))), ""):
             return found
         looked.add(each)
-        below = _submodules(each)
+        below = submodules_now(each)
         if below is None or len(looked) + len(below) > _MOST_SUBMODULES:
             return "one of many submodules"
         left += [place for place in below if place not in looked]
@@ -380,8 +380,15 @@ def _naming(folder: Path) -> list[str]:
     return [row.partition("\n")[0] for row in own if not _HARMLESS.fullmatch(row)]
 
 
-def _submodules(folder: Path) -> list[Path] | None:
-    """Return the submodules that are checked out anywhere in a repository; None for many."""
+def submodules_now(folder: Path) -> list[Path] | None:
+    """Return the submodules that are checked out in a repository. Call it from a thread.
+
+    Args:
+        folder: Anywhere in the repository.
+
+    Returns:
+        Those of its own, without theirs; none where it has no files. None where git can't tell.
+    """
     top = git_output_now(folder, "rev-parse", "--show-toplevel")
     if top is None:
         return []  # No repository, or one without files.

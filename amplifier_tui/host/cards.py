@@ -318,6 +318,8 @@ class WorktreeCard:
         changes: Files that are changed or new and not committed.
         commits: Those that no other branch has.
         ignored: Files that git ignores, and that go when the worktree is removed.
+        submodules: It has some that are checked out, or were once.
+        below: What would be lost with its submodules, in words, for each that holds some.
         found: It was asked for by its name, and was there already.
     """
 
@@ -328,20 +330,33 @@ class WorktreeCard:
     changes: int = 0
     commits: int = 0
     ignored: int = 0
+    submodules: bool = False
+    below: tuple[str, ...] = ()
     found: bool = False
 
     @property
     def work(self) -> str:
         """What would be lost with it, in words; empty for nothing."""
-        counts = (
-            (self.changes, "file", "that {} not committed", ("is", "are")),
-            (self.commits, "commit", "that no other branch {}", ("has", "has")),
-        )
-        return " and ".join(
-            f"{count} {noun}{'s' if count > 1 else ''} {rest.format(verbs[count > 1])}"
-            for count, noun, rest, verbs in counts
-            if count
-        )
+        own = work_in_words(self.changes, self.commits, "no other branch")
+        return ", and ".join(filter(None, (own, *self.below)))
+
+
+def work_in_words(changes: int, commits: int, lacking: str) -> str:
+    """Return what would be lost with a checkout, in words; empty for nothing.
+
+    Args:
+        changes: Files that are changed or new and not committed.
+        lacking: What has none of those commits.
+    """
+    counts = (
+        (changes, "file", "that {} not committed", ("is", "are")),
+        (commits, "commit", f"that {lacking} {{}}", ("has", "has")),
+    )
+    return " and ".join(
+        f"{count} {noun}{'s' if count > 1 else ''} {rest.format(verbs[count > 1])}"
+        for count, noun, rest, verbs in counts
+        if count
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,6 +367,7 @@ class WorktreeMerge:
         into: The branch that is checked out in `original`, which has its commits now.
         commits: How many those are.
         commit: The name of the merge commit; empty where the branch just went forward.
+        submodules: Those of which it names other commits now, which are not checked out there.
     """
 
     branch: str
@@ -359,3 +375,4 @@ class WorktreeMerge:
     original: str
     commits: int
     commit: str = ""
+    submodules: tuple[str, ...] = ()

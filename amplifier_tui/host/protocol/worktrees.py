@@ -37,13 +37,16 @@ class WorktreeClient(Protocol):
     def merge_worktree(self) -> "Future[WorktreeMerge]":
         """Merge the branch of the session's worktree into the one of the original checkout.
 
-        Both have to be committed, and the merge has to be without conflicts. A repository that
+        Both have to be committed, the merge has to be without conflicts, and a commit that it names
+        of a submodule has to be in another repository too. A repository that
         says by its own configuration how to merge is refused, and a merge commit where
         `commit.gpgSign` is set, as nothing is signed here.
         """
 
     def remove_worktree(self) -> "Future[WorktreeCard]":
         """Remove the worktree that the session works in, unless there is work in it.
+
+        What is in its submodules counts.
 
         The session is left without its folder: close it, or open another. The branch stays where
         the original checkout has not merged it.

@@ -117,6 +117,24 @@ async def test_its_work_is_read_and_merged_back(size: tuple[int, int]) -> None:
         assert "changed the same lines of x.py." in said(drive)
 
 
+async def test_what_only_its_submodules_hold_is_named_with_what_helps() -> None:
+    client = FakeClient(made=replace(CARD, submodules=True, below=("1 commit in dep",)))
+    client.merged = WorktreeMerge(
+        branch=CARD.branch, into="main", original=CARD.original, commits=1, submodules=("dep", "x")
+    )
+    async with running(client) as drive:
+        await say(drive, "/worktree remove")
+        stays = "It stays, as it has 1 commit in dep. First commit in its submodules and push or"
+        assert f"{stays} fetch from them in /home/u/src/app." in said(drive)
+        client.made = replace(CARD, changes=2, submodules=True, below=("1 commit in dep",))
+        await say(drive, "/worktree remove")
+        assert "not committed, and 1 commit in dep." in said(drive)
+        assert "/src/app, then commit and merge amplifier/fix." in said(drive)
+        assert not client.named("remove_worktree")
+        await say(drive, "/worktree merge")
+        assert "git submodule update brings dep, x there to what it names now" in said(drive)
+
+
 async def test_nothing_is_merged_under_a_session_that_works() -> None:
     async with running(FakeClient(made=CARD), size=(80, 24)) as drive:
         await say(drive, "/beside")

@@ -15,10 +15,10 @@ from amplifier_tui.base.git import change_now, git_bytes_now, own_settings_now, 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.cards import WorktreeCard, WorktreeMerge
+from amplifier_tui.host.session.places.submodules import STATUS, commits_only_in, git_folder_of
 from amplifier_tui.host.session.places.worktrees import (
     CHECKOUT_TIME,
     MOST_SAID,
-    STATUS,
     WorktreeError,
     ask_git,
     find_worktree,
@@ -34,6 +34,10 @@ _MOST_DIFF: Final = 512 * 1024
 _MOST_NAMES: Final = 1024 * 1024
 _NAMED: Final = 3
 """Files that are named of those that stand in the way."""
+_ALL: Final = "--untracked-files=all"
+_IN_THE_WAY: Final = ("--untracked-files=no", "--ignore-submodules=all")
+"""A merge writes in no submodule; one that is not at its commit yet is no work of anybody's."""
+_SUBMODULE: Final = "160000"
 _OLD_GIT: Final = 129
 """The exit code of a git that does not know an option."""
 _PROGRAMS: Final = r"^(merge\..*\.driver|branch\..*\.mergeoptions)$"
@@ -99,7 +103,7 @@ def merge_worktree(folder: Path) -> WorktreeMerge:
         WorktreeError: It can't be merged; nothing has changed.
     """
     card = find_worktree(folder)
-    _refuse_uncommitted("Commit first, or have the agent do it", Path(card.path), "all")
+    _refuse_uncommitted("Commit first, or have the agent do it", Path(card.path), _ALL)
     if not card.original:
         raise WorktreeError("The repository has no checkout to merge into: use git merge yourself")
     original = Path(card.original)
@@ -108,21 +112,54 @@ def merge_worktree(folder: Path) -> WorktreeMerge:
     into = ask_git(original, "symbolic-ref", "--quiet", "--short", "HEAD")
     if not into:
         raise WorktreeError(f"No branch is checked out in {original}: git switch to one first")
-    _refuse_uncommitted("Commit or discard first", original, "no")
+    _refuse_uncommitted("Commit or discard first", original, *_IN_THE_WAY)
     ours, theirs = _commit(original), _commit(Path(card.path))
     commits = ask_git(original, "rev-list", "--count", theirs, "--not", ours)
     if commits is None:
         raise WorktreeError(f"git can't tell what is new in {card.branch}")
     if commits == "0":
         raise WorktreeError(f"All commits of {card.branch} are in {into} already")
-    target = theirs
-    if _base(card, ours) != ours:
+    base, target = _base(card, ours), theirs
+    submodules = _submodules(card, base, theirs)
+    if base != ours:
         target = _merged(card, into, ours, theirs)
     _move(original, into, target)
     commit = "" if target == theirs else target
     return WorktreeMerge(
-        branch=card.branch, into=into, original=card.original, commits=int(commits), commit=commit
+        branch=card.branch,
+        into=into,
+        original=card.original,
+        commits=int(commits),
+        commit=commit,
+        submodules=submodules,
     )
+
+
+def _submodules(card: WorktreeCard, base: str, theirs: str) -> tuple[str, ...]:
+    """Return the submodules of which another commit is named now.
+
+    Raises:
+        WorktreeError: Nobody else would find that commit, or git can't tell.
+    """
+    top = Path(card.path)
+    place = place_of(top)
+    listed = ask_git(top, "diff-tree", "-r", "-z", "--no-renames", base, theirs)
+    if listed is None:
+        raise WorktreeError(f"git can't tell what is new in {card.branch}")
+    facts = iter(listed.split("\0"))
+    moved = []
+    for fact, name in zip(facts, facts, strict=False):
+        _, mode, _, commit, _ = fact.split(" ")
+        if mode != _SUBMODULE:
+            continue
+        moved.append(name)
+        git = git_folder_of(top / name) if os.path.lexists(top / name / ".git") else None
+        if git is not None and commits_only_in(git, place.private, place.common, commit) != 0:
+            raise WorktreeError(
+                f"{card.branch} names a commit of the submodule {one_line(name, 100)} that no other"
+                " repository has: push it from there, or fetch it in that of the original checkout"
+            )
+    return tuple(moved)
 
 
 def _merged(card: WorktreeCard, into: str, ours: str, theirs: str) -> str:
@@ -167,7 +204,7 @@ def _move(original: Path, into: str, target: str) -> None:
     problem = change_now(original, *quietly, "merge", *options, target, timeout=CHECKOUT_TIME)
     if not problem:
         return
-    if ask_git(original, *STATUS, "--untracked-files=no"):
+    if ask_git(original, *STATUS, *_IN_THE_WAY):
         raise WorktreeError(
             f"git stopped while it wrote the files of {original}, and {into} is where it was:"
             f" look at git status there. {one_line(problem, MOST_SAID)}"
@@ -208,13 +245,13 @@ def _commit(folder: Path) -> str:
     return found
 
 
-def _refuse_uncommitted(advice: str, folder: Path, untracked: str) -> None:
+def _refuse_uncommitted(advice: str, folder: Path, *counting: str) -> None:
     """Refuse to merge where files are changed, and name the first of them.
 
     Args:
-        untracked: git's word for which new files count.
+        counting: Options of git that say what counts.
     """
-    entries = ask_git(folder, *STATUS, f"--untracked-files={untracked}")
+    entries = ask_git(folder, *STATUS, *counting)
     if entries is None:
         raise WorktreeError(f"git can't tell what is changed in {folder}")
     names = [one_line(entry[3:], 60) for entry in entries.split("\0") if entry]

@@ -10,11 +10,10 @@ from amplifier_tui.base.repositories import main_checkout
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.cards import WorktreeCard
 from amplifier_tui.host.events import WORKTREE_PREFIX
+from amplifier_tui.host.session.places.submodules import STATUS, look_into_submodules
 
 CHECKOUT_TIME: Final = 120.0
 """Seconds that git has to write or remove all files of a worktree."""
-STATUS: Final = ("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
-"""Lists what is changed; git would look into submodules with the filters that those name."""
 _LONGEST_NAME: Final = 60
 MOST_SAID: Final = 400
 
@@ -119,6 +118,10 @@ def find_worktree(folder: Path) -> WorktreeCard:
     commits = ask_git(place.top, "rev-list", "--count", "HEAD", *others)
     if entries is None or commits is None:
         raise WorktreeError(f"git can't tell what is changed in {place.top}")
+    try:
+        below = look_into_submodules(place.top, place.private, place.common)
+    except OSError as error:
+        raise WorktreeError(str(error)) from error
     found = [entry for entry in entries.split("\0") if entry]
     ignored = sum(entry.startswith("!!") for entry in found)
     return WorktreeCard(
@@ -128,7 +131,9 @@ def find_worktree(folder: Path) -> WorktreeCard:
         cwd=str(folder),
         changes=len(found) - ignored,
         commits=int(commits),
-        ignored=ignored,
+        ignored=ignored + below.ignored,
+        submodules=below.there,
+        below=below.work,
     )
 
 
@@ -147,9 +152,10 @@ def remove_worktree(folder: Path) -> WorktreeCard:
     if card.original and Path.cwd().is_relative_to(card.path):
         # The program was started there: nothing can be opened from a folder that is gone.
         os.chdir(card.original)
-    # Without `--force` git looks for itself that nothing was changed in between.
-    remove = ("worktree", "remove", "--", card.path)
-    _change("removed", common, *remove)
+    # Without `--force` git looks for itself that nothing was changed in between, and removes none
+    # that has submodules.
+    force = ("--force",) if card.submodules else ()
+    _change("removed", common, "worktree", "remove", *force, "--", card.path)
     change_now(common, "branch", "--quiet", "-d", "--", card.branch, timeout=CHECKOUT_TIME)
     return card
 

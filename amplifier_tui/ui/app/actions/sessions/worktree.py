@@ -103,7 +103,11 @@ def _merge(app: SessionApp, client: SessionClient, card: WorktreeCard) -> None:
         many = "1 commit" if done.commits == 1 else f"{done.commits} commits"
         how = f", with the merge commit {done.commit[:9]}" if done.commit else ""
         into = f"{one_line(done.into, 80)} of {one_line(done.original, 200)}"
-        app.say(f"{many} of {one_line(done.branch, 80)} went into {into}{how}.")
+        said = f"{many} of {one_line(done.branch, 80)} went into {into}{how}."
+        if done.submodules:
+            named = one_line(", ".join(done.submodules), 200)
+            said += f" git submodule update brings {named} there to what it names now."
+        app.say(said)
 
     app.run_worker(_answered(app, client.merge_worktree(), merged))
 
@@ -182,10 +186,15 @@ async def _end(app: SessionApp, client: SessionClient, card: WorktreeCard, said:
 
 def _ask_to_remove(app: SessionApp, client: SessionClient, card: WorktreeCard) -> None:
     if card.work:
-        app.say(
-            f"It stays, as it has {card.work}. Commit and merge {one_line(card.branch, 80)} first.",
-            "warning",
-        )
+        steps = []
+        if card.below:
+            fetch = (
+                f" or fetch from them in {one_line(card.original, 200)}" if card.original else ""
+            )
+            steps.append(f"commit in its submodules and push{fetch}")
+        if card.changes or card.commits:
+            steps.append(f"commit and merge {one_line(card.branch, 80)}")
+        app.say(f"It stays, as it has {card.work}. First {', then '.join(steps)}.", "warning")
         return
     if app.tabs is None:
         return
