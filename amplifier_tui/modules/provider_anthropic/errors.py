@@ -12,11 +12,12 @@ from amplifier_tui.modules._provider.errors import ErrorTranslator
 if TYPE_CHECKING:
     import anthropic
 
+_NOT_FOUND: Final = "not_found_error"
 _STATUS_OF_TYPE: Final = {
     "authentication_error": 401,
     "billing_error": 402,
     "permission_error": 403,
-    "not_found_error": 404,
+    _NOT_FOUND: 404,
     "request_too_large": 413,
     "rate_limit_error": 429,
     "timeout_error": 504,
@@ -51,7 +52,16 @@ class AnthropicErrors(ErrorTranslator):
         if status < 400 or status == 500:
             status = _STATUS_OF_TYPE.get(str(error.type), 500)
         message = error.api_message if isinstance(error.api_message, str) else error.message
-        return self.answered(status, one_line(message), error.response.headers)
+        said = one_line(message)
+        of_a_model = self.model and self.model.lower() in said.lower()
+        if status == 404 and error.type != _NOT_FOUND and not of_a_model:
+            self.who["status_code"] = status
+            return self.advised(
+                llm_errors.NotFoundError,
+                f"Nothing answers this request at {self.settings.url} ({said}).",
+                f"Check `base_url`, or {self.settings.url_variable}: it ends before /v1.",
+            )
+        return self.answered(status, said, error.response.headers)
 
     def refused(self, said: str) -> llm_errors.LLMError:
         """Return the error for a request the API does not take."""

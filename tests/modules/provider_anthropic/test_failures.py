@@ -12,8 +12,10 @@ from tests.modules.provider_support import ask, unanswered
 from tests.servers import (
     Cut,
     Failure,
+    LoopbackServer,
     Malformed,
     Pause,
+    Raw,
     StreamFailure,
     Text,
     reply,
@@ -173,6 +175,26 @@ async def test_an_address_nobody_answers_at_says_so() -> None:
         async with claude(config={**NEVER, "base_url": url}) as (provider, _, _heard):
             with pytest.raises(llm_errors.NetworkError, match=r"Can.t reach http://127\.0\.0\.1"):
                 await provider.complete(ask())
+
+
+async def test_an_address_with_no_api_below_it_is_told_from_an_unknown_model() -> None:
+    async with LoopbackServer() as server:
+        url = f"{server.url}/v1"
+        async with claude(config={**NEVER, "base_url": url}) as (provider, _, _heard):
+            with pytest.raises(llm_errors.NotFoundError) as raised:
+                await provider.complete(ask())
+    assert str(raised.value) == (
+        f"Nothing answers this request at {url} (404 page not found). "
+        "Check `base_url`, or ANTHROPIC_BASE_URL: it ends before /v1."
+    )
+    assert raised.value.status_code == 404
+
+
+async def test_a_server_that_names_the_model_which_it_lacks_is_understood_in_other_words() -> None:
+    words = b'{"error": "model \'Claude-Opus-9\' not found"}'
+    async with claude(Raw([words], status=404), config=NEVER) as (provider, _, _heard):
+        with pytest.raises(llm_errors.NotFoundError, match="does not know the model"):
+            await provider.complete(ask(model="claude-opus-9"))
 
 
 async def test_a_refusal_without_words_is_a_filter_error() -> None:
