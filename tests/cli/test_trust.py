@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.cli.group import run
+from amplifier_tui.foundation.trust.code import CodeSource
 from amplifier_tui.foundation.trust.items import make_item
-from amplifier_tui.host.trust.answers import TrustFile
+from amplifier_tui.host.trust.answers import TrustFile, TrustMemory
 from amplifier_tui.paths import user_state_dir
 from tests.cli.bundle_support import Bundles
 
@@ -54,6 +55,21 @@ def test_a_publisher_and_a_folder_can_be_trusted(
     assert data["owners"] == ["github.com/microsoft"] and data["folders"] == [str(tmp_path)]
     assert run(["trust", "forget", str(tmp_path)]) == 0
     assert TrustFile().folders == ()
+
+
+def test_a_repository_in_a_folder_of_ones_own_counts(own_home: Path, tmp_path: Path) -> None:
+    (tmp_path / "git" / "x.git").mkdir(parents=True)
+    item = CodeSource(f"git+file://{tmp_path}/git/x.git@main").item("c1")
+    assert TrustMemory().known(item, "s") is None
+    for who in (
+        f"git+file://{tmp_path}/git/x.git",
+        f"git+file://{tmp_path}/git",
+        f"{tmp_path}/git",
+    ):
+        assert run(["trust", "add", who]) == 0
+        assert TrustMemory().known(item, "s") is True
+        assert run(["trust", "forget", str(TrustFile().folders[0])]) == 0
+    assert run(["trust", "add", f"git+file://{tmp_path}/gone"]) == 2
 
 
 @pytest.mark.parametrize(("folder", "warned"), [("/", True), ("~", True), ("~/own", False)])

@@ -359,7 +359,12 @@ async def test_a_folder_of_ones_own_is_not_asked_about(project: Path) -> None:
         (f"git+https://github.com/microsoft/x@{'a' * 40}", None),
         ("git+https://github.com/microsoft/x@refs/pull/1/head", None),
         ("https://github.com/microsoft/x.md", None),
-        ("git+file:///github.com/microsoft/x@main", None),
+        ("git+file:///github.com/microsoft/x@main", "/github.com/microsoft/x"),
+        ("git+file:///own/x.git@v1", "/own/x.git"),
+        ("git+file:///own/../other/x@main", None),
+        ("git+file://host/own/x@main", None),
+        (f"git+file:///own/x@{'a' * 40}", None),
+        ("git+file:///own/x@refs/pull/1/head", None),
         ("/github.com/microsoft", None),
     ],
 )

@@ -85,11 +85,14 @@ def forget(context: click.Context, what: str) -> None:
 def add(context: click.Context, who: str) -> None:
     """Trust WHO from now on: a publisher such as github.com/microsoft, or a folder of your own.
 
-    All that such a publisher brings, and all that is in such a folder, counts without a question.
+    All that such a publisher brings, and all that is in such a folder, counts without a question:
+    also the branches and tags of a repository there that is named as git+file:///…
     """
     from amplifier_tui.foundation.trust.code import publisher
 
-    file, folder = _file(context), Path(os.path.expanduser(who))
+    local = publisher(who)
+    folder = Path(local if os.path.isabs(local) else os.path.expanduser(who))
+    file = _file(context)
     with common.failures(context):
         if folder.is_dir():
             file.add(folders=(folder,))

@@ -51,7 +51,7 @@ class CodeSource:
             owner: Who brings it; empty for its publisher.
             at: What is shown in place of the content.
         """
-        at = at or (f"at {content[:12]}" if content else "not fetched yet")
+        at = at or (f"at {content[:12]}" if content else "to be fetched")
         needs = f"installs {', '.join(self.needs)}" if self.needs else ""
         asked = f"asked for by {', '.join(self.asked_by)}" if self.asked_by else ""
         return make_item(
@@ -82,10 +82,16 @@ def is_remote(uri: str) -> bool:
 def publisher(uri: str) -> str:
     """Return who publishes a source: server and account, or the whole URI where there is none.
 
-    Only what is fetched over a safe transport, at a branch or tag, is anybody's for sure: servers
-    give out commits of forks under the address of the original.
+    Of a repository on this machine it is its folder. Only what is fetched from there or over a safe
+    transport, at a branch or tag, is anybody's for sure: servers give out commits of forks under
+    the address of the original.
     """
     parsed = parse_uri(uri)
+    unclear = any(sign in uri for sign in ("\\", "..", "%"))
+    if unclear or is_full_commit(parsed.ref) or parsed.ref.startswith("refs/"):
+        return uri
+    if parsed.scheme == "git+file" and parsed.path and not parsed.host:
+        return os.path.normpath(parsed.path)
     try:
         parts = urlsplit(parsed.address)
         host, port = parts.hostname or "", parts.port
@@ -93,10 +99,7 @@ def publisher(uri: str) -> str:
         return uri
     account, _, rest = parts.path.strip("/").partition("/")
     plain = _PLAIN.fullmatch(host) and _PLAIN.fullmatch(account) and rest
-    safe = parts.scheme in _SAFE_TRANSPORTS and not any(sign in uri for sign in ("\\", "..", "%"))
-    if not (parsed.is_git and plain and safe):
-        return uri
-    if is_full_commit(parsed.ref) or parsed.ref.startswith("refs/"):
+    if not (parsed.is_git and plain and parts.scheme in _SAFE_TRANSPORTS):
         return uri
     return f"{host.lower()}{f':{port}' if port else ''}/{account.lower()}"
 
