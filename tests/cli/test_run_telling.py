@@ -104,6 +104,23 @@ def test_what_fails_beside_an_opening_or_what_was_sent_is_said_and_ends_neither(
     assert speaker.said == ["error: A task broke. So."]
 
 
+@pytest.mark.parametrize(
+    ("level", "source", "said"),
+    [
+        ("info", "hook:labs", ["Seen. (labs)"]),
+        ("warning", "hook:labs", ["warning: Seen. (labs)"]),
+        ("info", "context", []),
+    ],
+)
+def test_what_a_hook_tells_the_user_is_said_at_every_level(
+    level: events.Level, source: str, said: list[str]
+) -> None:
+    speaker = Speaker()
+    notice = events.Notice(session_id=S, level=level, text="Seen.", source=source)
+    follow(Client(STARTED, notice, ended()), speaker)
+    assert speaker.said == said
+
+
 def test_what_goes_wrong_when_the_session_ends_is_said() -> None:
     client, speaker = Client(ended()), Speaker()
     close = client.close

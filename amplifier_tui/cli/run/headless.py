@@ -310,13 +310,14 @@ class Headless:
                 self._speaker.say(f"{event.event} waits for the hook {event.handler}")
             case Notice(level="info", source="stdout" | "stderr" | "descriptor"):
                 self._speaker.say(f"printed: {event.text}")
-            case Notice(level="warning" | "error"):
+            case Notice() if event.level != "info" or event.source.startswith("hook:"):
                 source = event.source.removeprefix("hook:")
                 # "descriptor" names nobody: a library, or a thread of any module wrote it.
                 by = f" ({source})" if source not in ("", "descriptor") else ""
                 # Of a traceback the line above says what it comes to, and where.
                 text = event.text.partition("\nTraceback (")[0]
-                self._speaker.say(f"{event.level}: {text}{by}")
+                head = "" if event.level == "info" else f"{event.level}: "
+                self._speaker.say(f"{head}{text}{by}")
                 self._said += event.text
             case Failed():
                 self._failed(event)
