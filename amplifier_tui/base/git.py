@@ -18,6 +18,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
@@ -73,6 +74,7 @@ _SUBMODULE: Final = b"160000 "
 """How `git ls-files --stage` begins the row of a submodule."""
 _MOST_SUBMODULES: Final = 100
 _MOST_INDEX: Final = 64 * 1024 * 1024
+_STAGED: Final = ("diff", "--cached", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff")
 _BRANCHES: Final = "refs/heads/"
 _NONE_SET: Final = 1
 """The exit code of ``git config`` where no setting fits."""
@@ -179,10 +181,12 @@ class GitPlace(NamedTuple):
     Attributes:
         branch: The name of what is checked out; empty for a commit of no branch.
         commit: Its whole name; empty where there is none yet.
+        staged: A digest of what is staged; empty for nothing, None where nobody knows.
     """
 
     branch: str
     commit: str
+    staged: str | None = None
 
 
 def git_place_now(folder: Path) -> GitPlace | None:
@@ -199,7 +203,10 @@ def git_place_now(folder: Path) -> GitPlace | None:
     if found is None:
         return None
     commit, _, name = found.rstrip("\n").partition("\n")
-    return GitPlace(name.removeprefix(_BRANCHES) if name.startswith(_BRANCHES) else "", commit)
+    branch = name.removeprefix(_BRANCHES) if name.startswith(_BRANCHES) else ""
+    listed = git_bytes_now(folder, *_STAGED)
+    staged = sha256(listed).hexdigest() if listed else None if listed is None else ""
+    return GitPlace(branch, commit, staged)
 
 
 class GitEnd(NamedTuple):

@@ -38,16 +38,16 @@ async def test_output_is_returned_and_failure_is_none(repository: Path) -> None:
 
 def test_a_repository_stands_at_a_branch_or_a_commit(repository: Path, tmp_path: Path) -> None:
     assert git_place_now(tmp_path) is None
-    assert git_place_now(repository) == ("main", "")
+    assert git_place_now(repository) == ("main", "", "")
     who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     made = ["git", *who, "commit", "-q", "--allow-empty", "-m", "x"]
     subprocess.run(made, cwd=repository, check=True)
     commit = (git_output_now(repository, "rev-parse", "HEAD") or "").strip()
-    assert git_place_now(repository) == ("main", commit)
+    assert git_place_now(repository) == ("main", commit, "")
     subprocess.run(["git", "checkout", "-qb", "topic/one"], cwd=repository, check=True)
-    assert git_place_now(repository) == ("topic/one", commit)
+    assert git_place_now(repository) == ("topic/one", commit, "")
     subprocess.run(["git", "checkout", "-q", "--detach", commit], cwd=repository, check=True)
-    assert git_place_now(repository) == ("", commit)
+    assert git_place_now(repository) == ("", commit, "")
 
 
 def test_a_thread_without_a_loop_can_ask(repository: Path) -> None:

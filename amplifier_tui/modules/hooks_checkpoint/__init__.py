@@ -18,8 +18,9 @@ Capabilities:
         ``command`` (during which it changed, or empty).
     ``checkpoint.preview``: async function ``(id)``; returns a dict: ``damaged`` (the record is not
         whole, and files may be missing), ``unseen``, ``git`` (where the repository stood ``then``
-        and stands ``now``, a dict with ``branch`` and ``commit`` each; None where it is the same,
-        or not known: git is never taken back), and ``files``: dicts with ``path``, ``action``
+        and stands ``now``, a dict with ``branch`` and ``commit`` each, and ``staged``, whether
+        something is staged that was not then; None where it is the same, or not known: git is
+        never taken back), and ``files``: dicts with ``path``, ``action``
         (``restored``, ``removed`` or ``unchanged``), ``conflict`` (why it is not done unless
         forced), ``problem`` (why it can't be done), ``command`` and ``note`` (what it becomes again
         beside its content: ``mode 755``, ``link to a.py``).

@@ -23,6 +23,7 @@ from amplifier_tui.modules.hooks_checkpoint.going_back import (
     FileReturn,
     chains,
     described,
+    git_moved,
     restore,
     returns,
     standing,
@@ -329,16 +330,13 @@ class Checkpoints:
             files = await asyncio.to_thread(returns, store, root, id, unsaved)
             place = next(place for place, turn in enumerate(store.turns) if turn.id == id)
             unseen = [why for turn in store.turns[place:] for why in turn.unseen]
-        then, moved = store.turns[place].stood, None
-        if then is not None:
-            now = await asyncio.to_thread(git_place_now, root)
-            if now is not None and now != then:
-                moved = {"then": then._asdict(), "now": now._asdict()}
+        then = store.turns[place].stood
+        now = await asyncio.to_thread(git_place_now, root) if then is not None else None
         return {
             "damaged": place < store.damaged,
             "unseen": list(dict.fromkeys(unseen)),
             "files": [described(file, root) for file in files],
-            "git": moved,
+            "git": git_moved(then, now),
         }
 
     async def content(self, id: str, path: str) -> bytes | None:

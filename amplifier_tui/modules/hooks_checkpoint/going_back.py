@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import write_atomic, write_link
+from amplifier_tui.base.git import GitPlace
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.modules._shared.places import shown_path
 from amplifier_tui.modules.hooks_checkpoint.states import (
@@ -243,6 +244,17 @@ def _put_back(entry: FileEntry, store: CopyStore, noted: ChangedTurn, root: Path
             write_atomic(path, store.read(entry.copy), mode=entry.mode, durable=True)
     finally:
         store.note_after(noted, path)
+
+
+def git_moved(then: GitPlace | None, now: GitPlace | None) -> dict[str, Any] | None:
+    """Return what going back leaves as it is of git; None for nothing, and where nobody knows."""
+    if then is None or now is None:
+        return None
+    staged = None not in (then.staged, now.staged) and now.staged not in ("", then.staged)
+    if not staged and then[:2] == now[:2]:
+        return None
+    stood, stands = ({"branch": each.branch, "commit": each.commit} for each in (then, now))
+    return {"then": stood, "now": stands, "staged": staged}
 
 
 def described(file: FileReturn, root: Path) -> Mapping[str, Any]:

@@ -354,7 +354,12 @@ def _place(given: Any) -> GitPlace | None:
     """Return where git stood, as a row of a turn has it; those of older records have nothing."""
     if not isinstance(given, Mapping):
         return None
-    return GitPlace(str(given.get("branch") or ""), str(given.get("commit") or ""))
+    staged = given.get("staged")
+    return GitPlace(
+        str(given.get("branch") or ""),
+        str(given.get("commit") or ""),
+        staged if isinstance(staged, str) else None,
+    )
 
 
 def _content(path: Path) -> bytes:

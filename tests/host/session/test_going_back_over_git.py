@@ -83,6 +83,16 @@ def test_a_commit_is_said_to_stay_and_a_branch_without_any_change_of_files_too(
     assert not preview.elsewhere, "its files are of this branch"
 
 
+def test_what_is_staged_is_said_to_stay_so(
+    project: Project, driver: Driver, server: LoopbackServer, opened: SessionOpened
+) -> None:
+    run(driver, server, "true > new.txt")
+    git(project.folder, "add", "new.txt")
+    preview = driver.client.preview_rewind(1).result(5)
+    assert preview.git == "what is staged in git stays so. `git reset` unstages it"
+    assert not preview.elsewhere
+
+
 @pytest.mark.parametrize(
     ("move", "elsewhere", "part"),
     [
@@ -91,6 +101,7 @@ def test_a_commit_is_said_to_stay_and_a_branch_without_any_change_of_files_too(
         (GitMove("a;b", A, "main", B), True, "`git checkout 'a;b'` first"),
         (GitMove("main", "", "main", B), False, "main had no commit and is at bbbbbbbbb now"),
         (GitMove("main", A, "feat", ""), True, "is feat (no commit) now"),
+        (GitMove("main", A, "main", B, staged=True), False, "show as changes; what is staged"),
     ],
 )
 def test_each_way_git_may_have_gone_is_said(move: GitMove, elsewhere: bool, part: str) -> None:

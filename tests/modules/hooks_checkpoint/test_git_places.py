@@ -1,3 +1,4 @@
+import json
 import subprocess
 from pathlib import Path
 
@@ -34,7 +35,11 @@ async def test_a_turn_remembers_where_git_stood_also_in_a_later_run(
     await session.turn("x")
     await session.command("git commit && git checkout feat", run)
     two = git(session.root, "rev-parse", "HEAD")
-    moved = {"then": {"branch": "main", "commit": one}, "now": {"branch": "feat", "commit": two}}
+    moved = {
+        "then": {"branch": "main", "commit": one},
+        "now": {"branch": "feat", "commit": two},
+        "staged": False,
+    }
     again = await Session(session.root, tmp_path / "store").mount()
     for each in (session, again):
         (checkpoint,) = await each.listed()
@@ -42,6 +47,41 @@ async def test_a_turn_remembers_where_git_stood_also_in_a_later_run(
         assert (await each.preview(checkpoint["id"]))["git"] == moved
     git(session.root, "checkout", "-q", "main")
     assert (await session.preview(checkpoint["id"]))["git"] is None
+
+
+async def test_what_a_turn_staged_is_known_from_what_was_staged_before_it(
+    session: Session, tmp_path: Path
+):
+    (session.root / "b.txt").write_text("b")
+    git(session.root, "add", ".")
+    await session.turn("x")
+    await session.command("git rm a", lambda: git(session.root, "rm", "-q", "a.txt"))
+    again = await Session(session.root, tmp_path / "store").mount()
+    for each in (session, again):
+        (checkpoint,) = await each.listed()
+        moved = (await each.preview(checkpoint["id"]))["git"]
+        assert moved["staged"] and moved["then"] == moved["now"]
+    git(session.root, "reset", "-q", "--", "a.txt")
+    assert (await session.preview(checkpoint["id"]))["git"] is None
+    git(session.root, "reset", "-q")
+    assert (await session.preview(checkpoint["id"]))["git"] is None
+
+
+async def test_a_record_that_does_not_tell_what_was_staged_is_read(
+    session: Session, tmp_path: Path
+):
+    await session.turn("x")
+    await session.command("touch c", lambda: (session.root / "c").touch())
+    (record,) = (tmp_path / "store").rglob("*.jsonl")
+    rows = [json.loads(line) for line in record.read_text().splitlines()]
+    for row in rows:
+        row.get("git", {}).pop("staged", None)
+    record.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    git(session.root, "add", ".")
+    again = await Session(session.root, tmp_path / "store").mount()
+    (checkpoint,) = await again.listed()
+    assert checkpoint["git"] is True
+    assert (await again.preview(checkpoint["id"]))["git"] is None
 
 
 async def test_without_a_repository_nothing_is_said_of_git(tmp_path: Path):

@@ -11,13 +11,15 @@ _SHORT: Final = 9
 class GitMove(NamedTuple):
     """What happened to a repository since; its fields are names of branches and commits.
 
-    The branch is empty for a commit of no branch, the commit where there is none yet.
+    The branch is empty for a commit of no branch, the commit where there is none yet. `staged` is
+    whether something is staged now that was not then.
     """
 
     branch: str
     commit: str
     branch_now: str
     commit_now: str
+    staged: bool = False
 
     @property
     def switched(self) -> bool:
@@ -39,6 +41,13 @@ class GitMove(NamedTuple):
         Args:
             files: Whether files would go back.
         """
+        moved = (self.branch, self.commit) != (self.branch_now, self.commit_now)
+        said = [self._moved(files)] if moved else []
+        if self.staged:
+            said.append("what is staged in git stays so. `git reset` unstages it")
+        return "; ".join(said)
+
+    def _moved(self, files: bool) -> str:
         now = _place(self.branch_now, self.commit_now)
         if self.switched:
             then = _place(self.branch, self.commit)
@@ -64,7 +73,8 @@ def git_move(told: Any) -> GitMove | None:
     if not isinstance(told, Mapping):
         return None
     then, now = told["then"], told["now"]
-    return GitMove(then["branch"], then["commit"], now["branch"], now["commit"])
+    staged = bool(told.get("staged"))
+    return GitMove(then["branch"], then["commit"], now["branch"], now["commit"], staged)
 
 
 def _place(branch: str, commit: str) -> str:
