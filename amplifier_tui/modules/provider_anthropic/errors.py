@@ -57,7 +57,7 @@ class AnthropicErrors(ErrorTranslator):
         if status == 404 and error.type != _NOT_FOUND and not of_a_model:
             self.who["status_code"] = status
             return self.advised(
-                llm_errors.NotFoundError,
+                llm_errors.ConfigurationError,
                 f"Nothing answers this request at {self.settings.url} ({said}).",
                 f"Check `base_url`, or {self.settings.url_variable}: it ends before /v1.",
             )

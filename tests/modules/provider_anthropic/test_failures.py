@@ -181,7 +181,7 @@ async def test_an_address_with_no_api_below_it_is_told_from_an_unknown_model() -
     async with LoopbackServer() as server:
         url = f"{server.url}/v1"
         async with claude(config={**NEVER, "base_url": url}) as (provider, _, _heard):
-            with pytest.raises(llm_errors.NotFoundError) as raised:
+            with pytest.raises(llm_errors.ConfigurationError) as raised:
                 await provider.complete(ask())
     assert str(raised.value) == (
         f"Nothing answers this request at {url} (404 page not found). "
