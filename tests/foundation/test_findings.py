@@ -340,6 +340,7 @@ async def test_what_a_variable_stands_for_and_a_strangers_module_are_not_judged(
     tmp_path: Path, bundles: Path
 ) -> None:
     write(tmp_path / "m" / "pyproject.toml", "[project]\nname = 'm'\nversion = '1'\n")
+    write(tmp_path / "m" / "amplifier_module_tool_todo" / "__init__.py", "")
     write(
         bundles / "mine.yaml",
         f"bundle: {{name: mine}}\n{COMPLETE}tools:\n"

@@ -1,6 +1,8 @@
 """What a bundle would mount and where each module comes from; no module is imported."""
 
+import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -8,14 +10,15 @@ from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
 from amplifier_tui.foundation.bundle.model import BundleData, ModuleKind, Origin
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
-from amplifier_tui.foundation.paths import redact_uri
+from amplifier_tui.foundation.paths import parse_uri, redact_uri
 from amplifier_tui.foundation.settings.expand import expand_variables
 from amplifier_tui.foundation.sources.local import package_folder
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.keys.addresses import missing_keys
 from amplifier_tui.kernel.mounting import discovery
 from amplifier_tui.kernel.mounting.discovery import FOLDER_PREFIX, declared_type_of, search_dirs
-from amplifier_tui.kernel.mounting.packages.finding import contradiction
+from amplifier_tui.kernel.mounting.errors import ModuleValidationError
+from amplifier_tui.kernel.mounting.packages.finding import contradiction, require_package_dir
 
 ModuleState = Literal["ready", "not_fetched", "missing"]
 
@@ -101,7 +104,10 @@ async def _describe(
     problem = remedy = ""
     if isinstance(source, str) and source:
         try:
-            await sources.resolve(source)
+            resolved = await sources.resolve(source)
+            if module and parse_uri(source).is_file:
+                problem = await asyncio.to_thread(_no_package, module, resolved.active_path)
+                state = "missing" if problem else state
         except SourceNotFetchedError as error:
             state, problem = "not_fetched", error.message
         except BundleError as error:
@@ -123,6 +129,17 @@ async def _describe(
         remedy=remedy,
         missing_keys=tuple(missing),
     )
+
+
+def _no_package(module: str, path: Path) -> str:
+    """Return why a folder on this machine, from which nothing is built, holds no such module."""
+    if not path.is_dir():
+        return f"A module is a folder with a Python package, and {path} is none"
+    try:
+        require_package_dir(module, path)
+    except ModuleValidationError as error:
+        return str(error).removeprefix(f"Module '{module}' ")
+    return ""
 
 
 def _detail(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
