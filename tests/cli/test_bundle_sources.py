@@ -36,3 +36,7 @@ def test_a_local_source_without_the_package_of_its_module_is_warned_of(
     assert "A module is a folder with a Python package" in validated(
         bundles, str(mods / "pyproject.toml"), capsys
     )
+
+
+def test_a_misspelt_uri_is_told_as_such(bundles: Bundles, capsys: Capture) -> None:
+    assert "did you mean http://foo?" in validated(bundles, "http//foo", capsys)

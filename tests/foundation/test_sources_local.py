@@ -53,6 +53,16 @@ async def test_a_missing_path_is_not_found(tmp_path: Path) -> None:
         await resolver(tmp_path).resolve(f"file://{tmp_path}/d#subdirectory=..")
 
 
+@pytest.mark.parametrize("colon", ["//", ":/", ":"])
+@pytest.mark.parametrize("scheme", ["http", "git+https"])
+async def test_a_uri_without_its_slashes_or_its_colon_is_no_package_of_python(
+    tmp_path: Path, scheme: str, colon: str
+) -> None:
+    with pytest.raises(BundleNotFoundError) as caught:
+        await resolver(tmp_path).resolve(f"{scheme}{colon}foo/x")
+    assert str(caught.value).endswith(f"did you mean {scheme}://foo/x?")
+
+
 async def test_a_windows_path_says_that_it_is_one(tmp_path: Path) -> None:
     with pytest.raises(BundleNotFoundError, match="Windows path"):
         await resolver(tmp_path).resolve("C:\\bundles\\x")

@@ -1,8 +1,10 @@
 """One entry for every kind of source URI."""
 
 import asyncio
+import re
 from pathlib import Path
 
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths import ResolvedSource, get_amplifier_home, parse_uri, redact_uri
@@ -20,6 +22,7 @@ from amplifier_tui.foundation.sources.zip import ZipSourceHandler, unpacked_hash
 _KEYS = ("subdirectory", "egg", "md5", "sha1", "sha224", "sha256", "sha384", "sha512")
 """What a fragment may say; all but the first are Python's, and mean nothing here."""
 _SCHEMES = ("git+https", "git+ssh", "git+file", "https", "http", "zip+https", "zip+file", "file")
+_MISSPELT = lazy_pattern(rf"^({'|'.join(map(re.escape, _SCHEMES))})(?::(?!//)/?|/{{2,}})")
 
 
 class SimpleSourceResolver:
@@ -95,6 +98,7 @@ class SimpleSourceResolver:
         if "\0" in uri:
             raise BundleNotFoundError(f"No source has a null character: {redact_uri(uri)!r:.80}")
         parsed = parse_uri(uri)
+        _check_scheme(uri)
         _check_fragment(uri)
         for handler in self._handlers:
             if handler.can_handle(parsed):
@@ -102,6 +106,16 @@ class SimpleSourceResolver:
         raise BundleNotFoundError(
             f"No handler for URI: {redact_uri(uri)}{did_you_mean(parsed.scheme, _SCHEMES)}",
             remedy="Use a path, git+https, https, zip+https, or the name of a bundle or package.",
+        )
+
+
+def _check_scheme(uri: str) -> None:
+    """Raise a `BundleNotFoundError` where `://` is misspelt: the scheme is taken for a package."""
+    found = _MISSPELT.match(uri)
+    if found:
+        raise BundleNotFoundError(
+            f"{redact_uri(uri)} is neither a path nor a URI; did you mean "
+            f"{found[1]}://{redact_uri(uri[found.end() :])}?"
         )
 
 
