@@ -317,7 +317,12 @@ class Confining:
                 place for place, over in read_only.items() if mounted.issuperset(map(str, over))
             )
         if made is not None and before is not None:
-            made.begin(before, GitWriting(repositories, shared), of_git=of_git)
+            made.begin(
+                before,
+                GitWriting(repositories, shared),
+                of_git=of_git,
+                fetches=of_git and grant.network,
+            )
         # What leads to these is made for them.
         leading = {
             name

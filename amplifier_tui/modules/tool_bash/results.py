@@ -18,14 +18,21 @@ _NOT_SET_NOTE: Final = (
 )
 
 
+_NOT_WRITTEN: Final = re.compile(r"\.git/\S*: Read-only file system")
+"""What git says where a repository is read-only; a line may go on, and end with 0."""
+
+
 def said_of_sandbox(terms: str, exit_code: int | None, output: Output) -> list[str]:
     """Return what to tell the model of the sandbox that a command ran in.
 
     Args:
         terms: What the sandbox keeps it from; empty without one.
     """
-    not_set = bool(terms) and _NOT_SET.search(output.text()) is not None
-    told = bool(terms) and (bool(exit_code) or not_set)
+    if not terms:
+        return []
+    text = output.text()
+    not_set = _NOT_SET.search(text) is not None
+    told = bool(exit_code) or not_set or _NOT_WRITTEN.search(text) is not None
     return [*([_NOT_SET_NOTE] if not_set else []), *([terms] if told else [])]
 
 

@@ -2,10 +2,13 @@
 
 import asyncio
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
+from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant
 from tests.modules.tool_bash.confined import run, shell, told
 from tests.modules.tool_bash.support import Shell
 from tests.sandbox import needs_sandbox
@@ -204,3 +207,76 @@ async def test_a_checkout_in_a_repository_of_a_folder_is_whole_as_well(repositor
         output = await run(repository, f"git -C {folder} checkout -q --detach HEAD~2")
         assert "exit code 0" in output and "would take effect" not in output
         assert git(repository, "-C", folder, "status", "--short") == ""
+
+
+async def test_what_is_checked_out_with_other_ends_of_lines_is_the_same(repository: Shell) -> None:
+    git(repository, "config", "core.autocrlf", "true")
+    git(repository, "checkout", "-q", "side")
+    git(repository, "checkout", "-q", "main")
+    (repository.root / "AGENTS.md").write_bytes(b"mine\r\n")
+    output = await run(repository, "git commit -qam mine && git checkout -q side")
+    assert "would take effect" not in output
+    assert b"two\r\n" in (repository.root / "AGENTS.md").read_bytes()
+    output = await run(repository, "git checkout -q main")
+    assert "would take effect" not in output
+    assert git(repository, "status", "--short") == ""
+
+
+async def test_parts_of_what_the_user_changed_may_be_staged_and_committed(
+    repository: Shell,
+) -> None:
+    agents = repository.root / "AGENTS.md"
+    agents.write_text(f"first\n{agents.read_text()}last\n")
+    output = await run(repository, "printf 'y\\nn\\n' | git add -p && git commit -qm part")
+    assert "exit code 0" in output and "would take effect" not in output
+    assert git(repository, "show", "HEAD:AGENTS.md").startswith("first\n")
+    assert agents.read_text().endswith("last\n")
+
+
+@pytest.fixture
+def server() -> Iterator[Path]:
+    """A folder that is seen in the sandbox, whose `/tmp` is its own."""
+    with TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
+
+
+async def test_what_a_pull_brings_that_the_user_allows_stays(
+    repository: Shell, server: Path
+) -> None:
+    origin = server / "origin"
+    git(repository, "clone", "-q", "--bare", ".", str(origin))
+    git(repository, "remote", "add", "origin", str(origin))
+    git(repository, "fetch", "-q", "origin")
+    git(repository, "branch", "-q", "-u", "origin/main")
+    theirs = server / "theirs"
+    git(repository, "clone", "-q", str(origin), str(theirs))
+    (theirs / "AGENTS.md").write_text("theirs\n")
+    for words in (["config", "user.email", "a@b"], ["config", "user.name", "a"]):
+        git(repository, "-C", str(theirs), *words)
+    git(repository, "-C", str(theirs), "commit", "-qam", "theirs")
+    git(repository, "-C", str(theirs), "push", "-q")
+    output = await run(repository, "git pull -q", Grant("rule", network=True))
+    assert "exit code 0" in output and "would take effect" not in output
+    assert (repository.root / "AGENTS.md").read_text() == "theirs\n"
+    assert "would take effect" not in await run(repository, "git reset -q --hard HEAD~1")
+
+
+async def test_a_commit_that_the_user_checks_out_counts_again(repository: Shell) -> None:
+    (repository.root / "x.patch").write_text(EVIL)
+    await run(repository, "git apply --cached x.patch && git commit -qm evil")
+    git(repository, "reset", "-q", "--hard")
+    for branch in ("side", "main", "side"):
+        assert "would take effect" not in await run(repository, f"git checkout -q {branch}")
+    later = Shell(repository.root)
+    terms = repository.coordinator.get_capability(SANDBOX_CAPABILITY)
+    later.coordinator.register_capability(SANDBOX_CAPABILITY, terms)
+    await later.mount()
+    assert "would take effect" not in await run(later, "git checkout -q main")
+    await later.close()
+
+
+async def test_git_that_could_not_write_is_told_whatever_the_end_of_the_line(
+    repository: Shell,
+) -> None:
+    output = await run(repository, "touch x; git add x; true")
+    assert "exit code 0" in output and "as it can in a command line of its own" in output

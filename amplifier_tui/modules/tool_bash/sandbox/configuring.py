@@ -4,12 +4,10 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterable
-from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.files.nearby import (
     Entries,
     FolderListing,
@@ -34,11 +32,11 @@ from amplifier_tui.modules.tool_bash.sandbox.opened import (
     identity_of,
     opened,
 )
+from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
 from amplifier_tui.modules.tool_bash.sandbox.tracked import repository_around
 
 _MOST_FOLDERS: Final = 40_000
 """Of a hundred thousand files and more."""
-_MOST_BYTES: Final = 100_000
 _MOST_INSIDE: Final = 2_000
 
 
@@ -56,7 +54,7 @@ class Known:
     Attributes:
         listed: Folders that were looked into.
         identities: What configured programs before a command, and the folder it was in.
-        contents: SHA-256 of what small files held before a command, each with its place.
+        seen: What small files held before a command.
         suspects: Folders that commands made, and that were not looked into.
         entries: What of folders counts.
     """
@@ -64,7 +62,7 @@ class Known:
     def __init__(self) -> None:
         self.listed: set[Path] = set()
         self.identities: set[_Entry] = set()
-        self.contents: set[tuple[Path, bytes]] = set()
+        self.seen = SeenContents()
         self.suspects: set[Path] = set()
         self.entries: Entries = {}
 
@@ -83,7 +81,7 @@ class Look:
 
     Attributes:
         places: What was found, each with what tells it from another of its name.
-        contents: SHA-256 of the small files among them, once a command is held from them.
+        contents: Digests of the small files among them, once a command is held from them.
         opened: Folders whose owner was given back the right to list them.
         missed: Whether the command made folders that were not looked into.
     """
@@ -149,18 +147,16 @@ class Look:
             if target is not None:
                 self._targets[place] = (target, identity_of(target))
         self._look_inside([place for place in self.places if not self._is_below_held(place)])
-        contents = {place: _content(place) for place in self.places}
-        self.contents = {place: found for place, found in contents.items() if found}
-        self._known.contents |= set(self.contents.items())
+        contents = ((place, self._known.seen.add(place)) for place in self.places)
+        self.contents = {place: found for place, found in contents if found}
         self._known.listed |= self._listing.listed
         self._known.identities |= {_entry(place, each) for place, each in self.places.items()}
 
     def remember_inside(self) -> None:
         """Know what is in the folders that a command can't change, too: git may take it up."""
         folders = [each for each in self.places if ".git" not in each.parts and each.is_dir()]
-        files = islice(chain.from_iterable(map(files_below, folders)), _MOST_INSIDE)
-        contents = ((file, _content(file)) for file in files)
-        self._known.contents |= {(file, found) for file, found in contents if found}
+        for file in islice(chain.from_iterable(map(files_below, folders)), _MOST_INSIDE):
+            self._known.seen.add(file)
 
     def made_since(self, now: "Look") -> list[Path]:
         """Return what a command made or changed, as a later look has it.
@@ -266,7 +262,7 @@ class Look:
         ):
             return False
         # What could not be mounted may be touched, and what was there may come back.
-        if (place, _content(place)) in known.contents or self._is_held(place):
+        if known.seen.is_as_it_was(place) or self._is_held(place):
             return False
         return was is not None or (
             self._listing.knew(place)
@@ -323,16 +319,6 @@ class Look:
             identity = identity_of(place)
             if identity is not None:
                 self.places[place] = identity
-
-
-def _content(place: Path) -> bytes:
-    """Return what tells a small file's content from others; empty for anything else."""
-    try:
-        if not stat.S_ISREG(place.lstat().st_mode):
-            return b""
-        return sha256(read_regular(place, _MOST_BYTES)).digest()
-    except OSError:
-        return b""
 
 
 def target_of(place: Path) -> Path | None:

@@ -34,6 +34,7 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     Commits,
     checkouts,
     is_as_tracked,
+    remote_tips,
     repository_around,
     tips_of,
 )
@@ -63,7 +64,7 @@ class Made:
         self._aside = aside
         self._before: Look | None = None
         self._git = GitWriting()
-        self._of_git = False
+        self._of_git = self._fetches = False
         self._tips: dict[Path, Set[str]] = {}
         self._staged: dict[Path, Staged] = {}
         self._runs: Runs = {}
@@ -79,18 +80,23 @@ class Made:
         self._excused: list[Callable[[Path], bool]] = []
         watch(self)
 
-    def begin(self, before: Look, git: GitWriting, *, of_git: bool) -> None:
+    def begin(self, before: Look, git: GitWriting, *, of_git: bool, fetches: bool) -> None:
         """Take what was there before the command. Blocking.
 
         Args:
             before: The look.
             git: The folders of git in which it may write.
             of_git: Whether it is git, and may change what git knows.
+            fetches: Whether a rule of the user's lets it fetch: then what remotes have counts as
+                theirs.
         """
+        self._fetches = fetches
         self._git, self._of_git = git, of_git
         if of_git:
             before.remember_inside()
             around = checkouts(before.places, self._workspace)
+            for checkout in around:
+                self._aside.distrusted.forgive(checkout)
             self._tips = {checkout: tips_of(checkout) for checkout in around}
             self._staged = {checkout: staged(checkout) for checkout in around}
             self._aside.take_commits()
@@ -107,6 +113,8 @@ class Made:
     def take_commits(self) -> None:
         """Tell of commits that came and hold what would take effect. Blocking."""
         for checkout, tips in self._tips.items():
+            if self._fetches:
+                tips |= remote_tips(checkout)
             known, was = self._known_commits(checkout), self._staged[checkout]
             found = committed(checkout, tips, known, was)
             new = found.keys() - self._aside.distrusted.all()
@@ -234,8 +242,9 @@ class Made:
     def _known_commits(self, checkout: Path) -> Commits:
         """Return what git may bring: of what others commit meanwhile, where they alone can."""
         tips = self._tips.get(checkout, frozenset()) if self._of_git else tips_of(checkout)
-        known, distrusted = self._aside.known.contents, self._aside.distrusted.all()
-        return Commits(checkout, tips, distrusted, known)
+        if self._fetches:
+            tips |= remote_tips(checkout)
+        return Commits(checkout, tips, self._aside.distrusted.all(), self._aside.known.seen)
 
     def _put_back(self, before: Look, place: Path) -> bool:
         """Put back a file of git's as it was before: its next commit would take it away."""

@@ -19,6 +19,7 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     Version,
     asked,
     changes,
+    stands,
     tips_of,
 )
 
@@ -27,6 +28,7 @@ logger = logging.getLogger(__name__)
 _MOST_BYTES: Final = 4_000_000
 _MOST_CHANGES: Final = 2_000
 """Of more it is not looked which they are."""
+_FORGIVEN: Final = "-"
 _FILE: Final = "1"
 """How the mode of a file or of a link begins; that of a submodule is `160000`."""
 
@@ -44,16 +46,38 @@ class Distrusted:
     def all(self) -> frozenset[str]:
         """Return them."""
         try:
-            return frozenset(read_regular(self._file, _MOST_BYTES).decode("ascii").split())
+            rows = read_regular(self._file, _MOST_BYTES).decode("ascii").split()
         except (OSError, ValueError):
             return frozenset()
+        forgiven = {row[1:] for row in rows if row.startswith(_FORGIVEN)}
+        return frozenset(rows) - forgiven - {_FORGIVEN + each for each in forgiven}
 
     def add(self, commits: Set[str]) -> None:
         """Add some; where they can't be kept, that is in the log."""
+        self._write(sorted(commits))
+
+    def forgive(self, checkout: Path) -> None:
+        """Take away those whose files somebody else has put into the checkout, as they have them.
+
+        Args:
+            checkout: The folder of a repository.
+        """
+        takes_effect = _takes_effect(checkout)
+        for commit in sorted(self.all()):
+            listed = git_bytes_now(checkout, "diff-tree", "-r", "--root", "-m", *_RAW, commit)
+            files = [
+                (file, version)
+                for _, file, version in changes(checkout, listed or b"")
+                if takes_effect(file)
+            ]
+            if files and all(stands(file, version) for file, version in files):
+                self._write([_FORGIVEN + commit])
+
+    def _write(self, rows: list[str]) -> None:
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._file.open("a") as file:
-                file.writelines(f"{each}\n" for each in sorted(commits))
+                file.writelines(f"{row}\n" for row in rows)
         except OSError:
             logger.exception("The commits of commands can't be kept")
 

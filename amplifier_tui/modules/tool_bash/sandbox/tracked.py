@@ -13,6 +13,7 @@ from typing import Final
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.files.nearby import files_below
 from amplifier_tui.base.git import git_blobs_now, git_bytes_now, git_output_now
+from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents, digest_of, unwrapped
 
 _MOST_BYTES: Final = 1_000_000
 _MOST_FILES: Final = 1_000
@@ -69,6 +70,12 @@ def without_tracked(places: list[Path], around: Iterable[Path]) -> list[Path]:
     return [place for place in places if place not in holding]
 
 
+def remote_tips(checkout: Path) -> frozenset[str]:
+    """Return the newest commits that git has fetched from the remotes of a repository. Blocking."""
+    told = git_output_now(checkout, "for-each-ref", "--format=%(objectname)", "refs/remotes/")
+    return frozenset((told or "").split())
+
+
 def tips_of(checkout: Path) -> frozenset[str]:
     """Return the newest commits of a repository: of branches, tags, stashes, and here. Blocking."""
     told = git_output_now(checkout, "for-each-ref", "--format=%(objectname)")
@@ -115,13 +122,10 @@ class Commits:
         checkout: The folder of the repository.
         tips: Its newest commits then.
         made: Those behind them by which a command in the sandbox had git take up what takes effect.
-        seen: What was in files before commands, as SHA-256, each with its place. Of `made` this
-            counts alone.
+        seen: What was in files before commands.
     """
 
-    def __init__(
-        self, checkout: Path, tips: Set[str], made: Set[str], seen: Set[tuple[Path, bytes]]
-    ) -> None:
+    def __init__(self, checkout: Path, tips: Set[str], made: Set[str], seen: SeenContents) -> None:
         self._checkout = checkout
         self._tips = tips
         self._made = made
@@ -146,24 +150,23 @@ class Commits:
 
     def know(self, file: Path, version: Version) -> bool:
         """Whether what git has of a file is there, was, or is what it makes of them. Blocking."""
-        found = _read(file)
-        if found is not None and _is_version(found, version):
+        if stands(file, version):
             return True
         mode, name = version
         data = self._contents([name]).get(name)
         return data is not None and (
-            (file, sha256(data).digest()) in self._seen
+            self._seen.holds(file, data)
             or self._is_of_versions(
                 file, (mode, data), self._versions(file).get(file, {}), merging=True
             )
         )
 
     def content(self, file: Path, digest: bytes) -> tuple[bytes, int] | None:
-        """Return content and mode of a file that one of them has, by its SHA-256. Blocking."""
+        """Return content and mode of a file that one of them has, by its digest. Blocking."""
         known = self._versions(file).get(file, {})
         contents = self._contents(name for _, name in known)
         for mode, name in known:
-            if sha256(contents.get(name, b"")).digest() == digest:
+            if name in contents and digest_of(contents[name]) == digest:
                 return contents[name], 0o755 if mode == _PROGRAM else 0o644
         return None
 
@@ -178,16 +181,14 @@ class Commits:
         mode, data = found
         if any(_is_version(found, each) for each, made in known.items() if not made):
             return True
-        if mode == _LINK or not merging:
+        if mode == _LINK or not merging or not known:
             return False
-        contents = self._contents(name for each, name in known if each == mode)
-        lines: set[bytes] = set()
-        for (_, name), made in known.items():
-            content = contents.get(name)
-            if content is not None and (not made or (file, sha256(content).digest()) in self._seen):
-                lines.update(content.split(b"\n"))
+        names = (name for (each, name), made in known.items() if each == mode and not made)
+        lines = set(self._seen.lines(file))
+        for content in self._contents(names).values():
+            lines.update(unwrapped(content).split(b"\n"))
         return bool(lines) and all(
-            line in lines or _CONFLICT.fullmatch(line) for line in data.split(b"\n")
+            line in lines or _CONFLICT.fullmatch(line) for line in unwrapped(data).split(b"\n")
         )
 
     def _versions(self, place: Path) -> dict[Path, dict[Version, bool]]:
@@ -209,6 +210,12 @@ class Commits:
 
     def _contents(self, names: Iterable[str]) -> dict[str, bytes]:
         return git_blobs_now(self._checkout, set(names), most_bytes=_MOST_HISTORY)
+
+
+def stands(file: Path, version: Version) -> bool:
+    """Whether a file is in the checkout as git has it there. Blocking."""
+    found = _read(file)
+    return found is not None and _is_version(found, version)
 
 
 def _wait_for_git(checkout: Path) -> None:
@@ -264,7 +271,11 @@ def _read(file: Path) -> tuple[str, bytes] | None:
 def _is_version(found: tuple[str, bytes], version: Version) -> bool:
     """Whether mode and content of a file are those of a blob."""
     (mode, data), (known, blob) = found, version
-    # The names of git's objects.
-    digest = sha1(usedforsecurity=False) if len(blob) == sha1().digest_size * 2 else sha256()
+    return mode == known and any(_name(each, blob) == blob for each in {data, unwrapped(data)})
+
+
+def _name(data: bytes, like: str) -> str:
+    """Return the name by which git knows a content, as long as another."""
+    digest = sha1(usedforsecurity=False) if len(like) == sha1().digest_size * 2 else sha256()
     digest.update(b"blob %d\0" % len(data) + data)
-    return mode == known and digest.hexdigest() == blob
+    return digest.hexdigest()
