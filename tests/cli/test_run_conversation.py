@@ -296,10 +296,11 @@ def test_an_answer_that_is_not_offered_is_refused_and_the_question_waits(
 
 
 def test_what_still_waits_when_nobody_writes_any_more_is_refused() -> None:
-    client = Writer((ASKED, ended()))
+    client = Writer((replace(ASKED, payload="make all"), ended()))
     result = hold(client, Pipe(prompt("a")))
     assert client.did[1][:2] == ("r1", False)
     assert (result.status, result.exit_status) == ("refused", 3)
+    assert result.refused == ["bash wants to run a command make all"]
 
 
 def test_without_a_prompt_nothing_was_done() -> None:

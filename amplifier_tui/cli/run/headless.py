@@ -368,17 +368,17 @@ class Headless:
 
     def _decide(self, request: ApprovalRequested) -> None:
         allow = self._speaker.ask(request, self._is_stopping)
+        what = f"{one_line(request.action)} {one_line(request.payload)}".rstrip()
         if not allow:
-            self._result.refused.append(one_line(request.action))
+            self._result.refused.append(what)
         nobody = _NOBODY
         if request.scopes == ("once",) and not request.near:
             # No rule would do.
             nobody = f"{one_line(request.why, 400)}; {_NO_ANSWER}".removeprefix("; ")
         if allow is None:
-            what = f"{request.action} {one_line(request.payload)}".rstrip()
             near = f"; {one_line(request.near, 400)}" if request.near else ""
             self._speaker.say(f"Refused: {what}: {nobody}{near}")
-            self._said += f"Refused: {one_line(request.action)}."
+            self._said += f"Refused: {what}."
         unasked = Decision(allow=False, reason=nobody, unasked=True)
         decision = unasked if allow is None else Decision(allow=allow)
         self._client.decide(request.request_id, decision)
