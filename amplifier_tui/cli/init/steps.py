@@ -167,7 +167,7 @@ def _problem(workspace: "Workspace", chosen: Answerer) -> str:
         return one_line(f"{chosen.title} can't be tried: {error}", 400)
     if not found:
         return f"{chosen.title} is not ready"
-    return next((each.said for each in found if each.state != "ok"), "")
+    return next((f"It {each.said}" for each in found if each.state != "ok"), "")
 
 
 def keep_setting(workspace: "Workspace", name: str, value: str) -> Path:
