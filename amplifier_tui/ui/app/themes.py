@@ -24,7 +24,7 @@ Roles = dict[str, str]
 
 DEFAULT_ROLES: Roles = {
     "name": DEFAULT_THEME,
-    "description": "Dark, cool, quiet. The default.",
+    "description": "Dark, cool, quiet.",
     "dark": "yes",
     "background": "#12141C",
     "surface": "#181B26",
@@ -42,7 +42,7 @@ DEFAULT_ROLES: Roles = {
 
 FITTING: Roles = {
     "name": AUTO,
-    "description": "Light or dark as the terminal's background is.",
+    "description": "The default: light or dark as the terminal's background is.",
 }
 """What is shown for `AUTO`; it has no colours of its own."""
 

@@ -13,6 +13,7 @@ from amplifier_tui.ui.app.preferences import Preferences
 from amplifier_tui.ui.app.themes import (
     DEFAULT_ROLES,
     DEFAULT_THEME,
+    FITTING,
     LIGHT_THEME,
     ROLES,
     ThemeError,
@@ -44,6 +45,12 @@ def test_there_are_a_dark_a_light_and_a_high_contrast_theme() -> None:
     assert len(themes) >= 6
     assert themes["ink"]["dark"] and not themes["paper"]["dark"]
     assert "contrast" in themes
+
+
+def test_one_choice_alone_calls_itself_the_default() -> None:
+    choices = (FITTING, *load_all([shipped_themes_dir()])[0])
+    said = [each["name"] for each in choices if "default" in each["description"].lower()]
+    assert said == ["auto"]
 
 
 @pytest.mark.parametrize("name", SHIPPED)
