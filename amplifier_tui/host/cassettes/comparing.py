@@ -191,11 +191,14 @@ class _Comparison:
                     break
 
     def _seen(self, place: str, name: str, old: str, new: str) -> CassetteDifference:
-        """Name what the model sees of an answer or a call; in words where they tell it."""
+        """Name what the model sees of an answer or a call, in words as far as they are told."""
         what = f"what the model sees of {name}"
         before, after = (_words(rows, name) for rows in self._rows)
         if not old or not new or not after:
-            return CassetteDifference(place, what, old or NONE, new or NONE)
+            # Some loops tell nobody what they answer a call with that did not run.
+            was = quoted(before) if before else "something"
+            now = quoted(after) if after else "something else"
+            return CassetteDifference(place, what, was if old else NONE, now if new else NONE)
         if steady(before) == steady(after):
             # The line was changed in the cassette since it was recorded.
             return CassetteDifference(place, what, "other words", quoted(after))

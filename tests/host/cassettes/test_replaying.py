@@ -10,6 +10,7 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedAnswer,
     TapedCall,
     TapedCompaction,
+    TapedRequest,
 )
 from amplifier_tui.host.cassettes.comparing import differences
 from amplifier_tui.host.cassettes.conversing import baseline
@@ -177,6 +178,24 @@ def filtering(made: TapedProject, **house: str) -> Cassette:
     made.house.update(house)
     session = recorded(made, 2)
     return baseline(session, made.play(session))
+
+
+@pytest.mark.parametrize(
+    ("now", "words"), [("0" * 12, "something else"), ("", "nothing")], ids=["other", "none"]
+)
+def test_what_the_model_sees_of_a_call_that_tells_nothing_is_no_digest(
+    now: str, words: str
+) -> None:
+    def told(row: Any) -> Any:
+        if isinstance(row, TapedCall) and row.id == "1.1.1":
+            return row.model_copy(update={"result": None, "seen": None})
+        if isinstance(row, TapedRequest) and "1.1.1" in row.seen:
+            return row.model_copy(update={"seen": {**row.seen, "1.1.1": now}})
+        return row
+
+    changed = taped().model_copy(update={"rows": tuple(map(told, taped().rows))})
+    (said,) = [str(e) for e in differences(taped(), changed) if str(e).startswith(SEES)]
+    assert "needle" in said and said.endswith(f"→ {words}")
 
 
 @KEYS
