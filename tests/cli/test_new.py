@@ -2,9 +2,11 @@
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -60,6 +62,17 @@ def test_new_modules_pass_the_tests_that_are_written_with_them(tmp_path: Path) -
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout
     assert "Warning" not in done.stdout + done.stderr
+
+
+def test_a_new_loop_tells_the_model_also_the_schema_of_get_schema(
+    tmp_path: Path, aliases: None
+) -> None:
+    assert run(["module", "new", "orchestrator", "x", "--in", str(tmp_path)]) == 0
+    [package] = (tmp_path / "amplifier-module-loop-x").glob("*/__init__.py")
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    tool = SimpleNamespace(description="", get_schema=lambda: schema)
+    (spec,) = runpy.run_path(str(package))["specs"]({"weather": tool})
+    assert spec.parameters == schema
 
 
 @pytest.mark.parametrize("pip", [True, False])
