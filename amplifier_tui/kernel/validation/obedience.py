@@ -165,10 +165,15 @@ async def check_obedience(
     trial = await _run(result, orchestrator, coordinator, modify_result, events.TOOL_POST)
     if trial is not None and events.TOOL_POST in trial.seen:
         given = any(_CHANGED["text"] in str(row) for row in trial.messages)
+        problem = "" if given else "The model gets another result than a hook changed it to"
+        remedy = 'Add what result.data["tool_result"] of hooks.emit("tool:post", ...) says'
+        if not any(row.get("role") == "tool" for row in trial.messages) and not given:
+            problem = "It adds no row for the result of a call: the model never reads it"
+            remedy = 'Add {"role": "tool", "tool_call_id": ..., "content": ...} to the context'
         say(
             "hooks_modify_result",
-            "" if given else "The model gets another result than a hook changed it to",
-            'Add what result.data["tool_result"] of hooks.emit("tool:post", ...) says',
+            problem,
+            remedy,
             "warning",
         )
     trial = await _run(result, orchestrator, coordinator, deny, events.PROVIDER_REQUEST)

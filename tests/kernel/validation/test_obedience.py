@@ -42,6 +42,8 @@ class Loop:
                 result = await hooks.emit("tool:post", data)
                 if self.how == "minds requests and results":
                     data = {**data, **(result.data or {})}
+                if self.how == "keeps results":
+                    continue
                 await context.add_message({"role": "tool", "content": str(data["tool_result"])})
         return None if self.how == "returns nothing" else "Done."
 
@@ -78,6 +80,17 @@ async def test_what_a_loop_makes_of_hooks_is_seen(how: str) -> None:
     assert {check.name: check.passed for check in result.checks} == CASES[how]
     wrong = [check for check in result.checks if not check.passed]
     assert all(check.remedy and check.where.startswith(f"{__file__}:") for check in wrong)
+
+
+async def test_a_loop_that_adds_no_row_for_a_result_is_told_that_and_not_of_another_result() -> (
+    None
+):
+    coordinator = TrialCoordinator()
+    result = ValidationResult("orchestrator", "here")
+    await check_obedience(result, Loop("keeps results", coordinator), coordinator)
+    (check,) = (each for each in result.checks if each.name == "hooks_modify_result")
+    assert "adds no row for the result of a call" in check.message
+    assert '"role": "tool"' in check.remedy
 
 
 async def test_the_built_in_loop_does_what_hooks_say() -> None:
