@@ -40,3 +40,15 @@ def test_a_local_source_without_the_package_of_its_module_is_warned_of(
 
 def test_a_misspelt_uri_is_told_as_such(bundles: Bundles, capsys: Capture) -> None:
     assert "did you mean http://foo?" in validated(bundles, "http//foo", capsys)
+
+
+def test_a_module_that_is_there_twice_in_a_list_is_warned_of_with_its_line(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    twice = "tools:\n  - {module: tool-bash}\n  - {module: tool-todo}\n  - {module: tool-bash%s}\n"
+    for more, warned in (("", True), (", id: other", False)):
+        path = bundles.write("mine", f"includes: [demo]\n{twice % more}")
+        assert bundles.run("validate", "mine") == 0
+        said = "".join(capsys.readouterr().out.split())
+        assert ("'tool-bash'istheretwiceintools" in said) == warned
+        assert (f"{path}:7" in said) == warned

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
-from amplifier_tui.foundation.bundle.model import BundleData, is_settings_origin
+from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData, is_settings_origin
 from amplifier_tui.foundation.bundle.parsing import MalformedSection, correct_format
 from amplifier_tui.foundation.checks.known_keys import unknown_keys
 from amplifier_tui.foundation.checks.validator import content_findings, unknown_entry_keys
@@ -99,6 +99,16 @@ def _unknown_and_repeated(file: BundleFile) -> Iterator[Problem]:
     for key, line in file.document.repeated_keys() if file.document is not None else ():
         message = f"'{key}' is there twice; only the last one counts"
         yield Problem(message, "warning", file.path, line)
+    for section in SECTIONS:
+        seen = set[str]()
+        entries = file.data.get(section)
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            key = module_key(entry) if isinstance(entry, dict) else ""
+            if key and key in seen:
+                message = f"'{key}' is there twice in {section}: they are one, and the later counts"
+                place = file.path, file.line_of((section, index))
+                yield Problem(message, "warning", *place, "To keep both, give one an id.")
+            seen.add(key)
 
 
 def _by_line(problem: Problem) -> int:
