@@ -34,7 +34,8 @@ BELOW = [
     *("git add . && git commit -m x", "git commit -qm 'a b'", "git commit --amend --no-edit"),
     *(MESSAGE.replace("-A", "-A ."), "git add sub/*.py '*.md'", "git restore --staged sub"),
     *("git commit --author='x <y@z>' -F - <<EOF\nwords\nEOF", "git restore -- sub/file"),
-    *("git status; git add . ; git log -1", "git commit -m --all"),
+    *("git status; git add . ; git log -1", "git commit -m --all", "git tag v1", "git branch x"),
+    *("git switch -c x", "git checkout -b x", "git reset --soft HEAD~1"),
 ]
 BEYOND = [
     *("git add", "git add -A", "git add -u", "git add :/", "git add ..", "git add -A :/"),
@@ -43,7 +44,13 @@ BEYOND = [
     *("git commit -a -m x", "git commit -am x", "git commit --all -m x", "git commit -mx y"),
     *("git commit -m x sub/file", "git commit -pm x", "git commit $x", "git commit --inter -m x"),
     *("git checkout main", "git checkout -- sub/file", "git reset --hard", "git stash"),
-    *("git merge x", "git rebase main", "git tag v1", "git rm -r ../other", "git restore :/"),
+    *(
+        "git merge x",
+        "git rebase main",
+        "git switch -c x main",
+        "git rm -r ../other",
+        "git restore :/",
+    ),
     *("git restore -p", "git mv sub ../x", "cd ..; git add .", "cd $x; git add ."),
     *("git -C .. add .", "git add . && git commit -am x", "cd sub; cd ../..; git add ."),
     "make && git add .",

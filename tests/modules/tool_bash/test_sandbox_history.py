@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from amplifier_tui.base.commands.beside import beside_confined
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant
 from tests.modules.tool_bash.confined import run, shell, told
 from tests.modules.tool_bash.support import Shell
@@ -280,3 +281,58 @@ async def test_git_that_could_not_write_is_told_whatever_the_end_of_the_line(
 ) -> None:
     output = await run(repository, "touch x; git add x; true")
     assert "exit code 0" in output and "as it can in a command line of its own" in output
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git commit -qam x && git merge -q side -m merged",
+        "git add -A && git commit -qm x && git rebase -q side",
+        "git stash -q && git merge -q side -m merged && git stash pop -q",
+        "git rebase -q --autostash side",
+        "git commit -qam x && git cherry-pick side",
+    ],
+)
+async def test_what_the_user_changed_may_be_committed_and_merged_in_one_line(
+    repository: Shell, command: str
+) -> None:
+    agents = repository.root / "AGENTS.md"
+    agents.write_text(f"mine\n{agents.read_text()}")
+    output = await run(repository, command)
+    assert "exit code 0" in output and "would take effect" not in output
+    text = agents.read_text()
+    assert text.startswith("mine\n") and "SIX" in text
+
+
+async def test_a_file_that_a_hook_changes_is_moved_and_the_users_is_back(
+    repository: Shell,
+) -> None:
+    hook = repository.root / ".git/hooks/pre-commit"
+    hook.write_text("#!/bin/sh\nsed -i 's/mine/evil/' AGENTS.md; git add AGENTS.md\n")
+    hook.chmod(0o755)
+    (repository.root / "AGENTS.md").write_text("mine\n")
+    output = await run(repository, "git commit -qam x")
+    assert "AGENTS.md would take effect" in output and "what it held before is back" in output
+    assert (repository.root / "AGENTS.md").read_text() == "mine\n"
+
+
+async def test_what_the_user_changed_in_a_worktree_inside_may_be_committed_there(
+    repository: Shell,
+) -> None:
+    git(repository, "worktree", "add", "-q", "-b", "x", "trees/x", "side")
+    (repository.root / "trees/x/AGENTS.md").write_text("mine\n")
+    for command in ("git -C trees/x commit -qam x", "git checkout -q --detach x"):
+        output = await run(repository, command)
+        assert "exit code 0" in output and "would take effect" not in output
+
+
+async def test_a_switch_beside_a_job_is_no_news(repository: Shell, told: list[str]) -> None:
+    await run(repository, "touch begun; sleep 60", run_in_background=True)
+    async with within(20, "the job to begin"):
+        while not (repository.root / "begun").exists():
+            await asyncio.sleep(0.01)
+    for branch in ("side", "main"):
+        assert "exit code 0" in await run(repository, f"git checkout -q {branch}")
+        async with beside_confined(lambda place: False):
+            pass
+    assert told == []

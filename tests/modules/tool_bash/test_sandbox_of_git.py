@@ -315,7 +315,8 @@ async def test_what_is_not_mounted_read_only_is_looked_into(
         "git --version; echo evil > .vscode/tasks.json; echo evil >> .vscode/settings.json; "
         "mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit",
     )
-    assert [each.name for each in (shell.root / ".vscode").iterdir()] == []
+    assert [each.name for each in (shell.root / ".vscode").iterdir()] == ["settings.json"]
+    assert (shell.root / ".vscode/settings.json").read_text() == "mine\n"
     assert not (shell.root / ".git/hooks/pre-commit").exists()
 
 

@@ -28,6 +28,9 @@ _GIVEN_FILES: Final = {
     )
 }
 """Commands that concern the files they are given, and the options with which they do."""
+_NO_FILES: Final = frozenset({"branch", "fetch", "notes", "push", "tag"})
+"""Commands that leave the files of a checkout as they are, and its index."""
+_NEW_BRANCH: Final = {"switch": ("-c", "--create"), "checkout": ("-b",)}
 _OPTIONS: Final = re.compile(
     r"-[nqsv]+|--(?:quiet|signoff|no-verify|verbose|allow-empty|allow-empty-message|amend|no-edit"
     r"|no-gpg-sign)"
@@ -76,6 +79,11 @@ def _concerns(run: ProgramRun, here: Whereabouts) -> bool:
     known, written = run.command.known[start:], run.command.written[start:]
     if name == _COMMIT:
         return _is_of_index(rest, known)
+    if name in _NO_FILES or (name == "reset" and rest[:1] == ("--soft",)):
+        return True
+    if name in _NEW_BRANCH:
+        # From where it is now.
+        return len(rest) == len(("-c", "name")) and rest[0] in _NEW_BRANCH[name]
     at = rest.index("--") if "--" in rest else len(rest)
     files = [
         (word, sure)

@@ -112,21 +112,27 @@ class Made:
 
     def take_commits(self) -> None:
         """Tell of commits that came and hold what would take effect. Blocking."""
+        came: set[str] = set()
+        found: dict[str, list[Path]] = {}
         for checkout, tips in self._tips.items():
             if self._fetches:
                 tips |= remote_tips(checkout)
             known, was = self._known_commits(checkout), self._staged[checkout]
-            found = committed(checkout, tips, known, was)
-            new = found.keys() - self._aside.distrusted.all()
-            if new:
-                self._aside.distrusted.add(new)
-            for commit in sorted(new):
-                holds = f"holds {self._names(found[commit])}, which {_WHERE_CHECKED_OUT}"
-                self._note(
-                    f"Commit {commit[:_SHORT]} {holds}",
-                    f"Commit {commit[:_SHORT]}, of a command in the sandbox, {holds}: look at it "
-                    f"before you check it out (`git show {commit[:_SHORT]}`)",
-                )
+            new, holding = committed(checkout, tips, known, was)
+            # Worktrees share commits: in one of them it may be a file of the user's.
+            found = {each: found[each] for each in found if each in holding or each not in new}
+            found |= {each: holding[each] for each in holding if each not in came}
+            came |= new
+        telling = found.keys() - self._aside.distrusted.all()
+        if telling:
+            self._aside.distrusted.add(telling)
+        for commit in sorted(telling):
+            holds = f"holds {self._names(found[commit])}, which {_WHERE_CHECKED_OUT}"
+            self._note(
+                f"Commit {commit[:_SHORT]} {holds}",
+                f"Commit {commit[:_SHORT]}, of a command in the sandbox, {holds}: look at it "
+                f"before you check it out (`git show {commit[:_SHORT]}`)",
+            )
 
     def _take_staged(self) -> None:
         """Take out of the index what a command had git take up there."""
@@ -194,7 +200,10 @@ class Made:
             elif not self._is_left(place):
                 self._move(place, now.places[place], TAKES_EFFECT)
         for place in before.changed_since(now):
-            self._tell_changed(before, place, now)
+            if self._came_with_git(before, place):
+                before.take(place, now)
+            else:
+                self._tell_changed(before, place, now)
         self._excused.clear()
         if now.missed:
             said = "made more than can be looked at; what of it takes effect is looked for later"
@@ -246,15 +255,16 @@ class Made:
             tips |= remote_tips(checkout)
         return Commits(checkout, tips, self._aside.distrusted.all(), self._aside.known.seen)
 
-    def _put_back(self, before: Look, place: Path) -> bool:
-        """Put back a file of git's as it was before: its next commit would take it away."""
-        checkout = repository_around(place)
-        if checkout is None or place not in before.contents:
+    def _put_back(self, place: Path, kept: Path) -> bool:
+        """Put back what a file held before: without it, git's next commit would take it away."""
+        if self._before is None or not self._of_git or is_of_git(place):
             return False
-        found = self._known_commits(checkout).content(place, before.contents[place])
-        if found is not None:
-            write_into(self._workspace, place, *found)
-        return found is not None
+        was = self._before.contents.get(place, b"")
+        content = self._aside.known.seen.content(place, was)
+        if content and kept.is_file() and not kept.is_symlink():
+            write_into(self._workspace, place, content, 0o644 | (kept.stat().st_mode & 0o111))
+            return True
+        return False
 
     def _is_others(self, before: Look, place: Path) -> bool:
         """Whether something that the user let run may have made it, or a new folder it is in."""
@@ -317,7 +327,7 @@ class Made:
         try:
             kept = move_aside(root, place, identity, self._aside.folder)
             self._aside.moved_to(kept, place)
-            back = self._before is not None and self._put_back(self._before, place)
+            back = self._put_back(place, kept)
             if staying is not None and (rest := rest_of_list(kept, place, staying)) is not None:
                 write_into(root, place, rest)
         except FileNotFoundError:

@@ -9,6 +9,8 @@ from amplifier_tui.base.files import read_regular
 
 _MOST_BYTES: Final = 100_000
 _MOST_LINES: Final = 200_000
+_MOST_KEPT: Final = 20_000_000
+"""Bytes of all contents that are kept themselves."""
 
 
 def unwrapped(data: bytes) -> bytes:
@@ -25,9 +27,10 @@ class SeenContents:
     """Contents of files: what was there may come back, and its lines may come together anew."""
 
     def __init__(self) -> None:
-        self._digests: set[tuple[Path, bytes]] = set()
+        self._contents: dict[tuple[Path, bytes], bytes] = {}
         self._lines: dict[Path, set[bytes]] = {}
         self._count = 0
+        self._room = _MOST_KEPT
 
     def add(self, place: Path) -> bytes:
         """Add what is in a file. Blocking.
@@ -39,8 +42,9 @@ class SeenContents:
         if data is None:
             return b""
         digest = digest_of(data)
-        if (place, digest) not in self._digests:
-            self._digests.add((place, digest))
+        if (place, digest) not in self._contents:
+            self._contents[place, digest] = data if self._room >= len(data) else b""
+            self._room -= len(data)
             if self._count < _MOST_LINES:
                 lines = set(unwrapped(data).split(b"\n"))
                 self._count += len(lines)
@@ -49,7 +53,11 @@ class SeenContents:
 
     def holds(self, place: Path, data: bytes) -> bool:
         """Whether this was in a file."""
-        return (place, digest_of(data)) in self._digests
+        return (place, digest_of(data)) in self._contents
+
+    def content(self, place: Path, digest: bytes) -> bytes:
+        """Return what was in a file, by its digest; empty where that is not kept."""
+        return self._contents.get((place, digest), b"")
 
     def lines(self, place: Path) -> set[bytes]:
         """Return the lines that were in a file."""

@@ -100,8 +100,8 @@ def staged(checkout: Path) -> Staged:
 
 def committed(
     checkout: Path, tips: Set[str], before: Commits, was: Staged
-) -> dict[str, list[Path]]:
-    """Return the commits that came since and hold what would take effect, each with these files.
+) -> tuple[frozenset[str], dict[str, list[Path]]]:
+    """Return the commits that came since, and what of them would take effect, with these files.
 
     Args:
         checkout: The folder of the repository.
@@ -111,14 +111,15 @@ def committed(
     """
     new = tips_of(checkout) - tips
     if not new:
-        return {}
+        return frozenset(), {}
     given = (*new, *(f"^{each}" for each in tips))
-    listed = asked(checkout, given, "log", "--stdin", "-m", "--root", *_RAW, "--format=%H")
+    listed = asked(checkout, given, "log", "--stdin", "-m", "--root", *_RAW, "--format=%H") or b""
     found: dict[str, list[Path]] = {}
-    for commit, file, version in _taking_effect(checkout, listed or b""):
+    for commit, file, version in _taking_effect(checkout, listed):
         if (file, version) not in was and not before.know(file, version):
             found.setdefault(commit, []).append(file)
-    return found
+    names = (row for row in listed.split(b"\n") if row and not row.startswith(b":"))
+    return frozenset(row.decode("ascii", "replace") for row in names), found
 
 
 def unstage(checkout: Path, before: Commits, was: Staged) -> list[Path]:

@@ -13,7 +13,7 @@ from typing import Final
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.files.nearby import files_below
 from amplifier_tui.base.git import git_blobs_now, git_bytes_now, git_output_now
-from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents, digest_of, unwrapped
+from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents, unwrapped
 
 _MOST_BYTES: Final = 1_000_000
 _MOST_FILES: Final = 1_000
@@ -160,15 +160,6 @@ class Commits:
                 file, (mode, data), self._versions(file).get(file, {}), merging=True
             )
         )
-
-    def content(self, file: Path, digest: bytes) -> tuple[bytes, int] | None:
-        """Return content and mode of a file that one of them has, by its digest. Blocking."""
-        known = self._versions(file).get(file, {})
-        contents = self._contents(name for _, name in known)
-        for mode, name in known:
-            if name in contents and digest_of(contents[name]) == digest:
-                return contents[name], 0o755 if mode == _PROGRAM else 0o644
-        return None
 
     def _is_of_versions(
         self,
