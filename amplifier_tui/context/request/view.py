@@ -343,9 +343,9 @@ _REMEDY: Final = "Shorten it, start a new session, or use a model with a larger 
 def _end_of_compaction(made: Plan) -> str:
     source, tokens = made.biggest
     return (
-        f"The conversation takes about {short_count(made.after)} tokens and can't be compacted "
-        f"further: most of it is '{source}' with about {short_count(tokens)}. Start a new "
-        "session, or use a model with a larger window."
+        f"For now the conversation can't be compacted below about {short_count(made.after)} tokens:"
+        f" most of it is '{source}' with about {short_count(tokens)}. A new session, or a model"
+        " with a larger window, has more room."
     )
 
 

@@ -176,7 +176,7 @@ async def test_a_floor_that_is_too_high_is_told_once_and_compacted_rarely(caplog
     for n in range(10):
         await filled(context, [tool_use(f"c{n}"), result(f"c{n}", "y" * 450)])
         await context.get_messages_for_request()
-    assert sum("can't be compacted further" in record.message for record in caplog.records) == 1
+    assert sum("can't be compacted below" in record.message for record in caplog.records) == 1
     assert events.names().count("context:compaction") <= 2
 
 
