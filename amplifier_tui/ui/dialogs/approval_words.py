@@ -176,6 +176,8 @@ def why(
         rows.append(_pair("because", one_line(request.why, 1_000)))
     elif not (request.why or request.prompt):
         rows.append(_pair("because", "no rule allows it"))
+    if request.near:
+        rows.append(_pair("near", one_line(request.near, 400)))
     if request.reasons and request.segments:
         rows.append(_pair("risk", ", ".join(one_line(reason, 200) for reason in request.reasons)))
     if request.rule and not ruled:

@@ -13,6 +13,7 @@ from amplifier_tui.ui.dialogs.approval_words import (
     head,
     outcome_words,
     payload_lines,
+    why,
 )
 from amplifier_tui.ui.dialogs.parts.scope_row import ScopeRow
 from amplifier_tui.ui.widgets.text_lines import TextLine, fold, visible
@@ -47,6 +48,11 @@ def test_title_and_touched_files_name_the_file_that_is_written_and_no_other() ->
     shown = "ctl‹U+001B›[31mred‹U+0007›‹U+202E›new.txt"
     assert shown in head(request).plain
     assert f"touches {shown}" in " ".join(facts(request).plain.split())
+
+
+def test_a_rule_that_nearly_covers_a_call_is_in_the_long_form_of_its_question() -> None:
+    near = "the rule bash(pytest *) does not cover -v; bash(pytest -v *) would cover it"
+    assert near in " ".join(why(ask(near=near), (0, 0), held=False).plain.split())
 
 
 @given(st.text(max_size=300), st.integers(1, 50), st.text("xyz ", max_size=20))
