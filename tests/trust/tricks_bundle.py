@@ -60,7 +60,7 @@ BUNDLES: dict[str, tricks.Trick] = {
     "without what keeps secrets from the model": tricks.bundle(
         "includes: []\nsession: {orchestrator: {module: loop-streaming},"
         " context: {module: context-simple}}\ntools: [{module: tool-bash}]\n",
-        "hooks-redaction is left out",
+        "leaving out hooks-redaction",
         tricks.UNREDACTED,
     ),
     "another module under the id of a guard": tricks.bundle(

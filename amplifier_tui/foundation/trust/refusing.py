@@ -104,11 +104,12 @@ def keep_redaction(bundle: BundleData, review: TrustReview) -> None:
     own = places.owner_of(file) is Owner.PROJECT
     item = make_item(
         "power",
-        "hooks-redaction is left out",
+        "leaving out hooks-redaction",
         subject=(str(file), "without hooks-redaction"),
         content="absent",
         owner=str(places.project if own else file.parent),
-        detail="keys and passwords in what tools answer would reach the model",
+        detail="keys and passwords in what tools answer would reach the model; otherwise it is "
+        "mounted, and a bundle that includes coding:behaviors/redaction is not asked about",
         where=str(file),
     )
     if not review.allows(item):
