@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.host.gate.approvals.describe import Description, describe_call, describe_question
+from amplifier_tui.host.gate.calls import searching
 from amplifier_tui.host.gate.modes import Verdict
 from amplifier_tui.host.gate.rules.book import RuleBook, propose
 from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule, rule_words
@@ -425,3 +426,13 @@ def test_an_address_is_no_server_and_the_rule_that_would_hold_is_named(
 @pytest.mark.parametrize("server", ["evil.example", "*.evil.example", "::1", "127.0.0.1"])
 def test_a_server_is_named_alone(server: str) -> None:
     assert parse_rule(f"web_fetch({server})", "deny").inside == server
+
+
+@pytest.mark.parametrize("words", ["rg", "grep -r", "rg TODO src", "git grep"])
+def test_a_rule_means_the_same_whatever_files_the_machine_has(
+    words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[Path] = []
+    monkeypatch.setattr(searching, "secrets_nearby", lambda folder: looked.append(folder) or [])
+    assert parse_rule(f"bash({words} *)").ceiling == "medium"
+    assert looked == []

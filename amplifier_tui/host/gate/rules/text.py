@@ -15,7 +15,7 @@ Rules that ask or deny catch a command whatever wraps it, and what follows.
 import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tool_names import (
@@ -182,13 +182,17 @@ def parse_rule(text: str, verdict: Verdict = "allow", **more: Any) -> Rule:
     return Rule(name, inside, verdict, ceiling=ceiling, **more)
 
 
+_NOWHERE: Final = Path("/amplifier-tui has no such folder")
+"""Where a rule is read: a search in its words would meet the files of any folder that is there."""
+
+
 def _checked_command(inside: str, at: int) -> tuple[str, Risk]:
     words = inside.removesuffix("*")
     if words != inside and not words.endswith(" "):
         raise RuleError("a `*` stands alone, behind a blank", at + len(words))
     if "*" in words and words != inside:
         raise RuleError("only one `*`, at the end", at + words.index("*"))
-    line, _, _, whole = judge_script(words, Path("/"), Path("/"))
+    line, _, _, whole = judge_script(words, Path("/"), _NOWHERE)
     if words == inside:
         return " ".join(inside.split()), "high"
     if not line.complete or line.hidden or len(line.commands) != 1:
