@@ -2,8 +2,6 @@ import re
 from functools import partial
 from typing import Any
 
-import pytest
-
 from tests.e2e.acting import READY, ask, decide, quit_program, ready, switch_bundle
 from tests.e2e.machine import Machine
 from tests.e2e.vendors import lead_to
@@ -170,21 +168,24 @@ def test_a_call_that_cannot_be_run_is_explained_to_the_model_and_the_turn_goes_o
     assert "nobody may read this" not in str(rows)
 
 
-@pytest.mark.parametrize("key", ["d", "a"])
 def test_a_write_outside_of_the_workspace_asks_first_and_the_answer_is_what_happens(
-    machine: Machine, key: str
+    machine: Machine,
 ) -> None:
-    outside = machine.project.parent / "outside.txt"
-    call = ToolUse("write_file", {"file_path": str(outside), "content": "here I am"})
-    with LoopbackServer([reply("I write.", call), "So be it."]) as server:
+    keys, replies = {"d": "denied.txt", "a": "allowed.txt"}, []
+    outside = {key: machine.project.parent / name for key, name in keys.items()}
+    for path in outside.values():
+        call = ToolUse("write_file", {"file_path": str(path), "content": "here I am"})
+        replies += [reply("I write.", call), f"So be it: {path.name}"]
+    with LoopbackServer(replies) as server:
         lead_to(server, machine, "responses")
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
-        ask(terminal, "write it")
-        terminal.wait_for("high")
-        terminal.wait_for("outside the workspace")
-        decide(terminal, "write_file wants to make", key)
-        terminal.wait_for("So be it.")
-        terminal.wait_for(READY)
+        for key, name in keys.items():
+            ask(terminal, "write it")
+            terminal.wait_for("high")
+            terminal.wait_for("outside the workspace")
+            decide(terminal, "write_file wants to make", key)
+            terminal.wait_for(f"So be it: {name}")
+            terminal.wait_for(READY)
+            assert outside[key].exists() is (key == "a")
         quit_program(terminal)
-    assert outside.exists() is (key == "a")

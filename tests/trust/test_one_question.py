@@ -11,6 +11,7 @@ import pytest
 
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.exceptions import TrustCancelledError
+from amplifier_tui.foundation.sources.context import FetchLimits
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.trust.answers import TrustFile, TrustMemory
@@ -88,11 +89,11 @@ def module(folder: Path, name: str, text: str = "") -> Path:
     return folder
 
 
-async def test_a_bundle_of_ninety_sources_asks_one_question_and_opened_again_none(
+async def test_a_bundle_of_many_sources_asks_one_question_and_opened_again_none(
     project: Path, tmp_path: Path
 ) -> None:
-    entries = []
-    for number in range(90):
+    entries, count = [], 3 * FetchLimits().processes
+    for number in range(count):
         name = f"tool-x{number}"
         repo = GitRepo(module(tmp_path / "repos" / name, name))
         repo.git("init", "--quiet", "--initial-branch=main")
@@ -101,10 +102,10 @@ async def test_a_bundle_of_ninety_sources_asks_one_question_and_opened_again_non
     team(project, "tools:\n" + "".join(entries))
     person = Person()
     prepared = await opened(project, person)
-    assert len(person.questions) == 1 and len(person.questions[0]) == 90
-    assert len(prepared.module_exports) == 90
+    assert len(person.questions) == 1 and len(person.questions[0]) == count
+    assert len(prepared.module_exports) == count
     again = Person(use_none)
-    assert len((await opened(project, again)).module_exports) == 90
+    assert len((await opened(project, again)).module_exports) == count
     assert again.questions == []
 
 

@@ -261,7 +261,8 @@ class Hands:
             await self.wait(READING)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.hypothesis
+@pytest.mark.parametrize("seed", range(settings.default.max_examples // 2))
 async def test_on_the_screen_no_typing_decides_and_no_letter_is_lost(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
