@@ -79,8 +79,11 @@ def _missing_template(file: BundleFile) -> Iterator[Problem]:
         yield Problem(message, "warning", file.path, file.line_of(keys), remedy)
 
 
-def ignored_keys(path: Path) -> list[Problem]:
-    """Return, by line, the keys of a bundle file that do not count; none of one that is broken."""
+def ignored_keys(path: Path, *, named: bool = False) -> list[Problem]:
+    """Return, by line, the keys of a bundle file that do not count; none of one that is broken.
+
+    Of one that should be `named`, also that it has no name.
+    """
     try:
         file = read_bundle_file(path)
         bundle = file.bundle(mistakes=[])
@@ -90,6 +93,10 @@ def ignored_keys(path: Path) -> list[Problem]:
         Problem(found.message, "warning", file.path, file.line_of(found.keys))
         for found in unknown_entry_keys(bundle)
     ]
+    if named and not bundle.name:
+        remedy = f"Write bundle: {{name: {path.stem}}}; for `bundle validate` it is an error."
+        place = file.path, file.line_of(("bundle",))
+        problems.append(Problem("Bundle must have a name", "warning", *place, remedy))
     return sorted([*problems, *_unknown_and_repeated(file)], key=_by_line)
 
 

@@ -38,7 +38,7 @@ _PREFIXES: Final = {"tools": "tool-", "hooks": "hooks-"}
 def ignored_of(bundle: BundleData) -> Iterator[Problem]:
     """Yield what of a bundle, its settings applied, does not count; reads its files."""
     for path in _own_files(bundle):
-        yield from ignored_keys(path)
+        yield from ignored_keys(path, named=path == bundle.source_file)
     for name in bundle.agents:
         if _is_own(bundle.origins.get(f"agent:{name}", ())):
             yield from ignored_in_agent(bundle, name)

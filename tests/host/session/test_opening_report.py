@@ -188,6 +188,16 @@ def test_nothing_of_the_report_is_said_a_second_time_as_a_notice(
     assert not [event for event in driver.of(Notice) if "gone" in event.text]
 
 
+def test_a_bundle_of_the_project_without_a_name_is_told_when_it_opens(
+    project: Project, driver: Driver
+) -> None:
+    path = project.bundles / f"{project.bundle()}.md"
+    path.write_text(path.read_text().replace("name: test", "author: me"))
+    driver.open("test")
+    said = driver.wait(Notice, lambda notice: "must have a name" in notice.text)
+    assert said.level == "warning" and str(path) in said.text
+
+
 TWIN = """from amplifier_core import ToolResult
 class Twin:
     name = "echo"
