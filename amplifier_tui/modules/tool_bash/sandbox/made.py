@@ -67,6 +67,7 @@ class Made:
         self._of_git = self._fetches = False
         self._tips: dict[Path, Set[str]] = {}
         self._staged: dict[Path, Staged] = {}
+        self._commits: dict[Path, Commits] = {}
         self._runs: Runs = {}
         self._told_of: Runs = {}
         self._notes: list[str] = []
@@ -177,6 +178,7 @@ class Made:
 
     def _look(self, before: Look) -> None:
         self._told = 0
+        self._commits.clear()
         now = Look(self._workspace, self._aside.known, before)
         self._notes += [
             f"{self._name(folder)} could not be listed any more; its owner may again"
@@ -250,10 +252,13 @@ class Made:
 
     def _known_commits(self, checkout: Path) -> Commits:
         """Return what git may bring: of what others commit meanwhile, where they alone can."""
-        tips = self._tips.get(checkout, frozenset()) if self._of_git else tips_of(checkout)
-        if self._fetches:
-            tips |= remote_tips(checkout)
-        return Commits(checkout, tips, self._aside.distrusted.all(), self._aside.known.seen)
+        if checkout not in self._commits:
+            tips = self._tips.get(checkout, frozenset()) if self._of_git else tips_of(checkout)
+            if self._fetches:
+                tips |= remote_tips(checkout)
+            distrusted, seen = self._aside.distrusted.all(), self._aside.known.seen
+            self._commits[checkout] = Commits(checkout, tips, distrusted, seen)
+        return self._commits[checkout]
 
     def _put_back(self, place: Path, kept: Path) -> bool:
         """Put back what a file held before: without it, git's next commit would take it away."""

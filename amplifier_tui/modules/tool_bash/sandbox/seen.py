@@ -28,7 +28,7 @@ class SeenContents:
 
     def __init__(self) -> None:
         self._contents: dict[tuple[Path, bytes], bytes] = {}
-        self._lines: dict[Path, set[bytes]] = {}
+        self._lines: dict[str, set[bytes]] = {}
         self._count = 0
         self._room = _MOST_KEPT
 
@@ -48,7 +48,7 @@ class SeenContents:
             if self._count < _MOST_LINES:
                 lines = set(unwrapped(data).split(b"\n"))
                 self._count += len(lines)
-                self._lines[place] = self.lines(place) | lines
+                self._lines.setdefault(place.name, set()).update(lines)
         return digest
 
     def holds(self, place: Path, data: bytes) -> bool:
@@ -60,8 +60,8 @@ class SeenContents:
         return self._contents.get((place, digest), b"")
 
     def lines(self, place: Path) -> set[bytes]:
-        """Return the lines that were in a file."""
-        return self._lines.get(place, set())
+        """Return the lines that were in files of the same name: folders are renamed."""
+        return self._lines.get(place.name, set())
 
     def is_as_it_was(self, place: Path) -> bool:
         """Whether what is in a file was in it before. Blocking."""

@@ -19,6 +19,7 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     Version,
     asked,
     changes,
+    commits_here,
     stands,
     tips_of,
 )
@@ -63,7 +64,7 @@ class Distrusted:
             checkout: The folder of a repository.
         """
         takes_effect = _takes_effect(checkout)
-        for commit in sorted(self.all()):
+        for commit in commits_here(checkout, self.all()):
             listed = git_bytes_now(checkout, "diff-tree", "-r", "--root", "-m", *_RAW, commit)
             files = [
                 (file, version)

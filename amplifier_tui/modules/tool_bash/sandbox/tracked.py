@@ -5,7 +5,9 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cached_property
 from hashlib import sha1, sha256
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final
@@ -29,9 +31,12 @@ _PATIENCE: Final = 3.0
 
 Version = tuple[str, str]
 """Mode and blob of a file."""
+Content = tuple[str, bytes]
+"""Mode of a file, and what is in it."""
 Tracked = dict[Path, Version]
 """What the index of git has of files."""
 _MOST_CHECKOUTS: Final = 20
+_MOST_TIPS: Final = 200
 
 
 def repository_around(place: Path) -> Path | None:
@@ -130,6 +135,7 @@ class Commits:
         self._tips = tips
         self._made = made
         self._seen = seen
+        self._looked_up: dict[Path, dict[Path, dict[Version, bool]]] = {}
 
     def brought(self, place: Path, *, merging: bool) -> bool:
         """Whether a file, and all that is in a folder, may be what git made of them. Blocking.
@@ -141,6 +147,8 @@ class Commits:
         """
         _wait_for_git(self._checkout)
         files = _files(place)
+        if files and self._is_of_tips(place, files):
+            return True
         known = self._versions(place) if files else {}
         return bool(files) and all(
             found is not None
@@ -148,12 +156,40 @@ class Commits:
             for file, found in files.items()
         )
 
+    def _is_of_tips(self, place: Path, files: Mapping[Path, Content | None]) -> bool:
+        """Whether files are as the index has them, and HEAD or a tip: that is told at once."""
+        if not self._trusted_tips:
+            return False
+        known = tracked(self._checkout, [place])
+        if not all(
+            found is not None and file in known and _is_version(found, known[file])
+            for file, found in files.items()
+        ):
+            return False
+        names = {file: os.fspath(file.relative_to(self._checkout)) for file in files}
+        wanted = [f"{tip}:{name}" for name in names.values() for tip in self._trusted_tips]
+        told = asked(self._checkout, wanted, "cat-file", "--batch-check=%(objectname)") or b""
+        blobs = {row.decode("ascii", "replace") for row in told.split(b"\n")}
+        return all(known[file][1] in blobs for file in files)
+
+    @cached_property
+    def _trusted_tips(self) -> list[str]:
+        """Newest commits, the current one first, behind which all count; nothing if some do not."""
+        if not self._tips or commits_here(self._checkout, self._made):
+            return []
+        behind = (*(f"^{each}" for each in self._tips), "HEAD")
+        new = asked(self._checkout, behind, "rev-list", "--stdin", "--max-count=1")
+        return [*(["HEAD"] if new == b"" else []), *islice(self._tips, _MOST_TIPS)]
+
     def know(self, file: Path, version: Version) -> bool:
         """Whether what git has of a file is there, was, or is what it makes of them. Blocking."""
         if stands(file, version):
             return True
         mode, name = version
         data = self._contents([name]).get(name)
+        # The look into the history takes far longer.
+        if data is not None and _consists_of(data, self._seen.lines(file)):
+            return True
         return data is not None and (
             self._seen.holds(file, data)
             or self._is_of_versions(
@@ -164,7 +200,7 @@ class Commits:
     def _is_of_versions(
         self,
         file: Path,
-        found: tuple[str, bytes],
+        found: Content,
         known: Mapping[Version, bool],
         *,
         merging: bool,
@@ -178,15 +214,15 @@ class Commits:
         lines = set(self._seen.lines(file))
         for content in self._contents(names).values():
             lines.update(unwrapped(content).split(b"\n"))
-        return bool(lines) and all(
-            line in lines or _CONFLICT.fullmatch(line) for line in unwrapped(data).split(b"\n")
-        )
+        return _consists_of(data, lines)
 
     def _versions(self, place: Path) -> dict[Path, dict[Version, bool]]:
         """Return what commits have of the files of a place, and whether only `made` have it."""
         if not self._tips:
             # Git would take HEAD.
             return {}
+        if place in self._looked_up:
+            return self._looked_up[place]
         listed = asked(
             self._checkout,
             (*self._tips, "--", f":(top,literal){place.relative_to(self._checkout)}"),
@@ -197,10 +233,17 @@ class Commits:
         for commit, file, version in changes(self._checkout, listed or b""):
             versions = found.setdefault(file, {})
             versions[version] = commit in self._made and versions.get(version, True)
+        self._looked_up[place] = found
         return found
 
     def _contents(self, names: Iterable[str]) -> dict[str, bytes]:
         return git_blobs_now(self._checkout, set(names), most_bytes=_MOST_HISTORY)
+
+
+def _consists_of(data: bytes, lines: Set[bytes]) -> bool:
+    return bool(lines) and all(
+        line in lines or _CONFLICT.fullmatch(line) for line in unwrapped(data).split(b"\n")
+    )
 
 
 def stands(file: Path, version: Version) -> bool:
@@ -213,6 +256,14 @@ def _wait_for_git(checkout: Path) -> None:
     end = time.monotonic() + _PATIENCE
     while os.path.lexists(checkout / ".git/index.lock") and time.monotonic() < end:
         time.sleep(0.05)
+
+
+def commits_here(checkout: Path, names: Set[str]) -> list[str]:
+    """Return which commits are in a repository. Blocking."""
+    check = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
+    told = asked(checkout, names, *check) if names else None
+    rows = (told or b"").decode("ascii", "replace").split("\n")
+    return [name for name, _, kind in (row.partition(" ") for row in rows) if kind == "commit"]
 
 
 def asked(checkout: Path, given: Iterable[str], *arguments: str) -> bytes | None:
@@ -235,7 +286,7 @@ def changes(checkout: Path, listed: bytes) -> Iterator[tuple[str, Path, Version]
             commit = facts.decode("ascii", "replace")
 
 
-def _files(place: Path) -> dict[Path, tuple[str, bytes] | None]:
+def _files(place: Path) -> dict[Path, Content | None]:
     """Return mode and content of a file, or of those in a folder; nothing where there are many."""
     files = [place] if place.is_symlink() or not place.is_dir() else list(files_below(place))
     return {file: _read(file) for file in files} if len(files) <= _MOST_FILES else {}
@@ -248,7 +299,7 @@ def _rows(listed: bytes, checkout: Path) -> Iterator[tuple[Path, tuple[str, str]
         yield checkout / os.fsdecode(name), (mode, blob)
 
 
-def _read(file: Path) -> tuple[str, bytes] | None:
+def _read(file: Path) -> Content | None:
     """Return the mode by which git knows a file, and what is in it; None where it can't be read."""
     try:
         found = file.lstat().st_mode
@@ -259,7 +310,7 @@ def _read(file: Path) -> tuple[str, bytes] | None:
         return None
 
 
-def _is_version(found: tuple[str, bytes], version: Version) -> bool:
+def _is_version(found: Content, version: Version) -> bool:
     """Whether mode and content of a file are those of a blob."""
     (mode, data), (known, blob) = found, version
     return mode == known and any(_name(each, blob) == blob for each in {data, unwrapped(data)})
