@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.acting import READY, quit_program, ready, switch_bundle
 from tests.e2e.machine import Machine
 from tests.e2e.test_trust import answer, asked, git, modules
@@ -48,28 +46,23 @@ def environment() -> tuple[list[str], str]:
     return listed, subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def use(installer: str, machine: Machine, tmp_path: Path) -> None:
-    """Leave the program one installer, which may look into one folder only."""
+def use_pip(machine: Machine, tmp_path: Path) -> None:
+    """Leave the program no installer but pip, which may look into one folder only."""
     programs, wheels = tmp_path / "programs", tmp_path / "wheels"
     programs.mkdir()
     for name in ("git", "bwrap"):
         if (found := shutil.which(name)) is not None:
             (programs / name).symlink_to(found)
-    uv = Path(sys.executable).with_name("uv")
-    if installer == "uv":
-        assert uv.is_file(), "pip install -e '.[dev]'"
-        (programs / "uv").symlink_to(uv)
     write_wheel(wheels, "zz-word", "1", "WORD = 'said'")
     machine.env["PATH"] = f"{programs}:/bin"
-    machine.env["UV_CACHE_DIR"] = str(tmp_path / "uv-cache")
     machine.env |= looking_only_into(wheels)
 
 
-@pytest.mark.parametrize("installer", ["pip", "uv"])
+# That uv leaves the environment alone as well, `tests/trust/test_modules_apart.py` says.
 def test_what_is_installed_for_a_bundle_is_no_part_of_the_program(
-    machine: Machine, tmp_path: Path, installer: str
+    machine: Machine, tmp_path: Path
 ) -> None:
-    use(installer, machine, tmp_path)
+    use_pip(machine, tmp_path)
     code = TOOL.format(name="say", version="1", dependency="zz_word")
     package = "amplifier_module_tool_say"
     files = project_files(
