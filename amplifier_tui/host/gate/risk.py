@@ -32,6 +32,7 @@ from amplifier_tui.host.gate.calls.deleting import (
     takes_all,
     with_loops,
 )
+from amplifier_tui.host.gate.calls.git_writing import moved_to
 from amplifier_tui.host.gate.calls.in_place import files_in_place
 from amplifier_tui.host.gate.calls.obeyed_by_git import told_of_git
 from amplifier_tui.host.gate.calls.searching import meant_secrets, met_secrets
@@ -303,6 +304,8 @@ def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
         # Files of a revision, `HEAD:.env`, and the like.
         named = (here.locate(file) for word in run.arguments for file in git_files(word))
         yield from (_judge_read(place) for place in named if place.secret)
+        moved = map(here.locate, moved_to(run.arguments))
+        yield from (judge_write(place) for place in moved if place.configures or place.secret)
     near = far = 0
     changed = run.program in CHANGES_ARGUMENTS
     read_as = _reading_of(run)

@@ -73,3 +73,38 @@ def test_what_git_tracks_or_ignores_is_no_hindrance(workspace: Path) -> None:
     (workspace / ".env").touch()
     subprocess.run(["git", "add", "CLAUDE.md"], cwd=workspace, check=True)
     assert decide(workspace, "git stash -u").verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("git clean -fd dist", "allow"),
+        ("git clean -fdx -- dist/a build", "allow"),
+        ("git clean -fd src", "ask"),
+        ("git clean -fd dist src", "ask"),
+        ("git clean -fd dist $x", "ask"),
+        ("git clean -fd -e src dist", "ask"),
+    ],
+)
+def test_of_the_files_only_those_in_named_folders_count(
+    workspace: Path, command: str, verdict: str
+) -> None:
+    (workspace / "src/CLAUDE.md").touch()
+    assert decide(workspace, command).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("git mv a.py AGENTS.md", "ask"),
+        ("git mv -f CLAUDE.md AGENTS.md && git commit -qm x", "ask"),
+        ("git mv src/tasks.json .vscode", "ask"),
+        ("git mv a.py .github/hooks/x.json", "ask"),
+        ("git mv a.py b.py src", "allow"),
+        ("git mv src lib", "allow"),
+    ],
+)
+def test_a_new_name_by_which_a_file_takes_effect_is_asked_about(
+    workspace: Path, command: str, verdict: str
+) -> None:
+    assert decide(workspace, command).verdict == verdict

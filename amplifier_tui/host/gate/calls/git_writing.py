@@ -1,5 +1,6 @@
 """Which commands of git write in its own folder."""
 
+import posixpath
 from typing import Final
 
 from amplifier_tui.base.shell import only_looks
@@ -114,3 +115,19 @@ def git_words(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], str, tuple[s
     while at < len(arguments) and arguments[at].startswith("-"):
         at += 2 if arguments[at] in _GIT_VALUES else 1
     return arguments[:at], "".join(arguments[at : at + 1]), arguments[at + 1 :]
+
+
+def moved_to(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names that `git mv` may give to files, from where it runs.
+
+    Args:
+        arguments: What stands behind `git`.
+    """
+    _, name, words = git_words(arguments)
+    *sources, target = [word for word in words if not word.startswith("-")] or [""]
+    if name != "mv" or not sources:
+        return ()
+    return (
+        target,
+        *(posixpath.join(target, posixpath.basename(each.rstrip("/"))) for each in sources),
+    )

@@ -1,8 +1,10 @@
 """Which commands of git take files away that it does not track, and that the sandbox keeps."""
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path, PurePath
+from typing import Final
 
 from amplifier_tui.base.files.nearby import is_passed_over
 from amplifier_tui.base.git import git_output_now
@@ -12,12 +14,14 @@ from amplifier_tui.host.gate.calls.git_writing import git_words
 from amplifier_tui.host.gate.calls.option_words import first_word, option_names
 from amplifier_tui.host.gate.verdicts.git import given
 
+_PLAIN: Final = re.compile(r"[\w./+@-]+")
+"""Names that neither the shell nor git takes for a pattern."""
+
 
 def sweeps(arguments: tuple[str, ...], folders: Iterable[Path]) -> str:
     """Return a file that git would take away and that configures programs; else empty. Blocking.
 
-    In the sandbox it is read-only, as git does not track it, and git stops half way. Which files
-    an operand leaves out is not looked at.
+    In the sandbox it is read-only, as git does not track it, and git stops half way.
 
     Args:
         arguments: What stands behind `git`.
@@ -42,9 +46,10 @@ def _which(name: str, words: tuple[str, ...]) -> tuple[str, ...]:
     """Return words for `git ls-files` about what a command takes away; nothing if it does not."""
     flags = option_names(words[: words.index("--")] if "--" in words else words)
     if name == "clean" and given(flags, "f force") and not given(flags, "n dry-run"):
+        named = _named(words) if flags.isdisjoint(("e", "exclude")) else ()
         if "X" in flags:
-            return ("--ignored", "--exclude-standard")
-        return ("--",) if "x" in flags else ("--exclude-standard",)
+            return ("--ignored", "--exclude-standard", "--", *named)
+        return ("--", *named) if "x" in flags else ("--exclude-standard", "--", *named)
     if name == "stash" and first_word(words) in ("", "push", "save"):
         # It does so in the whole checkout.
         if given(flags, "a all"):
@@ -52,3 +57,10 @@ def _which(name: str, words: tuple[str, ...]) -> tuple[str, ...]:
         if given(flags, "u include-untracked"):
             return ("--exclude-standard", "--", ":/")
     return ()
+
+
+def _named(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the operands; none, which stands for all, where it is not sure which they are."""
+    at = words.index("--") if "--" in words else len(words)
+    named = [word for number, word in enumerate(words) if number > at or word[:1] != "-"]
+    return tuple(named) if all(map(_PLAIN.fullmatch, named)) else ()
