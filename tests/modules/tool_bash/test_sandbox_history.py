@@ -10,6 +10,8 @@ import pytest
 
 from amplifier_tui.base.commands.beside import beside_confined
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant
+from amplifier_tui.modules.tool_bash.sandbox import made
+from amplifier_tui.modules.tool_bash.sandbox.opened import Identity
 from tests.modules.tool_bash.confined import run, shell, told
 from tests.modules.tool_bash.support import Shell
 from tests.sandbox import needs_sandbox
@@ -336,3 +338,21 @@ async def test_a_switch_beside_a_job_is_no_news(repository: Shell, told: list[st
         async with beside_confined(lambda place: False):
             pass
     assert told == []
+
+
+async def test_what_the_user_saves_as_a_file_is_moved_aside_stays(
+    repository: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents = repository.root / "AGENTS.md"
+    move = made.move_aside
+
+    def moved(root: Path, place: Path, identity: Identity, into: Path) -> Path:
+        kept = move(root, place, identity, into)
+        agents.write_text("saved\n")
+        return kept
+
+    monkeypatch.setattr(made, "move_aside", moved)
+    (repository.root / "x.patch").write_text(EVIL)
+    output = await run(repository, "git apply --index x.patch")
+    assert "AGENTS.md would take effect" in output and "is back" not in output
+    assert agents.read_text() == "saved\n"

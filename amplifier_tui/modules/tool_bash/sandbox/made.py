@@ -4,6 +4,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -331,15 +332,17 @@ class Made:
         root = self._git.root(place, self._workspace)
         try:
             kept = move_aside(root, place, identity, self._aside.folder)
-            self._aside.moved_to(kept, place)
-            back = self._put_back(place, kept)
-            if staying is not None and (rest := rest_of_list(kept, place, staying)) is not None:
-                write_into(root, place, rest)
         except FileNotFoundError:
             return  # The command, which may still run, has removed it.
         except (OSError, shutil.Error, RecursionError) as error:
             self._keep_here(place, identity, effect, _reason(error))
             return
+        self._aside.moved_to(kept, place)
+        back = False
+        with suppress(OSError):  # Somebody has written it anew meanwhile.
+            back = self._put_back(place, kept)
+            if staying is not None and (rest := rest_of_list(kept, place, staying)) is not None:
+                write_into(root, place, rest)
         there = " (what else was in it is still there)" if os.path.lexists(place) else ""
         there = " (what it held before is back)" if back else there
         self._note(
