@@ -116,3 +116,20 @@ async def test_what_shows_other_contents_for_files_is_taken_away(shell: Shell) -
     assert ".git had references put into it that show other contents" in output
     assert git(shell.root, "replace").split() == [user]
     assert git(shell.root, "show", "HEAD:empty") == ""
+
+
+async def test_a_repository_of_another_name_beside_its_worktrees_is_gits_alone(
+    shell: Shell,
+) -> None:
+    await repository(shell, shell.root / "first", hook="true")
+    setup = (
+        "git clone -q --bare first .bare && rm -rf first && echo 'gitdir: ./.bare' > .git && "
+        "git config user.email a@b && git config user.name a && git worktree add -q main"
+    )
+    assert "exit code 0" in await run(shell, setup, None)
+    (shell.root / "poison").write_bytes(index_of("../../outside"))
+    output = await run(shell, "cp poison .bare/worktrees/main/index; rm -rf .bare/refs")
+    assert "Read-only file system" in output
+    output = await run(shell, "cd main && git commit -q --allow-empty -m second && git status")
+    assert "exit code 0" in output and "On branch main" in output
+    assert git(shell.root / "main", "ls-files").split() == ["empty"]

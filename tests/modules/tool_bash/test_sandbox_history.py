@@ -1,6 +1,8 @@
 """What git makes of commits that no command in the sandbox made: it stays, also where it is new."""
 
 import asyncio
+import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 
 from amplifier_tui.base.commands.beside import beside_confined
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant
-from amplifier_tui.modules.tool_bash.sandbox import made
+from amplifier_tui.modules.tool_bash.sandbox import made, taken_up
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity
 from tests.modules.tool_bash.confined import run, shell, told
 from tests.modules.tool_bash.support import Shell
@@ -356,3 +358,70 @@ async def test_what_the_user_saves_as_a_file_is_moved_aside_stays(
     output = await run(repository, "git apply --index x.patch")
     assert "AGENTS.md would take effect" in output and "is back" not in output
     assert agents.read_text() == "saved\n"
+
+
+async def test_no_filter_of_the_repository_runs_where_the_index_is_put_back(
+    repository: Shell,
+) -> None:
+    space = os.readlink("/proc/self/ns/pid")
+    ran = f"touch '{repository.root}'/ran-in-$(readlink /proc/self/ns/pid); cat\n"
+    (repository.root / "clean").write_text(ran)
+    (repository.root / ".git/info/attributes").write_text("*.nb filter=own\n")
+    (repository.root / "a.nb").write_text("1\n")
+    git(repository, "config", "filter.own.clean", "sh ./clean")
+    git(repository, "add", "a.nb")
+    (repository.root / "a.nb").write_text("2\n")
+    (repository.root / f"ran-in-{space}").unlink()
+    (repository.root / "x.patch").write_text(EVIL)
+    output = await run(repository, "git apply --cached x.patch")
+    assert "taken out of git's index again" in output
+    assert not (repository.root / f"ran-in-{space}").exists()
+    assert git(repository, "show", ":AGENTS.md") == git(repository, "show", "HEAD:AGENTS.md")
+
+
+async def test_neither_many_changes_nor_an_odd_name_hide_what_takes_effect(
+    repository: Shell,
+) -> None:
+    names = [f"!v/{number}" for number in range(5_000)] + ['.claude/a"b\\t.md', ".claude/x.md"]
+    new = [
+        f"diff --git {quoted} {quoted}\nnew file mode 100644\n--- /dev/null\n+++ {quoted}\n"
+        "@@ -0,0 +1 @@\n+evil\n"
+        for name in names
+        for quoted in (json.dumps(f"b/{name}"),)
+    ]
+    (repository.root / "x.patch").write_text("".join(new))
+    output = await run(repository, "git apply -p1 --cached x.patch && git tag x")
+    assert "exit code 0" in output and "taken out of git's index again" in output
+    assert git(repository, "ls-files", ".claude") == ""
+    output = await run(repository, "git reset -q; git apply --cached x.patch; git commit -qm evil")
+    assert "holds .claude/" in output
+
+
+async def test_what_the_user_had_staged_of_a_file_is_staged_again(repository: Shell) -> None:
+    agents = repository.root / "AGENTS.md"
+    agents.write_text(f"staged\n{agents.read_text()}")
+    git(repository, "add", ".")
+    text = agents.read_text()
+    agents.write_text(text.replace("staged", "on"))
+    (repository.root / "x.patch").write_text(EVIL.replace("1,2 +1,3", "2,2 +2,3"))
+    output = await run(repository, "git apply --cached x.patch")
+    assert "taken out of git's index again" in output
+    assert git(repository, "show", ":AGENTS.md") == text
+
+
+async def test_where_the_index_can_t_be_put_back_that_is_said(
+    repository: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = repository.root / ".git/index.lock"
+    monkeypatch.setattr(taken_up, "wait_for_git", lambda checkout: lock.touch())
+    (repository.root / "x.patch").write_text(EVIL)
+    output = await run(repository, "git apply --cached x.patch")
+    assert "it is staged, and `git reset -- AGENTS.md` takes it out" in output
+
+
+async def test_an_older_stash_of_the_users_comes_back(repository: Shell) -> None:
+    for word in ("older", "newer"):
+        await run(repository, f"echo {word} >> AGENTS.md; git stash -q", None)
+    output = await run(repository, "git stash pop -q 'stash@{1}'")
+    assert "exit code 0" in output and "would take effect" not in output
+    assert (repository.root / "AGENTS.md").read_text().endswith("older\n")

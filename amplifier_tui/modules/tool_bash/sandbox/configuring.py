@@ -25,6 +25,7 @@ from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     is_head,
     is_repository,
     places_of_git,
+    repository_named,
 )
 from amplifier_tui.modules.tool_bash.sandbox.opened import (
     Identity,
@@ -100,6 +101,7 @@ class Look:
         self._of_another: set[Path] = set()
         self._loose: set[Path] = set()
         self._home = Path.home().resolve()
+        self._first = before is None
         if before is None:
             self._listing = FolderListing(self._counts, known.entries, _MOST_FOLDERS)
             self._walk(workspace)
@@ -300,6 +302,12 @@ class Look:
     def _take(self, entry: "os.DirEntry[str]", folder: Path) -> None:
         if entry.name == ".git" and entry.is_dir(follow_symlinks=False):
             self._add(places_of_git(Path(entry), self._listing))
+        elif entry.name == ".git":
+            self._add([Path(entry)])
+            kept = repository_named(Path(entry))
+            # One of another name that worktrees beside it are made of.
+            if self._first and kept is not None and self._workspace in kept.parents:
+                self._add([kept] if ".git" not in kept.parts else ())
         elif is_head(entry.name):
             # By this file a folder becomes a repository. Of one that was, git writes it itself.
             if is_git_folder(folder) and folder not in self._of_another:

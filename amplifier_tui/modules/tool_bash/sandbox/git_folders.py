@@ -39,7 +39,18 @@ def is_of_git(place: Path) -> bool:
 
 def is_repository(place: Path) -> bool:
     """Whether a place is the folder of a repository, in which git has to write."""
-    return place.name == ".git" and os.path.isdir(place) and not os.path.islink(place)
+    return is_git_folder(place) and os.path.isdir(place) and not os.path.islink(place)
+
+
+def repository_named(mark: Path) -> Path | None:
+    """Return the folder of the repository that a file called `.git` names; None for none."""
+    try:
+        text = read_regular(mark, _MOST_BYTES).decode().strip()
+        git = (mark.parent / text.removeprefix("gitdir:").strip()).resolve()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    kept = git.parent.parent if git.parent.name == "worktrees" else git
+    return kept if is_git_folder(kept) else None
 
 
 def is_link_of_git(place: Path) -> bool:

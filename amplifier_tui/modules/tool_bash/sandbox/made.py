@@ -139,9 +139,15 @@ class Made:
     def _take_staged(self) -> None:
         """Take out of the index what a command had git take up there."""
         for checkout, was in self._staged.items():
-            found = unstage(checkout, self._known_commits(checkout), was)
+            found, done = unstage(checkout, self._known_commits(checkout), was)
             if found:
-                out = f"{self._names(found)} {_WHERE_CHECKED_OUT}: taken out of git's index again"
+                names = self._names(found)
+                end = (
+                    "taken out of git's index again"
+                    if done
+                    else f"it is staged, and `git reset -- {names}` takes it out"
+                )
+                out = f"{names} {_WHERE_CHECKED_OUT}: {end}"
                 self._note(out, f"{out}. A command in the sandbox had put it there")
 
     def made_in(self, look: Look) -> list[Path]:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files import read_regular
-from amplifier_tui.base.git import TIMEOUT, change_now, git_bytes_now
 from amplifier_tui.base.protected import configuring
 from amplifier_tui.base.repositories import places_of_hooks
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
+    RAW,
+    Change,
     Commits,
     Version,
     asked,
@@ -22,13 +23,12 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     commits_here,
     stands,
     tips_of,
+    wait_for_git,
 )
 
 logger = logging.getLogger(__name__)
 
 _MOST_BYTES: Final = 4_000_000
-_MOST_CHANGES: Final = 2_000
-"""Of more it is not looked which they are."""
 _FORGIVEN: Final = "-"
 _FILE: Final = "1"
 """How the mode of a file or of a link begins; that of a submodule is `160000`."""
@@ -65,13 +65,9 @@ class Distrusted:
         """
         takes_effect = _takes_effect(checkout)
         for commit in commits_here(checkout, self.all()):
-            listed = git_bytes_now(checkout, "diff-tree", "-r", "--root", "-m", *_RAW, commit)
-            files = [
-                (file, version)
-                for _, file, version in changes(checkout, listed or b"")
-                if takes_effect(file)
-            ]
-            if files and all(stands(file, version) for file, version in files):
+            listed = asked(checkout, (), "diff-tree", "-r", "--root", "-m", *RAW, commit)
+            files = [each for each in changes(checkout, listed or b"") if takes_effect(each.file)]
+            if files and all(stands(each.file, each.version) for each in files):
                 self._write([_FORGIVEN + commit])
 
     def _write(self, rows: list[str]) -> None:
@@ -93,10 +89,7 @@ def staged(checkout: Path) -> Staged:
     Args:
         checkout: The folder of the repository.
     """
-    listed = git_bytes_now(checkout, "diff", "--cached", *_RAW)
-    return frozenset(
-        (file, version) for _, file, version in _taking_effect(checkout, listed or b"")
-    )
+    return frozenset((each.file, each.version) for each in _staged(checkout))
 
 
 def committed(
@@ -110,53 +103,68 @@ def committed(
         before: The commits that were there before.
         was: What was staged before.
     """
-    new = tips_of(checkout) - tips
-    if not new:
+    tips_now = tips_of(checkout) - tips
+    if not tips_now:
         return frozenset(), {}
-    given = (*new, *(f"^{each}" for each in tips))
-    listed = asked(checkout, given, "log", "--stdin", "-m", "--root", *_RAW, "--format=%H") or b""
+    given = (*tips_now, *(f"^{each}" for each in tips))
+    listed = asked(checkout, given, "log", "--stdin", "-m", "--root", *RAW, "--format=%H")
+    new = asked(checkout, given, "rev-list", "--stdin")
+    if listed is None or new is None:
+        # What can't be looked at may hold anything.
+        return tips_now, {commit: [checkout] for commit in tips_now}
     found: dict[str, list[Path]] = {}
-    for commit, file, version in _taking_effect(checkout, listed):
+    for commit, file, version, _ in _taking_effect(checkout, listed):
         if (file, version) not in was and not before.know(file, version):
             found.setdefault(commit, []).append(file)
-    names = (row for row in listed.split(b"\n") if row and not row.startswith(b":"))
-    return frozenset(row.decode("ascii", "replace") for row in names), found
+    return frozenset(new.decode("ascii", "replace").split()), found
 
 
-def unstage(checkout: Path, before: Commits, was: Staged) -> list[Path]:
-    """Take what came into the index and would take effect out of it again, and return it.
+def unstage(checkout: Path, before: Commits, was: Staged) -> tuple[list[Path], bool]:
+    """Take what came into the index and would take effect out of it again.
 
     Args:
         checkout: The folder of the repository.
         before: The commits that were there before.
         was: What was staged before.
+
+    Returns:
+        What came, and whether it is out again.
     """
-    new = staged(checkout) - was
-    found = sorted(file for file, version in new if not before.know(file, version))
-    if found:
-        names = (f":(top,literal){file.relative_to(checkout)}" for file in found)
-        change_now(checkout, "reset", "-q", "--", *names, timeout=TIMEOUT)
-    return found
+    wait_for_git(checkout)
+    found = [
+        each
+        for each in _staged(checkout)
+        if (each.file, each.version) not in was and not before.know(each.file, each.version)
+    ]
+    if not found:
+        return [], True
+    staged_before = dict(was)
+    versions = ((each.file, staged_before.get(each.file, each.before)) for each in found)
+    rows = (f"{mode} {blob}\t{file.relative_to(checkout)}" for file, (mode, blob) in versions)
+    # A reset would read all files anew, by whatever program the repository names for that.
+    done = asked(checkout, rows, "update-index", "-z", "--index-info", ends=b"\0")
+    return sorted(each.file for each in found), done is not None
 
 
-_RAW: Final = ("--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
+def _staged(checkout: Path) -> list[Change]:
+    listed = asked(checkout, (), "diff", "--cached", "--ignore-submodules=all", *RAW)
+    return list(_taking_effect(checkout, listed or b""))
 
 
-def _taking_effect(checkout: Path, listed: bytes) -> Iterator[tuple[str, Path, Version]]:
+def _taking_effect(checkout: Path, listed: bytes) -> Iterator[Change]:
     takes_effect = _takes_effect(checkout)
-    for count, (commit, file, version) in enumerate(changes(checkout, listed)):
-        if count == _MOST_CHANGES:
-            break
-        mode, _ = version
-        if mode.startswith(_FILE) and not mode.startswith("16") and takes_effect(file):
-            yield commit, file, version
+    for change in changes(checkout, listed):
+        mode, _ = change.version
+        if mode.startswith(_FILE) and not mode.startswith("16") and takes_effect(change.file):
+            yield change
 
 
 def _takes_effect(checkout: Path) -> Callable[[Path], bool]:
     hooks = places_of_hooks(checkout)
 
     def takes_effect(file: Path) -> bool:
-        return any(map(configuring, file.relative_to(checkout).parts)) or any(
+        parts = file.relative_to(checkout).parts
+        return any(map(configuring, parts, ("", *parts))) or any(
             file.is_relative_to(folder) for folder in hooks if os.path.isabs(folder)
         )
 

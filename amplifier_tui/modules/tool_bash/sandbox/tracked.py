@@ -10,7 +10,7 @@ from hashlib import sha1, sha256
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Final
+from typing import Final, NamedTuple
 
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.files.nearby import files_below
@@ -20,7 +20,12 @@ from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents, unwrapped
 _MOST_BYTES: Final = 1_000_000
 _MOST_FILES: Final = 1_000
 _MOST_NAMES: Final = 500
-_MOST_HISTORY: Final = 8_000_000
+_MOST_HISTORY: Final = 64_000_000
+_LONGEST: Final = 20.0
+"""Seconds that git may take for the history."""
+_STASH: Final = "refs/stash"
+RAW: Final = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
+"""Options with which git lists changes as `changes` reads them."""
 _LINK: Final = "120000"
 _PROGRAM: Final = "100755"
 _FILE: Final = "100644"
@@ -83,9 +88,14 @@ def remote_tips(checkout: Path) -> frozenset[str]:
 
 def tips_of(checkout: Path) -> frozenset[str]:
     """Return the newest commits of a repository: of branches, tags, stashes, and here. Blocking."""
-    told = git_output_now(checkout, "for-each-ref", "--format=%(objectname)")
-    head = git_output_now(checkout, "rev-parse", "--verify", "--quiet", "HEAD")
-    return frozenset(f"{head or ''}\n{told or ''}".split())
+    told = git_output_now(checkout, "for-each-ref", "--format=%(objectname) %(refname)") or ""
+    names = [row.partition(" ")[::2] for row in told.splitlines()]
+    head = git_output_now(checkout, "rev-parse", "--verify", "--quiet", "HEAD") or ""
+    # But for the newest, stashes have no name.
+    stashed = any(ref == _STASH for _, ref in names) and git_output_now(
+        checkout, "rev-list", "--walk-reflogs", _STASH
+    )
+    return frozenset((*head.split(), *(name for name, _ in names), *(stashed or "").split()))
 
 
 def tracked(checkout: Path, places: Iterable[Path]) -> Tracked:
@@ -111,7 +121,7 @@ def is_as_tracked(place: Path, checkout: Path) -> bool:
         place: Absolute, without links.
         checkout: The folder of the repository that holds it.
     """
-    _wait_for_git(checkout)
+    wait_for_git(checkout)
     known = tracked(checkout, [place])
     files = _files(place)
     return bool(files) and all(
@@ -145,7 +155,7 @@ class Commits:
             merging: Whether that may be what a merge comes to, with or without conflicts, whichever
                 command of git it is part of: then it is enough that they have each line of a file.
         """
-        _wait_for_git(self._checkout)
+        wait_for_git(self._checkout)
         files = _files(place)
         if files and self._is_of_tips(place, files):
             return True
@@ -158,7 +168,8 @@ class Commits:
 
     def _is_of_tips(self, place: Path, files: Mapping[Path, Content | None]) -> bool:
         """Whether files are as the index has them, and HEAD or a tip: that is told at once."""
-        if not self._trusted_tips:
+        # In what git is asked, each line is a name.
+        if not self._trusted_tips or any("\n" in os.fspath(file) for file in files):
             return False
         known = tracked(self._checkout, [place])
         if not all(
@@ -225,12 +236,12 @@ class Commits:
             return self._looked_up[place]
         listed = asked(
             self._checkout,
-            (*self._tips, "--", f":(top,literal){place.relative_to(self._checkout)}"),
-            *("log", "--stdin", "--format=%H", "--raw", "--no-abbrev", "--no-renames"),
-            *("-m", "--root", "--full-history"),
+            self._tips,
+            *("log", "--stdin", "--format=%H", *RAW, "-m", "--root", "--full-history"),
+            *("--", f":(top,literal){place.relative_to(self._checkout)}"),
         )
         found: dict[Path, dict[Version, bool]] = {}
-        for commit, file, version in changes(self._checkout, listed or b""):
+        for commit, file, version, _ in changes(self._checkout, listed or b""):
             versions = found.setdefault(file, {})
             versions[version] = commit in self._made and versions.get(version, True)
         self._looked_up[place] = found
@@ -252,7 +263,8 @@ def stands(file: Path, version: Version) -> bool:
     return found is not None and _is_version(found, version)
 
 
-def _wait_for_git(checkout: Path) -> None:
+def wait_for_git(checkout: Path) -> None:
+    """Wait, for a moment at most, until nobody writes the index of a repository. Blocking."""
     end = time.monotonic() + _PATIENCE
     while os.path.lexists(checkout / ".git/index.lock") and time.monotonic() < end:
         time.sleep(0.05)
@@ -266,24 +278,55 @@ def commits_here(checkout: Path, names: Set[str]) -> list[str]:
     return [name for name, _, kind in (row.partition(" ") for row in rows) if kind == "commit"]
 
 
-def asked(checkout: Path, given: Iterable[str], *arguments: str) -> bytes | None:
-    """Return what git prints that reads lines."""
+def asked(
+    checkout: Path, given: Iterable[str], *arguments: str, ends: bytes = b"\n"
+) -> bytes | None:
+    """Return what git prints that reads lines; None where it fails, or prints too much. Blocking.
+
+    Args:
+        given: The lines.
+        ends: What ends each.
+    """
     with TemporaryFile() as lines:
-        lines.writelines(os.fsencode(each) + b"\n" for each in given)
+        lines.writelines(os.fsencode(each) + ends for each in given)
         lines.seek(0)
-        return git_bytes_now(checkout, *arguments, most_bytes=_MOST_HISTORY, given=lines.fileno())
+        found = git_bytes_now(
+            checkout,
+            *arguments,
+            timeout=_LONGEST,
+            most_bytes=_MOST_HISTORY,
+            given=lines.fileno(),
+        )
+    return None if found is None or len(found) >= _MOST_HISTORY else found
 
 
-def changes(checkout: Path, listed: bytes) -> Iterator[tuple[str, Path, Version]]:
-    """Yield what `git log --raw` and the like list of files, with their commit if one is named."""
+class Change(NamedTuple):
+    """What git lists of a file in a commit or in the index.
+
+    Attributes:
+        commit: The commit; empty for the index.
+        file: The file, absolute.
+        version: What it is now.
+        before: What it was; zeros for nothing.
+    """
+
+    commit: str
+    file: Path
+    version: Version
+    before: Version
+
+
+def changes(checkout: Path, listed: bytes) -> Iterator[Change]:
+    """Yield what `git log --raw -z` and the like list of files."""
     commit = ""
-    for row in listed.split(b"\n"):
-        facts, _, name = row.partition(b"\t")
-        if facts.startswith(b":") and name:
-            _, mode, _, blob, _ = facts.decode("ascii").split(" ")
-            yield commit, checkout / os.fsdecode(name), (mode, blob)
-        elif facts:
-            commit = facts.decode("ascii", "replace")
+    rows = iter(listed.split(b"\0"))
+    for row in rows:
+        facts = row.lstrip(b"\n")
+        if not facts.startswith(b":"):
+            commit = facts.decode("ascii", "replace") or commit
+        elif name := next(rows, b""):
+            before, mode, was, blob, _ = facts[1:].decode("ascii").split(" ")
+            yield Change(commit, checkout / os.fsdecode(name), (mode, blob), (before, was))
 
 
 def _files(place: Path) -> dict[Path, Content | None]:
