@@ -172,6 +172,35 @@ def places_of_hooks(checkout: Path) -> tuple[Path, ...]:
     return (folder,)
 
 
+def remote_address(folder: Path, name: str = "", *, push: bool = False) -> str:
+    """Return the address of a remote of a repository; empty where it is none. Blocking.
+
+    Args:
+        folder: In the repository.
+        name: The remote; without it that of the branch, or the usual one.
+        push: Where it is pushed to, and not where it is fetched from.
+    """
+    if not name:
+        branch = run_now(folder, "symbolic-ref", "--short", "HEAD", timeout=_SECONDS).output.strip()
+        asked = ("config", f"branch.{branch}.remote")
+        name = run_now(folder, *asked, timeout=_SECONDS).output.strip() or "origin"
+    options = ("--push",) if push else ()
+    told = run_now(folder, "remote", "get-url", *options, "--", name, timeout=_SECONDS)
+    return told.output.removesuffix("\n") if told.code == 0 else ""
+
+
+def path_of_address(address: str, folder: Path) -> Path | None:
+    """Return the folder that an address of a repository leads to; None for one of another machine.
+
+    Args:
+        folder: Where a relative one begins.
+    """
+    path = address.removeprefix("file://")
+    if path == address and ("://" in path or ":" in path.partition("/")[0]):
+        return None
+    return (folder / path).resolve() if path else None
+
+
 def _stands_for_another(holder: Path, workspace: Path) -> bool:
     mark = holder / ".git"
     git = mark.resolve() if os.path.lexists(mark) else holder

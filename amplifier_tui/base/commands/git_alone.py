@@ -102,6 +102,24 @@ def advice_for_git(text: str) -> str:
     return ""
 
 
+def remotes_fetched(text: str) -> tuple[str, ...]:
+    """Return the remotes that a command line fetches from; an empty name for the usual one.
+
+    Nothing where it fetches none, or may put elsewhere what it fetches.
+
+    Args:
+        text: A command line that is git's alone.
+    """
+    found = []
+    for name, *words in filter(None, map(_behind_git, _read(text).commands)):
+        if name in ("fetch", "pull"):
+            remote, *references = [word for word in words if not word.startswith("-")] or [""]
+            if any(":" in word for word in references):
+                return ()
+            found.append(remote)
+    return tuple(found)
+
+
 def _read(text: str) -> ShellLine:
     return read_shell_line(_LONE_DASH.sub("--", text))
 

@@ -17,7 +17,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.commands.git_alone import advice_for_git, is_of_git_alone
+from amplifier_tui.base.commands.git_alone import (
+    advice_for_git,
+    is_of_git_alone,
+    remotes_fetched,
+)
 from amplifier_tui.base.commands.process import CommandProcess
 from amplifier_tui.base.commands.sandbox import (
     Sandbox,
@@ -31,7 +35,7 @@ from amplifier_tui.base.git import READING_ENVIRONMENT, without_info
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.messages.sub_sessions import CONFINED, NO_NETWORK
 from amplifier_tui.base.protected import secret_homes
-from amplifier_tui.base.repositories import written_outside
+from amplifier_tui.base.repositories import path_of_address, remote_address, written_outside
 from amplifier_tui.base.shell import read_shell_line, tells_names_alone
 from amplifier_tui.base.text import one_line
 from amplifier_tui.kernel import events
@@ -321,7 +325,7 @@ class Confining:
                 before,
                 GitWriting(repositories, shared),
                 of_git=of_git,
-                fetches=of_git and grant.network,
+                fetches=of_git and _fetches(command[-1], folder, workspace, grant),
             )
         # What leads to these is made for them.
         leading = {
@@ -348,6 +352,16 @@ def _shows_contents(text: str) -> bool:
     """Whether a command line that only reads may show what is in files that it does not name."""
     # To git what is hidden would be changed, and to a test or a list it would be empty.
     return not _GIT.search(text) and not tells_names_alone(read_shell_line(text))
+
+
+def _fetches(text: str, folder: Path, workspace: Path, grant: Grant) -> bool:
+    """Whether a line of git's own fetches what no command in the sandbox can have put there."""
+    addresses = [remote_address(folder, name) for name in remotes_fetched(text)]
+    for address in addresses:
+        place = path_of_address(address, folder)
+        if not address or (place.is_relative_to(workspace) if place else not grant.network):
+            return False
+    return bool(addresses)
 
 
 def _obeyed(repository: Path) -> tuple[Path, ...]:

@@ -108,3 +108,15 @@ def test_a_new_name_by_which_a_file_takes_effect_is_asked_about(
     workspace: Path, command: str, verdict: str
 ) -> None:
     assert decide(workspace, command).verdict == verdict
+
+
+def test_a_push_to_a_repository_of_this_machine_is_asked_about(workspace: Path) -> None:
+    for name, address in (("disk", "../origin.git"), ("net", "https://a.b/c"), ("own", "./x")):
+        command = ["git", "remote", "add", name, address]
+        subprocess.run(command, cwd=workspace, check=True)
+    for words in ("disk", "disk HEAD", "file:///srv/x main", "../x"):
+        decision = decide(workspace, f"git push {words}")
+        assert (decision.verdict, decision.by_person) == ("ask", True)
+        assert "outside of the workspace: that fails in the sandbox" in decision.reason
+    assert "outside of" not in decide(workspace, "git push net").reason
+    assert decide(workspace, "git push -n disk").verdict == "allow"

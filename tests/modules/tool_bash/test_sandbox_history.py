@@ -245,25 +245,65 @@ def server() -> Iterator[Path]:
         yield Path(folder)
 
 
-async def test_what_a_pull_brings_that_the_user_allows_stays(
-    repository: Shell, server: Path
-) -> None:
-    origin = server / "origin"
+async def theirs_of(repository: Shell, server: Path) -> None:
+    """Have somebody else push a file to an origin outside of the workspace."""
+    origin, theirs = server / "origin", server / "theirs"
     git(repository, "clone", "-q", "--bare", ".", str(origin))
     git(repository, "remote", "add", "origin", str(origin))
     git(repository, "fetch", "-q", "origin")
     git(repository, "branch", "-q", "-u", "origin/main")
-    theirs = server / "theirs"
     git(repository, "clone", "-q", str(origin), str(theirs))
     (theirs / "AGENTS.md").write_text("theirs\n")
     for words in (["config", "user.email", "a@b"], ["config", "user.name", "a"]):
         git(repository, "-C", str(theirs), *words)
     git(repository, "-C", str(theirs), "commit", "-qam", "theirs")
     git(repository, "-C", str(theirs), "push", "-q")
-    output = await run(repository, "git pull -q", Grant("rule", network=True))
+
+
+@pytest.mark.parametrize(
+    "command", ["git pull -q", "git pull -q --rebase origin main", "git fetch -q; git merge -q"]
+)
+async def test_what_a_pull_brings_from_a_remote_of_the_users_stays(
+    repository: Shell, server: Path, command: str
+) -> None:
+    await theirs_of(repository, server)
+    output = await run(repository, command)
     assert "exit code 0" in output and "would take effect" not in output
     assert (repository.root / "AGENTS.md").read_text() == "theirs\n"
     assert "would take effect" not in await run(repository, "git reset -q --hard HEAD~1")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["./x.bundle HEAD:refs/remotes/origin/evil", ". evil:refs/remotes/origin/evil", "./inside"],
+)
+async def test_what_is_fetched_from_elsewhere_does_not_count(
+    repository: Shell, server: Path, source: str
+) -> None:
+    await theirs_of(repository, server)
+    for name in ("user.email", "user.name"):
+        git(repository, "-C", str(server / "theirs"), "config", name, "a")
+    (server / "theirs/AGENTS.md").write_text("evil\n")
+    git(repository, "-C", str(server / "theirs"), "commit", "-qam", "evil")
+    bundle = str(repository.root / "x.bundle")
+    git(repository, "-C", str(server / "theirs"), "bundle", "create", "-q", bundle, "HEAD")
+    git(repository, "clone", "-q", "--bare", str(server / "theirs"), "inside")
+    granted = Grant("rule", network=True)
+    checkout = "git checkout -q refs/remotes/origin/evil -- ."
+    if source.startswith(". "):
+        assert "exit code 0" in await run(repository, "git fetch -q ./x.bundle HEAD:evil", granted)
+    if source == "./inside":
+        checkout = "git checkout -q FETCH_HEAD -- ."
+    output = await run(repository, f"git fetch -q {source} && {checkout}", granted)
+    assert "AGENTS.md would take effect" in output
+    assert (repository.root / "AGENTS.md").read_text() != "evil\n"
+
+
+async def test_the_users_commit_that_has_no_name_any_more_comes_back(repository: Shell) -> None:
+    made = "echo mine >> AGENTS.md; git commit -qam x; git reset -q --hard HEAD~1"
+    await run(repository, made, None)
+    assert "would take effect" not in await run(repository, "git reset -q --hard 'HEAD@{1}'")
+    assert (repository.root / "AGENTS.md").read_text().endswith("mine\n")
 
 
 async def test_a_commit_that_the_user_checks_out_counts_again(repository: Shell) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from amplifier_tui.base.commands.git_alone import is_of_git_alone
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.repositories import written_outside
+from amplifier_tui.base.repositories import path_of_address, remote_address, written_outside
 from amplifier_tui.base.shell import ProgramRun, ShellCommand, ShellLine, only_looks, programs_of
 from amplifier_tui.base.shell.looks import git_folders
 from amplifier_tui.base.text import printable
@@ -33,6 +33,10 @@ from amplifier_tui.host.gate.verdicts.signing import signature
 from amplifier_tui.host.gate.verdicts.sweeping import sweeps
 
 _WITHOUT: Final = "so a yes runs the command without the sandbox"
+_OUTSIDE: Final = (
+    "git writes to {}, outside of the workspace: that fails in the sandbox, so a yes runs the "
+    "command without it"
+)
 _MAKES: Final = {
     "clone": "a repository",
     "init": "a repository",
@@ -64,6 +68,8 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
         if reason := _outside(command, runs, heres, workspace, own):
             return reason
         for run in runs:
+            if reason := _pushes(run.arguments, heres, workspace):
+                return reason
             does = _fails(run.arguments)
             if does and not all(
                 map(temporary.holds, _places(run, temporary.starts(heres, command)))
@@ -105,10 +111,21 @@ def _outside(
         folders = () if moves is None else (each.folder.joinpath(*moves) for each in heres)
         kept = next(filter(None, (_written(each, workspace, own) for each in folders)), None)
         if kept is not None:
-            return (
-                f"git writes to {kept}, outside of the workspace: that fails in the "
-                "sandbox, so a yes runs the command without it"
-            )
+            return _OUTSIDE.format(kept)
+    return ""
+
+
+def _pushes(arguments: tuple[str, ...], heres: tuple[Whereabouts, ...], workspace: Path) -> str:
+    """Say that git pushes to a repository on this machine, outside of the workspace."""
+    _, name, rest = git_words(arguments)
+    if name != "push" or given(option_names(rest), "n dry-run"):
+        return ""
+    remote = next((word for word in rest if not word.startswith("-")), "")
+    for here in heres:
+        address = remote_address(here.folder, remote, push=True)
+        place = path_of_address(address or (remote if "/" in remote else ""), here.folder)
+        if place is not None and not place.is_relative_to(workspace.resolve()):
+            return _OUTSIDE.format(place)
     return ""
 
 

@@ -98,7 +98,7 @@ class Made:
             before.remember_inside()
             around = checkouts(before.places, self._workspace)
             for checkout in around:
-                self._aside.distrusted.forgive(checkout)
+                self._aside.distrusted.forgive(checkout, self._aside.known.seen)
             self._tips = {checkout: tips_of(checkout) for checkout in around}
             self._staged = {checkout: staged(checkout) for checkout in around}
             self._aside.take_commits()

@@ -1,5 +1,6 @@
 """What was in the small files that configure programs, before the commands of a session."""
 
+import os
 import stat
 from hashlib import sha256
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Final
 
 from amplifier_tui.base.files import read_regular
 
-_MOST_BYTES: Final = 100_000
+_MOST_BYTES: Final = 1_000_000
 _MOST_LINES: Final = 200_000
 _MOST_KEPT: Final = 20_000_000
 """Bytes of all contents that are kept themselves."""
@@ -36,7 +37,7 @@ class SeenContents:
         """Add what is in a file. Blocking.
 
         Returns:
-            Its digest; empty for what is no file, or no small one.
+            Its digest; empty for what is neither a link nor a small file.
         """
         data = _read(place)
         if data is None:
@@ -71,6 +72,9 @@ class SeenContents:
 
 def _read(place: Path) -> bytes | None:
     try:
-        return read_regular(place, _MOST_BYTES) if stat.S_ISREG(place.lstat().st_mode) else None
+        mode = place.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            return os.fsencode(os.readlink(place))
+        return read_regular(place, _MOST_BYTES) if stat.S_ISREG(mode) else None
     except OSError:
         return None

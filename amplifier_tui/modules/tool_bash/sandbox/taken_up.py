@@ -13,10 +13,11 @@ from typing import Final
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.protected import configuring
 from amplifier_tui.base.repositories import places_of_hooks
+from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     RAW,
-    Change,
     Commits,
+    ListedChange,
     Version,
     asked,
     changes,
@@ -57,17 +58,20 @@ class Distrusted:
         """Add some; where they can't be kept, that is in the log."""
         self._write(sorted(commits))
 
-    def forgive(self, checkout: Path) -> None:
+    def forgive(self, checkout: Path, seen: SeenContents) -> None:
         """Take away those whose files somebody else has put into the checkout, as they have them.
 
         Args:
             checkout: The folder of a repository.
+            seen: What was in files before commands.
         """
         takes_effect = _takes_effect(checkout)
         for commit in commits_here(checkout, self.all()):
             listed = asked(checkout, (), "diff-tree", "-r", "--root", "-m", *RAW, commit)
             files = [each for each in changes(checkout, listed or b"") if takes_effect(each.file)]
-            if files and all(stands(each.file, each.version) for each in files):
+            if files and all(
+                stands(each.file, each.version) and seen.is_as_it_was(each.file) for each in files
+            ):
                 self._write([_FORGIVEN + commit])
 
     def _write(self, rows: list[str]) -> None:
@@ -146,12 +150,12 @@ def unstage(checkout: Path, before: Commits, was: Staged) -> tuple[list[Path], b
     return sorted(each.file for each in found), done is not None
 
 
-def _staged(checkout: Path) -> list[Change]:
+def _staged(checkout: Path) -> list[ListedChange]:
     listed = asked(checkout, (), "diff", "--cached", "--ignore-submodules=all", *RAW)
     return list(_taking_effect(checkout, listed or b""))
 
 
-def _taking_effect(checkout: Path, listed: bytes) -> Iterator[Change]:
+def _taking_effect(checkout: Path, listed: bytes) -> Iterator[ListedChange]:
     takes_effect = _takes_effect(checkout)
     for change in changes(checkout, listed):
         mode, _ = change.version

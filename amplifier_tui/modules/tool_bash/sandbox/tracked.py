@@ -41,7 +41,9 @@ Content = tuple[str, bytes]
 Tracked = dict[Path, Version]
 """What the index of git has of files."""
 _MOST_CHECKOUTS: Final = 20
-_MOST_TIPS: Final = 200
+_MOST_TIPS: Final = 2_000
+_MOST_LEFT: Final = 1_000
+"""Commits that were checked out and may have no name any more."""
 
 
 def repository_around(place: Path) -> Path | None:
@@ -87,7 +89,7 @@ def remote_tips(checkout: Path) -> frozenset[str]:
 
 
 def tips_of(checkout: Path) -> frozenset[str]:
-    """Return the newest commits of a repository: of branches, tags, stashes, and here. Blocking."""
+    """Return the newest commits of a repository, and those that were checked out. Blocking."""
     told = git_output_now(checkout, "for-each-ref", "--format=%(objectname) %(refname)") or ""
     names = [row.partition(" ")[::2] for row in told.splitlines()]
     head = git_output_now(checkout, "rev-parse", "--verify", "--quiet", "HEAD") or ""
@@ -95,7 +97,11 @@ def tips_of(checkout: Path) -> frozenset[str]:
     stashed = any(ref == _STASH for _, ref in names) and git_output_now(
         checkout, "rev-list", "--walk-reflogs", _STASH
     )
-    return frozenset((*head.split(), *(name for name, _ in names), *(stashed or "").split()))
+    walked = git_output_now(
+        checkout, "rev-list", "--walk-reflogs", f"--max-count={_MOST_LEFT}", "HEAD"
+    )
+    found = f"{head} {stashed or ''} {walked or ''}".split()
+    return frozenset((*found, *(name for name, _ in names)))
 
 
 def tracked(checkout: Path, places: Iterable[Path]) -> Tracked:
@@ -193,13 +199,11 @@ class Commits:
         return [*(["HEAD"] if new == b"" else []), *islice(self._tips, _MOST_TIPS)]
 
     def know(self, file: Path, version: Version) -> bool:
-        """Whether what git has of a file is there, was, or is what it makes of them. Blocking."""
-        if stands(file, version):
-            return True
+        """Whether what git has of a file was in it, or is what it makes of commits. Blocking."""
         mode, name = version
         data = self._contents([name]).get(name)
         # The look into the history takes far longer.
-        if data is not None and _consists_of(data, self._seen.lines(file)):
+        if data is not None and mode != _LINK and _consists_of(data, self._seen.lines(file)):
             return True
         return data is not None and (
             self._seen.holds(file, data)
@@ -300,7 +304,7 @@ def asked(
     return None if found is None or len(found) >= _MOST_HISTORY else found
 
 
-class Change(NamedTuple):
+class ListedChange(NamedTuple):
     """What git lists of a file in a commit or in the index.
 
     Attributes:
@@ -316,7 +320,7 @@ class Change(NamedTuple):
     before: Version
 
 
-def changes(checkout: Path, listed: bytes) -> Iterator[Change]:
+def changes(checkout: Path, listed: bytes) -> Iterator[ListedChange]:
     """Yield what `git log --raw -z` and the like list of files."""
     commit = ""
     rows = iter(listed.split(b"\0"))
@@ -326,7 +330,7 @@ def changes(checkout: Path, listed: bytes) -> Iterator[Change]:
             commit = facts.decode("ascii", "replace") or commit
         elif name := next(rows, b""):
             before, mode, was, blob, _ = facts[1:].decode("ascii").split(" ")
-            yield Change(commit, checkout / os.fsdecode(name), (mode, blob), (before, was))
+            yield ListedChange(commit, checkout / os.fsdecode(name), (mode, blob), (before, was))
 
 
 def _files(place: Path) -> dict[Path, Content | None]:
