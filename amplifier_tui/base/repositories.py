@@ -172,6 +172,23 @@ def places_of_hooks(checkout: Path) -> tuple[Path, ...]:
     return (folder,)
 
 
+def places_of_settings(checkout: Path) -> tuple[Path, ...]:
+    """Return the files that git reads settings from in a repository, by whatever includes them.
+
+    Blocking; nothing runs.
+
+    Args:
+        checkout: The folder that holds `.git`, or a bare repository.
+
+    Returns:
+        Absolute, links not followed; those there are.
+    """
+    asked = ("config", "--show-origin", "--name-only", "-z", "--list")
+    words = run_now(checkout, *asked, timeout=_SECONDS).output.split("\0")
+    files = {word.removeprefix("file:") for word in words[::2] if word.startswith("file:")}
+    return tuple(Path(os.path.normpath(checkout.absolute() / each)) for each in sorted(files))
+
+
 def remote_address(folder: Path, name: str = "", *, push: bool = False) -> str:
     """Return the address of a remote of a repository; empty where it is none. Blocking.
 

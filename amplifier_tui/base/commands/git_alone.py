@@ -32,6 +32,10 @@ _KNOWN_WORDS: Final = frozenset(
     | {"revert", "submodule", "update-ref", "worktree"}
 )
 """Commands of git that have such options: their words have to be known before they run."""
+_LEAVES_FILES: Final = frozenset(
+    {"branch", "fetch", "gc", "notes", "push", "reflog", "remote", "tag", "update-ref"}
+)
+"""Commands of git that leave the files of a checkout as they are, and its index."""
 _RUNS: Final = (
     *("--build-fake-ancestor", "--config", "--exec", "--open-files-in-pager", "--output"),
     *("--receive-pack", "--template", "--upload-pack"),
@@ -46,6 +50,8 @@ _RUNNING: Final = frozenset(
     {("bisect", "replay"), ("bisect", "run"), ("bisect", "view"), ("bisect", "visualize")}
     | {("submodule", "foreach")}
 )
+_NAMES_BRANCH: Final = re.compile(r"refs/(?:heads|tags)/")
+"""What `git update-ref` may name: other names are files by which git goes on, or stashes."""
 _SETTINGS: Final = re.compile(
     r"(?:user\.(?:name|email)|commit\.gpgsign|tag\.gpgsign|advice\.\w+|color\.\w+|gc\.auto"
     r"|core\.quotepath|init\.defaultbranch|merge\.ff|pull\.(?:ff|rebase)|push\.default"
@@ -100,6 +106,16 @@ def advice_for_git(text: str) -> str:
     if any(each.words[:1] == ("git",) and not _is_harmless(each) for each in line.commands):
         return "; git could not write, as it would run what it was told to, or may"
     return ""
+
+
+def brings_files(text: str) -> bool:
+    """Whether a command line that is git's alone may change files of a checkout, or name others.
+
+    Args:
+        text: As a shell reads it.
+    """
+    found = filter(None, map(_behind_git, _read(text).commands))
+    return any(name not in _LEAVES_FILES for name, *_ in found)
 
 
 def remotes_fetched(text: str) -> tuple[str, ...]:
@@ -161,6 +177,8 @@ def _is_git(command: ShellCommand) -> bool:
     if name not in _ANY_WORDS and not (name in _KNOWN_WORDS and all(command.known)):
         return False
     action = next((word for word in arguments if not word.startswith("-")), "")
+    if name == "update-ref" and not _NAMES_BRANCH.match(action):
+        return False
     return (name, action) not in _RUNNING and not any(
         _runs(name, word, after)
         for word, after in zip(arguments, (*arguments[1:], ""), strict=False)

@@ -11,6 +11,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -32,6 +33,8 @@ _NAMES: Final = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager
 """Where the addresses of name servers are kept."""
 _UNIX: Final = Path("/proc/net/unix")
 _LISTENS: Final = "00010000"
+_LASTING: Final = 60.0
+"""Seconds after which a socket is one of a program that stays."""
 _FIELDS: Final = 7
 """How many stand before the path."""
 
@@ -169,7 +172,8 @@ def named_sockets(variables: Mapping[str, str]) -> tuple[Path, ...]:
 def listening_sockets(workspace: Path) -> tuple[Path, ...]:
     """Return the sockets of this machine at which a program listens, and that are files.
 
-    That a command sees the disk read-only does not keep it from connecting to one. Blocking.
+    That a command sees the disk read-only does not keep it from connecting to one. What is newer
+    than a minute may be gone before it can be hidden, and is left out. Blocking.
 
     Args:
         workspace: What lies in it is left out: a command may test what listens there.
@@ -185,13 +189,15 @@ def listening_sockets(workspace: Path) -> tuple[Path, ...]:
         return ()
     texts = {row[_FIELDS] for row in rows if len(row) > _FIELDS and row[3] == _LISTENS}
     gone = (workspace, *map(Path, (*_SOCKETS, "/tmp")))
-    found = (Path(text) for text in sorted(texts) if _is_socket(text))
+    found = (Path(text) for text in sorted(texts) if _is_socket(text, older_than=_LASTING))
     return tuple(each for each in found if not any(each.is_relative_to(place) for place in gone))
 
 
-def _is_socket(text: str) -> bool:
+def _is_socket(text: str, *, older_than: float = 0.0) -> bool:
     try:
-        return text.startswith("/") and stat.S_ISSOCK(os.stat(text).st_mode)
+        found = os.stat(text)
+        lasts = not older_than or time.time() - found.st_ctime > older_than
+        return text.startswith("/") and stat.S_ISSOCK(found.st_mode) and lasts
     except (OSError, ValueError):
         return False
 

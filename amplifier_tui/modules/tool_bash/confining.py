@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.commands.git_alone import (
     advice_for_git,
+    brings_files,
     is_of_git_alone,
     remotes_fetched,
 )
@@ -288,7 +289,8 @@ class Confining:
         of_git = is_of_git_alone(command[-1])
         repositories = {place for place in places if of_git and is_repository(place)}
         guarded = [place for place in places if place not in repositories]
-        if of_git:
+        changes_files = of_git and brings_files(command[-1])
+        if changes_files:
             guarded = without_tracked(guarded, checkouts(places, workspace))
         hidden = [*secret_homes(Path.home()), *terms.hidden, *named_sockets(environment)]
         hidden += listening_sockets(workspace)
@@ -325,6 +327,7 @@ class Confining:
                 before,
                 GitWriting(repositories, shared),
                 of_git=of_git,
+                takes_up=changes_files,
                 fetches=of_git and _fetches(command[-1], folder, workspace, grant),
             )
         # What leads to these is made for them.

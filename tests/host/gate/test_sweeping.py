@@ -120,3 +120,20 @@ def test_a_push_to_a_repository_of_this_machine_is_asked_about(workspace: Path) 
         assert "outside of the workspace: that fails in the sandbox" in decision.reason
     assert "outside of" not in decide(workspace, "git push net").reason
     assert decide(workspace, "git push -n disk").verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("git gc --prune=0", "ask"),
+        ("git gc --prun=1.second.ago", "ask"),
+        ("git gc --prune=today", "ask"),
+        ("git gc --prune=2.weeks.ago", "allow"),
+        ("git gc --prune=never", "allow"),
+        ("git gc", "allow"),
+    ],
+)
+def test_a_collection_that_takes_what_was_just_dropped_is_asked_about(
+    workspace: Path, command: str, verdict: str
+) -> None:
+    assert decide(workspace, command).verdict == verdict

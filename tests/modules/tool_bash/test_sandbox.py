@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.base.commands import sandbox
 from amplifier_tui.base.commands.sandbox import sandbox_problem
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms
@@ -171,8 +172,9 @@ async def test_services_that_variables_name_are_out_of_reach(
 
 
 async def test_what_listens_anywhere_on_the_disk_is_out_of_reach(
-    shell: Shell,
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sandbox, "_LASTING", 0.0)
     with (
         tempfile.TemporaryDirectory(dir="/var/tmp") as elsewhere,
         socket.socket(socket.AF_UNIX) as server,

@@ -133,3 +133,22 @@ async def test_a_repository_of_another_name_beside_its_worktrees_is_gits_alone(
     output = await run(shell, "cd main && git commit -q --allow-empty -m second && git status")
     assert "exit code 0" in output and "On branch main" in output
     assert git(shell.root / "main", "ls-files").split() == ["empty"]
+
+
+async def test_what_makes_git_lose_older_commits_is_moved_aside(shell: Shell) -> None:
+    await repository(shell, shell.root, hook="sh ./script")
+    (shell.root / "script").write_text("git rev-parse HEAD > .git/shallow\n")
+    output = await run(shell, "git commit -q --allow-empty -m second")
+    assert ".git/shallow would have git take older commits for none" in output
+    assert git(shell.root, "log", "--format=%s").split() == ["second", "first"]
+
+
+async def test_settings_that_the_repository_includes_are_read_only(shell: Shell) -> None:
+    await repository(shell, shell.root, hook="true")
+    settings = shell.root / "tools/settings"
+    settings.parent.mkdir()
+    settings.write_text("[alias]\n\tx = log\n")
+    git(shell.root, "config", "include.path", "../tools/settings")
+    output = await run(shell, "echo '[core] fsmonitor = evil' >> tools/settings")
+    assert "Read-only file system" in output
+    assert "evil" not in settings.read_text()

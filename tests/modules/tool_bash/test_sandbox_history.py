@@ -465,3 +465,32 @@ async def test_an_older_stash_of_the_users_comes_back(repository: Shell) -> None
     output = await run(repository, "git stash pop -q 'stash@{1}'")
     assert "exit code 0" in output and "would take effect" not in output
     assert (repository.root / "AGENTS.md").read_text().endswith("older\n")
+
+
+async def test_what_the_user_does_beside_git_that_writes_no_files_stays(
+    repository: Shell, server: Path
+) -> None:
+    await theirs_of(repository, server)
+    hook = repository.root / ".git/hooks/pre-push"
+    hook.write_text("#!/bin/sh\ntouch begun; until [ -e go ]; do sleep 0.02; done; exit 1\n")
+    hook.chmod(0o755)
+    running = asyncio.create_task(run(repository, "git push -q origin HEAD:refs/heads/x"))
+    async with within(20, "the hook to begin"):
+        while not (repository.root / "begun").exists():
+            await asyncio.sleep(0.01)
+    agents = repository.root / "AGENTS.md"
+    agents.write_text("staged\n")
+    git(repository, "add", "AGENTS.md")
+    agents.write_text("edited\n")
+    (repository.root / "go").touch()
+    await running
+    assert agents.read_text() == "edited\n"
+    assert git(repository, "show", ":AGENTS.md") == "staged\n"
+
+
+async def test_a_file_that_is_put_back_has_its_mode(repository: Shell) -> None:
+    agents = repository.root / "AGENTS.md"
+    agents.chmod(0o600)
+    (repository.root / "x.patch").write_text(EVIL)
+    assert "is back" in await run(repository, "git apply --index x.patch")
+    assert agents.stat().st_mode & 0o777 == 0o600

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files.under import is_under
-from amplifier_tui.base.repositories import places_of_hooks
+from amplifier_tui.base.repositories import places_of_hooks, places_of_settings
 from amplifier_tui.host.gate.places import PathPlace, resolved
 
 _GIT: Final = "git"
@@ -83,4 +83,4 @@ def _checkouts(path: Path) -> Iterator[Path]:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _hooks(checkout: Path, _: int) -> tuple[Path, ...]:
-    return places_of_hooks(checkout)
+    return (*places_of_hooks(checkout), *places_of_settings(checkout))

@@ -1,5 +1,6 @@
 """What commands of git do, as far as an approval dialog has to know."""
 
+import re
 from typing import Final
 
 from amplifier_tui.base.shell import only_looks
@@ -130,10 +131,17 @@ def given(flags: set[str], names: str) -> bool:
     )
 
 
+_LONG_AGO: Final = re.compile(r"never|false|(?:[2-9]|\d\d+)[. ](?:week|month|year)s?(?:[. ]ago)?")
+
+
 def _drops_unreachable(subcommand: str, words: tuple[str, ...], flags: set[str]) -> bool:
     """Whether what was dropped or reset shortly before can't be brought back afterwards."""
     if subcommand == "gc":
-        return bool({*words} & {"--prune=now", "--prune=all"})
+        given_times = (word.partition("=") for word in words if word.startswith("--pru"))
+        return any(
+            equals and not _LONG_AGO.fullmatch(when) and "prune".startswith(name[2:])
+            for name, equals, when in given_times
+        )
     return subcommand == "prune" and not given(flags, "n dry-run expire")
 
 

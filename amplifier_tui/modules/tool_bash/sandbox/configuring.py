@@ -18,7 +18,7 @@ from amplifier_tui.base.files.nearby import (
     nearby,
 )
 from amplifier_tui.base.protected import configuring, starts_from_home
-from amplifier_tui.base.repositories import places_of_hooks
+from amplifier_tui.base.repositories import places_of_hooks, places_of_settings
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     folders_of_git,
     is_git_folder,
@@ -112,7 +112,7 @@ class Look:
             self.opened = sorted(opening.opened)
         checkout = repository_around(workspace / ".git")
         if checkout is not None:
-            hooks = places_of_hooks(checkout)
+            hooks = (*places_of_hooks(checkout), *places_of_settings(checkout))
             self._add(each for each in hooks if workspace in each.parents)
 
     def _look_after(self, before: "Look") -> None:

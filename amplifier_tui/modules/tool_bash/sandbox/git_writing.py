@@ -21,6 +21,8 @@ TAKES_EFFECT: Final = "would take effect on other programs"
 _NAMES_OTHERS: Final = (
     "names files outside of its checkout, which git would write (`git reset` makes it anew)"
 )
+_SHALLOW: Final = "shallow"
+_HIDES: Final = "would have git take older commits for none that are there, and lose them"
 _MOST_NAMES: Final = 64_000_000
 """Bytes of what an index names."""
 
@@ -39,6 +41,7 @@ class GitWriting:
         self._outside = outside
         self._obeyed = self._obeyed_outside()
         self._indexes = self._all_indexes()
+        self._whole = {git for git in self._repositories if not os.path.lexists(git / _SHALLOW)}
         self._replaced = {git: _replaced(git) for git in self._repositories}
 
     def root(self, place: Path, workspace: Path) -> Path:
@@ -61,6 +64,9 @@ class GitWriting:
             assert self._outside is not None
             if not leads_back(place) and not makes_repository_outside(self._outside.parent):
                 yield place, TAKES_EFFECT
+        for git in self._whole:
+            if os.path.lexists(git / _SHALLOW):
+                yield git / _SHALLOW, _HIDES
         for index, identity in self._all_indexes().items():
             if self._indexes.get(index) != identity:
                 if _names_others(index):
@@ -68,23 +74,28 @@ class GitWriting:
                 else:
                     self._indexes[index] = identity
 
-    def show_all_as_it_is(self) -> list[Path]:
+    def show_all_as_it_is(self) -> list[tuple[Path, str]]:
         """Take away what came there to show other contents for commits and files (`git replace`).
 
         Returns:
-            The folders in which that was.
+            The folders in which that was, with what was shown for what.
         """
         found = []
         for git, before in self._replaced.items():
-            new = _replaced(git) - before
+            now = None if before is None else _replaced(git)
+            if before is None or now is None:
+                continue  # Not to be told from what was there.
+            new = {name: now[name] for name in now if before.get(name) != now[name]}
             for name in new:
                 change_now(git, f"--git-dir={git}", "update-ref", "-d", name, timeout=TIMEOUT)
             if new:
-                found.append(git)
+                pairs = (f"{name.rpartition('/')[2]} by {shown}" for name, shown in new.items())
+                found.append((git, ", ".join(pairs)))
         return found
 
     def leave(self, place: Path) -> None:
         """Take a place for one that was there."""
+        self._whole.discard(place.parent)
         places = self._indexes if place in self._all_indexes() else self._obeyed
         places.update(_identities({place}))
 
@@ -110,10 +121,13 @@ def _identities(places: Set[Path]) -> dict[Path, Identity]:
     return {place: identity for place, identity in found if identity is not None}
 
 
-def _replaced(git: Path) -> frozenset[str]:
-    """Return the references by which git shows something else for what is there."""
-    asked = ("for-each-ref", "--format=%(refname)", "refs/replace/")
-    return frozenset((git_output_now(git, f"--git-dir={git}", *asked) or "").split())
+def _replaced(git: Path) -> dict[str, str] | None:
+    """Return the references by which git shows something else for what is there, and what."""
+    asked = ("for-each-ref", "--format=%(refname) %(objectname)", "refs/replace/")
+    told = git_output_now(git, f"--git-dir={git}", *asked)
+    if told is None:
+        return None
+    return {name: shown for name, _, shown in (row.partition(" ") for row in told.splitlines())}
 
 
 def _names_others(index: Path) -> bool:

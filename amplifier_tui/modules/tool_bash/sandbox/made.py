@@ -65,7 +65,7 @@ class Made:
         self._aside = aside
         self._before: Look | None = None
         self._git = GitWriting()
-        self._of_git = self._fetches = False
+        self._of_git = self._fetches = self._takes_up = False
         self._tips: dict[Path, Set[str]] = {}
         self._staged: dict[Path, Staged] = {}
         self._commits: dict[Path, Commits] = {}
@@ -82,7 +82,9 @@ class Made:
         self._excused: list[Callable[[Path], bool]] = []
         watch(self)
 
-    def begin(self, before: Look, git: GitWriting, *, of_git: bool, fetches: bool) -> None:
+    def begin(
+        self, before: Look, git: GitWriting, *, of_git: bool, fetches: bool, takes_up: bool
+    ) -> None:
         """Take what was there before the command. Blocking.
 
         Args:
@@ -91,6 +93,7 @@ class Made:
             of_git: Whether it is git, and may change what git knows.
             fetches: Whether a rule of the user's lets it fetch: then what remotes have counts as
                 theirs.
+            takes_up: Whether it may change files of a checkout, or the index.
         """
         self._fetches = fetches
         self._git, self._of_git = git, of_git
@@ -101,6 +104,7 @@ class Made:
                 self._aside.distrusted.forgive(checkout, self._aside.known.seen)
             self._tips = {checkout: tips_of(checkout) for checkout in around}
             self._staged = {checkout: staged(checkout) for checkout in around}
+            self._takes_up = takes_up
             self._aside.take_commits()
         self._runs = {
             place: runs
@@ -138,7 +142,7 @@ class Made:
 
     def _take_staged(self) -> None:
         """Take out of the index what a command had git take up there."""
-        for checkout, was in self._staged.items():
+        for checkout, was in self._staged.items() if self._takes_up else ():
             found, done = unstage(checkout, self._known_commits(checkout), was)
             if found:
                 names = self._names(found)
@@ -223,8 +227,8 @@ class Made:
                 self._git.leave(place)
             else:
                 self._move(place, identity_of(place), does)
-        for git in self._git.show_all_as_it_is():
-            said = f"{self._name(git)} had references put into it that {_SHOWS_OTHERS}"
+        for git, names in self._git.show_all_as_it_is():
+            said = f"{self._name(git)} had references put into it that {_SHOWS_OTHERS} ({names})"
             self._note(said, f"{said}, while a command in the sandbox ran")
         for place, runs in self._git.runs().items():
             staying = self._runs.get(place, frozenset())
@@ -274,7 +278,7 @@ class Made:
         was = self._before.contents.get(place, b"")
         content = self._aside.known.seen.content(place, was)
         if content and kept.is_file() and not kept.is_symlink():
-            write_into(self._workspace, place, content, 0o644 | (kept.stat().st_mode & 0o111))
+            write_into(self._workspace, place, content, self._aside.known.seen.mode(place))
             return True
         return False
 

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -29,6 +30,7 @@ class SeenContents:
 
     def __init__(self) -> None:
         self._contents: dict[tuple[Path, bytes], bytes] = {}
+        self._modes: dict[Path, int] = {}
         self._lines: dict[str, set[bytes]] = {}
         self._count = 0
         self._room = _MOST_KEPT
@@ -43,6 +45,8 @@ class SeenContents:
         if data is None:
             return b""
         digest = digest_of(data)
+        with suppress(OSError):
+            self._modes[place] = stat.S_IMODE(place.lstat().st_mode)
         if (place, digest) not in self._contents:
             self._contents[place, digest] = data if self._room >= len(data) else b""
             self._room -= len(data)
@@ -59,6 +63,10 @@ class SeenContents:
     def content(self, place: Path, digest: bytes) -> bytes:
         """Return what was in a file, by its digest; empty where that is not kept."""
         return self._contents.get((place, digest), b"")
+
+    def mode(self, place: Path) -> int:
+        """Return the mode that a file had."""
+        return self._modes.get(place, 0o600)
 
     def lines(self, place: Path) -> set[bytes]:
         """Return the lines that were in files of the same name: folders are renamed."""
