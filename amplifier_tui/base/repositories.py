@@ -167,7 +167,8 @@ def places_of_hooks(checkout: Path) -> tuple[Path, ...]:
     if not said or not said[-1]:
         return ()
     folder = Path(os.path.normpath(checkout.absolute() / said[-1]))
-    if checkout.resolve().is_relative_to(folder.resolve()):
+    # Links may lead in a circle, which only this passes over.
+    if Path(os.path.realpath(checkout)).is_relative_to(os.path.realpath(folder)):
         return tuple(folder / name for name in _HOOKS)
     return (folder,)
 

@@ -138,7 +138,9 @@ class Confined:
         except Exception as error:
             # What the command printed is not to be lost with it.
             logger.exception("What a command made could not be looked at")
-            return [f"What it made could not be looked at ({type(error).__name__}: {error})"]
+            failed = f"could not be looked at ({type(error).__name__}: {error})"
+            self.made.tell(f"What a command in the sandbox made {failed}: look at it yourself")
+            return [f"What it made {failed}"]
 
     def goes_with_the_session(self, *said: str) -> list[str]:
         """Say what the command left in a ``/tmp`` that is the sandbox's own. Blocking.

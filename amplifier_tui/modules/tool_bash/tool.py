@@ -178,7 +178,7 @@ class BashTool(DescribedTool):
             return error.result()
         except SandboxMissingError as error:
             return failed(str(error), "no_sandbox")
-        except (OSError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             return failed(f"The command can't be started: {error}.", type(error).__name__)
         process, confined, left = started
         output = self._output()

@@ -51,13 +51,18 @@ def test_what_makes_a_repository_in_the_workspace_is_asked_about(command: str, w
 
 
 @pytest.mark.parametrize(
-    "command", ["git worktree remove --force .worktrees/x", "git -C a worktree move x y"]
+    "command",
+    [
+        "git worktree remove --force .worktrees/x",
+        "git -C a worktree move x y",
+        "git worktree prune",
+    ],
 )
 def test_what_a_worktree_can_t_be_rid_of_in_the_sandbox_is_asked_about(command: str) -> None:
     decision = decide(command)
     assert (decision.verdict, decision.by_person) == ("ask", True)
-    assert "a worktree in the sandbox but by half" in decision.reason
-    assert decide("git worktree prune").verdict == "allow"
+    assert "worktrees in the sandbox but by half" in decision.reason
+    assert decide("git worktree list").verdict == "allow"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +96,7 @@ def test_git_that_writes_its_configuration_is_asked_about(command: str) -> None:
         *("T=`mktemp -d` && git -C $T init && git -C $T remote add a b", "git init $(mktemp -d)/x"),
         *("(cd /tmp && git init q)", "set -e\nd=$(mktemp -d)\ncd $d\ngit init\ngit config a.b c"),
         *("cd $(mktemp -d) && mkdir a && cd a && git init b && git -C b config c.d e",),
-        *("git worktree list", "git worktree prune", "git submodule status"),
+        *("git worktree list", "git submodule status"),
         *("git push origin HEAD", "git push -n -u o x", "git branch -d x", "git branch x"),
         *("git switch x", "git checkout -bfix-t", "git checkout -b x --no-track origin/x"),
         *("git checkout -- -t", "git config --get a.b", "git config --file x a b", "git config -l"),

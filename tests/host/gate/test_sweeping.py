@@ -137,3 +137,16 @@ def test_a_collection_that_takes_what_was_just_dropped_is_asked_about(
     workspace: Path, command: str, verdict: str
 ) -> None:
     assert decide(workspace, command).verdict == verdict
+
+
+def test_git_is_asked_about_where_it_would_take_hidden_files_for_deleted(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(workspace))
+    (workspace / ".ssh").mkdir()
+    (workspace / ".ssh/config").touch()
+    assert decide(workspace, "git commit -qam x").verdict == "allow"
+    subprocess.run(["git", "add", ".ssh/config"], cwd=workspace, check=True)
+    decision = decide(workspace, "git commit -qam x")
+    assert (decision.verdict, decision.by_person) == ("ask", True)
+    assert ".ssh/config is hidden in the sandbox" in decision.reason

@@ -1,5 +1,6 @@
 """What code that git runs leaves in repositories' folders: it does not take effect on git later."""
 
+import asyncio
 import shlex
 import struct
 import subprocess
@@ -8,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.modules.tool_bash.confined import run, shell
+from amplifier_tui.modules.tool_bash.sandbox.made import Made
+from tests.modules.tool_bash.confined import run, shell, told
 from tests.modules.tool_bash.support import Shell
 from tests.sandbox import needs_sandbox
+from tests.waiting import within
 
-__all__ = ["shell"]
+__all__ = ["shell", "told"]
 
 pytestmark = needs_sandbox
 
@@ -152,3 +155,25 @@ async def test_settings_that_the_repository_includes_are_read_only(shell: Shell)
     output = await run(shell, "echo '[core] fsmonitor = evil' >> tools/settings")
     assert "Read-only file system" in output
     assert "evil" not in settings.read_text()
+
+
+async def test_a_circle_of_links_hides_nothing(shell: Shell, told: list[str]) -> None:
+    await repository(shell, shell.root, hook="true")
+    git(shell.root, "config", "core.hooksPath", "tools/hooks")
+    (shell.root / "tools").mkdir()
+    await run(shell, "ln -s hooks tools/hooks; mkdir .vscode; echo 1 > .vscode/tasks.json")
+    assert not (shell.root / ".vscode").exists()
+    assert "exit code 0" in await run(shell, "echo 1 > x")
+
+
+async def test_that_nothing_could_be_looked_at_is_told(
+    shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("too many links")
+
+    monkeypatch.setattr(Made, "_look", fail)
+    assert "too many links" in await run(shell, "echo 1 > x")
+    async with within(20, "the notice"):
+        while not any("look at it yourself" in each for each in told):
+            await asyncio.sleep(0.01)

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.commands.git_alone import is_of_git_alone
+from amplifier_tui.base.git import git_output_now
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.protected import secret_homes
 from amplifier_tui.base.repositories import path_of_address, remote_address, written_outside
 from amplifier_tui.base.shell import ProgramRun, ShellCommand, ShellLine, only_looks, programs_of
 from amplifier_tui.base.shell.looks import git_folders
@@ -44,7 +46,9 @@ _MAKES: Final = {
     "worktree add": "a worktree",
     "submodule add": "a submodule",
 }
-_MOVES_WORKTREE: Final = frozenset({"worktree remove", "worktree move"})
+_MOVES_WORKTREE: Final = frozenset(
+    f"worktree {each}" for each in ("move", "prune", "remove", "repair")
+)
 _TWO_WORDS: Final = frozenset({"worktree", "submodule"})
 _VALUES: Final = {"clone": CLONE_VALUES, "init": INIT_VALUES, "init-db": INIT_VALUES}
 """Commands that are given the folder of what they make, and their options with a value behind."""
@@ -60,6 +64,8 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
         workspace: Where the session works, absolute.
         folder: Where the line runs.
     """
+    if is_of_git_alone(text) and (file := _hidden_and_tracked(workspace)):
+        return f"{file} is hidden in the sandbox, and git takes it for deleted, {_WITHOUT}"
     script = judge_script(text, workspace, folder)
     own = _own(script, workspace.resolve()) if is_of_git_alone(text) else None
     temporary = _Temporary(script.line, workspace, _named_temporary(text))
@@ -85,6 +91,16 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
                 )
         temporary.follow(command)
     return ""
+
+
+def _hidden_and_tracked(workspace: Path) -> str:
+    """Return what git tracks in a workspace and a command does not see there; empty for nothing."""
+    home = Path.home()
+    if not home.is_relative_to(workspace):
+        return ""
+    hidden = (os.fspath(each) for each in secret_homes(home) if os.path.lexists(each))
+    told = git_output_now(workspace, "--literal-pathspecs", "ls-files", "-z", "--", *hidden)
+    return (told or "").partition("\0")[0]
 
 
 def _own(script: JudgedScript, workspace: Path) -> Path | None:
@@ -148,7 +164,7 @@ def _fails(arguments: tuple[str, ...]) -> str:
             f"{_WITHOUT}"
         )
     if called in _MOVES_WORKTREE:
-        return f"git can't {first} a worktree in the sandbox but by half, {_WITHOUT}"
+        return f"git can't {first} worktrees in the sandbox but by half, {_WITHOUT}"
     if _sets(arguments, name, first, rest):
         return f"git writes its configuration: that fails in the sandbox, {_WITHOUT}"
     return ""

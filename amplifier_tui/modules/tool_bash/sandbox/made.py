@@ -323,6 +323,10 @@ class Made:
         unwatch(self)
         return self.take_notes()
 
+    def tell(self, text: str) -> None:
+        """Tell the user something of what the command made."""
+        self._aside.tell(text)
+
     def take_notes(self) -> list[str]:
         """Return what to tell the model since the last time."""
         notes, self._notes = self._notes, []

@@ -84,13 +84,13 @@ def without_tracked(places: list[Path], around: Iterable[Path]) -> list[Path]:
 
 def remote_tips(checkout: Path) -> frozenset[str]:
     """Return the newest commits that git has fetched from the remotes of a repository. Blocking."""
-    told = git_output_now(checkout, "for-each-ref", "--format=%(objectname)", "refs/remotes/")
-    return frozenset((told or "").split())
+    told = _told(checkout, "for-each-ref", "--format=%(objectname)", "refs/remotes/")
+    return frozenset(told.split())
 
 
 def tips_of(checkout: Path) -> frozenset[str]:
     """Return the newest commits of a repository, and those that were checked out. Blocking."""
-    told = git_output_now(checkout, "for-each-ref", "--format=%(objectname) %(refname)") or ""
+    told = _told(checkout, "for-each-ref", "--format=%(objectname) %(refname)")
     names = [row.partition(" ")[::2] for row in told.splitlines()]
     head = git_output_now(checkout, "rev-parse", "--verify", "--quiet", "HEAD") or ""
     # But for the newest, stashes have no name.
@@ -104,6 +104,11 @@ def tips_of(checkout: Path) -> frozenset[str]:
     return frozenset((*found, *(name for name, _ in names)))
 
 
+def _told(checkout: Path, *arguments: str) -> str:
+    told = git_output_now(checkout, *arguments, timeout=_LONGEST, most_bytes=_MOST_HISTORY)
+    return told or ""
+
+
 def tracked(checkout: Path, places: Iterable[Path]) -> Tracked:
     """Return what the index of git has of files, and of all that is below folders. Blocking.
 
@@ -115,7 +120,9 @@ def tracked(checkout: Path, places: Iterable[Path]) -> Tracked:
     asked = ("--literal-pathspecs", "ls-files", "-z", "--stage", "--")
     names = [str(place) for place in places]
     for at in range(0, len(names), _MOST_NAMES):
-        listed = git_bytes_now(checkout, *asked, *names[at : at + _MOST_NAMES])
+        listed = git_bytes_now(
+            checkout, *asked, *names[at : at + _MOST_NAMES], most_bytes=_MOST_HISTORY
+        )
         found.update(_rows(listed or b"", checkout))
     return found
 
