@@ -494,3 +494,16 @@ async def test_a_file_that_is_put_back_has_its_mode(repository: Shell) -> None:
     (repository.root / "x.patch").write_text(EVIL)
     assert "is back" in await run(repository, "git apply --index x.patch")
     assert agents.stat().st_mode & 0o777 == 0o600
+
+
+async def test_where_files_have_no_mode_what_git_brings_stays(repository: Shell) -> None:
+    for name in ("core.fileMode", "core.symlinks"):
+        git(repository, "config", name, "false")
+    for branch in ("side", "main"):
+        git(repository, "checkout", "-q", branch)
+        (repository.root / "AGENTS.md").chmod(0o755)
+    output = await run(repository, "git checkout -q side && git merge -q main -m merged")
+    (repository.root / "AGENTS.md").chmod(0o755)
+    assert "exit code 0" in output and "would take effect" not in output
+    output = await run(repository, "git checkout -q main~3")
+    assert "would take effect" not in output

@@ -232,7 +232,7 @@ class Commits:
             return True
         if mode == _LINK or not merging or not known:
             return False
-        names = (name for (each, name), made in known.items() if each == mode and not made)
+        names = (name for (each, name), made in known.items() if each != _LINK and not made)
         lines = set(self._seen.lines(file))
         for content in self._contents(names).values():
             lines.update(unwrapped(content).split(b"\n"))
@@ -367,7 +367,9 @@ def _read(file: Path) -> Content | None:
 def _is_version(found: Content, version: Version) -> bool:
     """Whether mode and content of a file are those of a blob."""
     (mode, data), (known, blob) = found, version
-    return mode == known and any(_name(each, blob) == blob for each in {data, unwrapped(data)})
+    # Some file systems keep no right to run a file, and no links: git takes what it finds there.
+    alike = mode == known or (mode != _LINK and known in (_FILE, _PROGRAM, _LINK))
+    return alike and any(_name(each, blob) == blob for each in {data, unwrapped(data)})
 
 
 def _name(data: bytes, like: str) -> str:
