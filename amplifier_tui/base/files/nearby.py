@@ -185,3 +185,50 @@ def secrets_nearby(folder: Path) -> list[Path]:
         if holds_secrets_at((entry.name,)) and not entry.is_symlink()
     )
     return list(islice(found, _MOST_PLACES))
+
+
+_CONFIG: Final = ".config"
+_MOST_FOLDERS: Final = 500
+
+
+def obeyed_from_home(folder: Path) -> tuple[Path, ...]:
+    """Return the files and folders below a folder to which links lead that programs look for.
+
+    As where a repository of dotfiles is linked into the home. Looked at are names in the home that
+    begin with a dot, and what is in `.config`, two levels deep. Blocking.
+
+    Args:
+        folder: Absolute, without links.
+    """
+    home = Path.home()
+    if home.is_relative_to(folder):
+        # There each file counts by its own name.
+        return ()
+    links = (link for place in _places_of(home) for link in _links_in(place, dotted=place == home))
+    found = (Path(os.path.realpath(link)) for link in links)
+    return tuple(dict.fromkeys(each for each in found if folder in each.parents))
+
+
+def _places_of(home: Path) -> Iterator[Path]:
+    yield home
+    config = home / _CONFIG
+    yield config
+    try:
+        with os.scandir(config) as entries:
+            for _, entry in zip(range(_MOST_FOLDERS), entries, strict=False):
+                if entry.is_dir(follow_symlinks=False):
+                    yield Path(entry)
+    except OSError:
+        return
+
+
+def _links_in(place: Path, *, dotted: bool) -> list[Path]:
+    try:
+        with os.scandir(place) as entries:
+            return [
+                Path(entry)
+                for entry in entries
+                if (entry.name.startswith(".") or not dotted) and entry.is_symlink()
+            ]
+    except OSError:
+        return []

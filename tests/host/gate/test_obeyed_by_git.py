@@ -118,3 +118,22 @@ def test_a_rule_for_a_program_covers_no_file_in_the_folder_of_hooks(tmp_path: Pa
     gate = Gate(tmp_path, lambda: book)
     for operand, verdict in (("made/pre-commit", "ask"), ("other/pre-commit", "allow")):
         assert gate.decide("bash", {"command": f"mytool {operand}"}).verdict == verdict
+
+
+def test_what_a_link_in_the_home_leads_to_is_asked_about_in_every_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, dotfiles = tmp_path / "home", tmp_path / "dotfiles"
+    (home / ".config").mkdir(parents=True)
+    (dotfiles / "shell").mkdir(parents=True)
+    (dotfiles / "editor").mkdir()
+    (dotfiles / "shell/rc.sh").touch()
+    (home / ".bashrc").symlink_to(dotfiles / "shell/rc.sh")
+    (home / ".config/nvim").symlink_to("../../dotfiles/editor")
+    (home / "plain").symlink_to(dotfiles / "README")
+    monkeypatch.setenv("HOME", str(home))
+    gate = Gate(dotfiles, RuleBook, "edits")
+    for name, verdict in (("shell/rc.sh", "ask"), ("editor/init.lua", "ask"), ("README", "allow")):
+        decision = gate.decide("write_file", {"file_path": name, "content": "x"})
+        assert decision.verdict == verdict, name
+    assert "by a link in your home" in gate.decide("bash", {"command": "echo > shell/rc.sh"}).reason

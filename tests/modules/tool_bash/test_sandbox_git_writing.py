@@ -177,3 +177,15 @@ async def test_that_nothing_could_be_looked_at_is_told(
     async with within(20, "the notice"):
         while not any("look at it yourself" in each for each in told):
             await asyncio.sleep(0.01)
+
+
+async def test_what_a_link_in_the_home_leads_to_is_read_only(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (shell.root / "rc.sh").write_text("mine\n")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".bashrc").symlink_to(shell.root / "rc.sh")
+    monkeypatch.setenv("HOME", str(home))
+    assert "Read-only file system" in await run(shell, "echo evil >> rc.sh")
+    assert (shell.root / "rc.sh").read_text() == "mine\n"

@@ -1,6 +1,7 @@
-"""What git obeys in a workspace although its name alone does not say so.
+"""What programs obey in a workspace although its name alone does not say so.
 
-A repository's folder may have any name, and its hooks may be kept in any folder.
+A repository's folder may have any name, its hooks may be kept in any folder, and links in the home
+lead to files of a repository of dotfiles.
 """
 
 import os
@@ -12,11 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.files.nearby import obeyed_from_home
 from amplifier_tui.base.files.under import is_under
 from amplifier_tui.base.repositories import places_of_hooks, places_of_settings
 from amplifier_tui.host.gate.places import PathPlace, resolved
 
 _GIT: Final = "git"
+_HOME: Final = "programs, by a link in your home"
 _MARK: Final = "HEAD"
 """Git takes no folder without a file of this name for a repository."""
 _OBEYED: Final = frozenset(
@@ -38,6 +41,8 @@ def told_of_git(place: PathPlace) -> PathPlace:
     """
     if place.configures or place.outside:
         return place
+    if any(is_under(place.path, each) for each in _from_home(place.root, int(time.monotonic()))):
+        return replace(place, configures=_HOME)
     obeyed = any(_in_repository(path, place.root) for path in (place.path, place.named))
     return replace(place, configures=_GIT) if obeyed or _holds_hooks(place) else place
 
@@ -79,6 +84,11 @@ def _holds_hooks(place: PathPlace) -> bool:
 
 def _checkouts(path: Path) -> Iterator[Path]:
     return (each for each in path.parents if os.path.lexists(each / ".git"))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _from_home(root: Path, _: int) -> tuple[Path, ...]:
+    return obeyed_from_home(root)
 
 
 @lru_cache(maxsize=_MOST_KEPT)

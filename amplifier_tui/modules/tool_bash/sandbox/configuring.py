@@ -16,6 +16,7 @@ from amplifier_tui.base.files.nearby import (
     leads_past,
     marks_environment,
     nearby,
+    obeyed_from_home,
 )
 from amplifier_tui.base.protected import configuring, starts_from_home
 from amplifier_tui.base.repositories import places_of_hooks, places_of_settings
@@ -110,6 +111,7 @@ class Look:
             self._listing = opening
             self._look_after(before)
             self.opened = sorted(opening.opened)
+        self._add(obeyed_from_home(workspace))
         checkout = repository_around(workspace / ".git")
         if checkout is not None:
             hooks = (*places_of_hooks(checkout), *places_of_settings(checkout))

@@ -1,0 +1,173 @@
+"""What a command in the sandbox has git take up without a file in the checkout."""
+
+import json
+import os
+
+import pytest
+
+from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
+from amplifier_tui.modules.tool_bash.sandbox import taken_up
+from tests.modules.tool_bash.confined import run, shell, told
+from tests.modules.tool_bash.support import Shell
+from tests.modules.tool_bash.test_sandbox_history import EVIL, git, repository, until_told
+from tests.sandbox import needs_sandbox
+
+__all__ = ["repository", "shell", "told"]
+
+pytestmark = needs_sandbox
+
+
+async def test_a_commit_of_a_command_does_not_count_later(repository: Shell) -> None:
+    (repository.root / "x.patch").write_text(EVIL)
+    made = "git apply --cached x.patch && git commit -qm evil && git tag evil"
+    output = await run(repository, f"{made} && git reset -q --soft HEAD~1")
+    assert "exit code 0" in output and "holds AGENTS.md, which would take effect" in output
+    output = await run(repository, "git reset -q --hard evil")
+    assert "AGENTS.md would take effect" in output
+    output = await run(repository, "git checkout -q HEAD -- AGENTS.md; git show HEAD:AGENTS.md")
+    assert "evil" in output and "AGENTS.md would take effect" in output
+    assert "evil" not in (repository.root / "AGENTS.md").read_text()
+
+
+async def test_nor_does_it_in_a_later_session(repository: Shell, told: list[str]) -> None:
+    (repository.root / "x.patch").write_text(EVIL)
+    await run(repository, "git apply --cached x.patch && git commit -qm evil")
+    await until_told(told, "look at it before you check it out")
+    later = Shell(repository.root)
+    terms = repository.coordinator.get_capability(SANDBOX_CAPABILITY)
+    later.coordinator.register_capability(SANDBOX_CAPABILITY, terms)
+    await later.mount()
+    assert "AGENTS.md would take effect" in await run(later, "git reset -q --hard")
+    assert "evil" not in (repository.root / "AGENTS.md").read_text()
+    await later.close()
+
+
+async def test_what_a_command_puts_into_the_index_alone_is_taken_out_again(
+    repository: Shell,
+) -> None:
+    (repository.root / "x.patch").write_text(EVIL)
+    (repository.root / "mine").touch()
+    output = await run(repository, "git apply --cached x.patch && git add mine")
+    assert "AGENTS.md would take effect on other programs where it is checked out" in output
+    assert git(repository, "status", "--short").split() == ["A", "mine", "??", "x.patch"]
+
+
+async def test_what_the_user_staged_stays_staged_and_may_be_committed(repository: Shell) -> None:
+    (repository.root / ".envrc").write_text("mine\n")
+    git(repository, "add", ".envrc")
+    (repository.root / ".envrc").write_text("not yet\n")
+    await run(repository, "git tag x")
+    assert git(repository, "show", ":.envrc") == "mine\n"
+    assert "would take effect" not in await run(repository, "git commit -qm mine")
+    assert git(repository, "show", "HEAD:.envrc") == "mine\n"
+
+
+async def test_the_first_commit_of_a_command_does_not_count_either(shell: Shell) -> None:
+    named = "git config user.email a@b && git config user.name a"
+    await run(shell, f"git init -q -b main . && {named}", None)
+    new = "--- /dev/null\n+++ b/AGENTS.md\n@@ -0,0 +1 @@\n+evil\n"
+    (shell.root / "x.patch").write_text(new)
+    made = "git apply --cached x.patch && git commit -qm evil"
+    output = await run(shell, made)
+    assert "exit code 0" in output and "holds AGENTS.md, which would take effect" in output
+    output = await run(shell, "git reset -q --hard HEAD")
+    assert "AGENTS.md would take effect" in output
+    assert not (shell.root / "AGENTS.md").exists()
+
+
+@pytest.mark.parametrize("take_up", ["git am -q x.mbox", "git apply --index x.patch"])
+async def test_what_a_command_had_git_take_up_is_not_made_again_by_another(
+    repository: Shell, take_up: str
+) -> None:
+    new = "--- /dev/null\n+++ b/.envrc\n@@ -0,0 +1 @@\n+evil\n"
+    head = "From 0 Mon Sep 17 00:00:00 2001\nFrom: a <a@b>\nSubject: x\n\n---\n .envrc | 1 +\n\n"
+    (repository.root / "x.patch").write_text(new)
+    (repository.root / "x.mbox").write_text(head + new)
+    assert ".envrc would take effect" in await run(repository, take_up)
+    output = await run(repository, "echo evil > .envrc")
+    assert ".envrc would take effect" in output
+    assert not (repository.root / ".envrc").exists()
+
+
+async def test_parts_of_what_the_user_changed_may_be_staged_and_committed(
+    repository: Shell,
+) -> None:
+    agents = repository.root / "AGENTS.md"
+    agents.write_text(f"first\n{agents.read_text()}last\n")
+    output = await run(repository, "printf 'y\\nn\\n' | git add -p && git commit -qm part")
+    assert "exit code 0" in output and "would take effect" not in output
+    assert git(repository, "show", "HEAD:AGENTS.md").startswith("first\n")
+    assert agents.read_text().endswith("last\n")
+
+
+async def test_a_commit_that_the_user_checks_out_counts_again(repository: Shell) -> None:
+    (repository.root / "x.patch").write_text(EVIL)
+    await run(repository, "git apply --cached x.patch && git commit -qm evil")
+    git(repository, "reset", "-q", "--hard")
+    for branch in ("side", "main", "side"):
+        assert "would take effect" not in await run(repository, f"git checkout -q {branch}")
+    later = Shell(repository.root)
+    terms = repository.coordinator.get_capability(SANDBOX_CAPABILITY)
+    later.coordinator.register_capability(SANDBOX_CAPABILITY, terms)
+    await later.mount()
+    assert "would take effect" not in await run(later, "git checkout -q main")
+    await later.close()
+
+
+async def test_no_filter_of_the_repository_runs_where_the_index_is_put_back(
+    repository: Shell,
+) -> None:
+    space = os.readlink("/proc/self/ns/pid")
+    ran = f"touch '{repository.root}'/ran-in-$(readlink /proc/self/ns/pid); cat\n"
+    (repository.root / "clean").write_text(ran)
+    (repository.root / ".git/info/attributes").write_text("*.nb filter=own\n")
+    (repository.root / "a.nb").write_text("1\n")
+    git(repository, "config", "filter.own.clean", "sh ./clean")
+    git(repository, "add", "a.nb")
+    (repository.root / "a.nb").write_text("2\n")
+    (repository.root / f"ran-in-{space}").unlink()
+    (repository.root / "x.patch").write_text(EVIL)
+    output = await run(repository, "git apply --cached x.patch")
+    assert "taken out of git's index again" in output
+    assert not (repository.root / f"ran-in-{space}").exists()
+    assert git(repository, "show", ":AGENTS.md") == git(repository, "show", "HEAD:AGENTS.md")
+
+
+async def test_neither_many_changes_nor_an_odd_name_hide_what_takes_effect(
+    repository: Shell,
+) -> None:
+    names = [f"!v/{number}" for number in range(5_000)] + ['.claude/a"b\\t.md', ".claude/x.md"]
+    new = [
+        f"diff --git {quoted} {quoted}\nnew file mode 100644\n--- /dev/null\n+++ {quoted}\n"
+        "@@ -0,0 +1 @@\n+evil\n"
+        for name in names
+        for quoted in (json.dumps(f"b/{name}"),)
+    ]
+    (repository.root / "x.patch").write_text("".join(new))
+    output = await run(repository, "git apply -p1 --cached x.patch && git tag x")
+    assert "exit code 0" in output and "taken out of git's index again" in output
+    assert git(repository, "ls-files", ".claude") == ""
+    output = await run(repository, "git reset -q; git apply --cached x.patch; git commit -qm evil")
+    assert "holds .claude/" in output
+
+
+async def test_what_the_user_had_staged_of_a_file_is_staged_again(repository: Shell) -> None:
+    agents = repository.root / "AGENTS.md"
+    agents.write_text(f"staged\n{agents.read_text()}")
+    git(repository, "add", ".")
+    text = agents.read_text()
+    agents.write_text(text.replace("staged", "on"))
+    (repository.root / "x.patch").write_text(EVIL.replace("1,2 +1,3", "2,2 +2,3"))
+    output = await run(repository, "git apply --cached x.patch")
+    assert "taken out of git's index again" in output
+    assert git(repository, "show", ":AGENTS.md") == text
+
+
+async def test_where_the_index_can_t_be_put_back_that_is_said(
+    repository: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = repository.root / ".git/index.lock"
+    monkeypatch.setattr(taken_up, "wait_for_git", lambda checkout: lock.touch())
+    (repository.root / "x.patch").write_text(EVIL)
+    output = await run(repository, "git apply --cached x.patch")
+    assert "it is staged, and `git reset -- AGENTS.md` takes it out" in output
