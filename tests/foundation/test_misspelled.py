@@ -1,5 +1,6 @@
 """What an author wrote slightly wrong is told with file, line and the nearest name."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -333,3 +334,42 @@ async def test_a_misspelled_module_of_an_override_is_told_and_that_of_another_bu
     found = [each for each in found if "override" in each.message]
     words = f"The override of '{module}' does not count: no such module is here; did you mean"
     assert said(found) == ([(2, f"{words} '{meant}'? Correct its id.")] if meant else [])
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "words"),
+    [
+        ("hooks: [{module: own, config: {a: '${MY_KEYY}'}}]", 4, "own: MY_KEYY is not set, and"),
+        ("tools:\n- module: own\n  config:\n    a: 1\n    b: ['x', 'at ${HERE}']", 8, "config.b.1"),
+        ("tools: [{module: own, id: mine, config: {a: '${HERE}${HERE}'}}]", 4, "mine: HERE is"),
+        ("agents:\n  a:\n    tools:\n    - module: own\n      config: {a: '${NO}'}", 5, "own: NO"),
+        ("providers: [{module: provider-anthropic, config: {api_key: '${MY}'}}]", 3, "MY is not"),
+    ],
+)
+async def test_a_variable_that_is_not_set_is_told_with_the_module_and_the_line_of_the_setting(
+    tmp_path: Path, lines: str, line: int, words: str
+) -> None:
+    top = TOP.rpartition("providers")[0] if lines.startswith("providers") else TOP
+    found = await findings(tmp_path, top + lines)
+    (told,) = [each for each in found if "is not set" in each.message]
+    assert (told.severity, told.line) == ("warning", line)
+    assert words in told.message and "keys.env" in told.remedy
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "tools: [{module: own, config: {a: '${HERE:}', b: '${HERE:there}', c: '${EMPTY}${SET}'}}]",
+        "tools: [{module: tool-mcp, config: {servers: {one: {command: x, args: ['${HERE}']}}}}]",
+        "providers: [{module: provider-openai, config: {api_key: '${OPENAI_API_KEY}'}}]",
+        "providers:\n- {module: p, config: {api_key: '${A_KEY}', base_url: 'http://localhost/v1'}}",
+    ],
+)
+async def test_a_variable_that_may_be_empty_or_is_told_elsewhere_is_no_mistake(
+    tmp_path: Path, lines: str
+) -> None:
+    top = TOP.rpartition("providers")[0] if lines.startswith("providers") else TOP
+    write(tmp_path / ".amplifier/bundles/mine.yaml", top + lines)
+    here = replace(workspace(tmp_path), environ={"EMPTY": "", "SET": "x"})
+    found = preview_findings(await here.preview("mine"))
+    assert not [each for each in found if "is not set" in each.message]

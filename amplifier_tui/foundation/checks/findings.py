@@ -61,6 +61,7 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     found += _missing_modules(preview, bundle)
     found += _settings(bundle, strict=strict)
     found += [*_agents(bundle), *unknown_in_spawn(bundle), *preview.mentions, *preview.overrides]
+    found += preview.unset
     found += [*_unresolved_context(bundle), *_lost_to_same_names(bundle)]
     remedy = "As a part of another bundle it needs none."
     found += [

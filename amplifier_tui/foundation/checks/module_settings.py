@@ -1,7 +1,7 @@
 """What is wrong with the settings that a bundle, or the user's settings, give to modules."""
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -13,8 +13,11 @@ from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.checks import preview_modules
 from amplifier_tui.foundation.checks.bundle_file import Problem, line_in, place_of
 from amplifier_tui.foundation.dicts import module_key
-from amplifier_tui.foundation.settings.expand import variables
+from amplifier_tui.foundation.io import Keys
+from amplifier_tui.foundation.settings.expand import missing_places, variables
 from amplifier_tui.foundation.settings.settings import Settings
+from amplifier_tui.foundation.trust.keys.addresses import KNOWN_KEYS, missing_keys
+from amplifier_tui.foundation.trust.servers.own import SERVER_KEYS, SERVERS_MODULE
 from amplifier_tui.kernel.mounting.discovery import installed_modules
 
 _OWN = "amplifier_tui."
@@ -42,6 +45,33 @@ def problems_of_entry(bundle: BundleData, entry: ModuleEntry) -> Iterator[Proble
         if not (found.known and variables(config.get(found.key))):
             path, line = _place(bundle, entry, ("config", found.key))
             yield Problem(found.message, "error" if found.known else "warning", path, line)
+
+
+def unset_variables(bundle: BundleData, environ: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield the variables that modules' settings refer to and that are not set, with their place.
+
+    One with a default, or that is set to nothing, is what its author or the user wants. A vendor's
+    own key, and what MCP servers need, is told with the provider and the server.
+    """
+    for entry in entries_of(bundle):
+        config = entry.data.get("config")
+        told = {*environ, *KNOWN_KEYS.get(entry.module, ())}
+        if entry.kind == "provider":
+            # A server on this machine may do without a key.
+            needed = missing_keys(entry.data, environ)
+            told.update(name for name in variables(config) if name not in needed)
+        for name, keys in missing_places(config, environ):
+            servers = entry.module == SERVERS_MODULE and keys[0] in SERVER_KEYS
+            if name not in told and not servers:
+                told.add(name)
+                path, line = _place(bundle, entry, ("config", *keys))
+                setting = ".".join(map(str, ("config", *keys)))
+                message = f"{module_key(entry.data)}: {name} is not set, and {setting} refers to it"
+                remedy = (
+                    f"Set {name} in the environment or in keys.env, correct its name, or write "
+                    f"${{{name}:}} where it may be empty."
+                )
+                yield Problem(message, "warning", path, line, remedy)
 
 
 @cache
@@ -74,9 +104,7 @@ def _is_of(settings: type[ModuleSettings], module_id: str) -> bool:
     return named and getattr(settings, "module", "") == module_id
 
 
-def _place(
-    bundle: BundleData, entry: ModuleEntry, keys: tuple[str, ...]
-) -> tuple[Path | None, int | None]:
+def _place(bundle: BundleData, entry: ModuleEntry, keys: Keys) -> tuple[Path | None, int | None]:
     name = entry.kind if entry.section == "session" else module_key(entry.data)
     if not entry.agent:
         return place_of(bundle, entry.origin, entry.section, name, keys)

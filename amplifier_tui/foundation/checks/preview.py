@@ -18,6 +18,7 @@ from amplifier_tui.foundation.checks.agent_modules import leave_out_unreadable
 from amplifier_tui.foundation.checks.bundle_file import Problem, check_files_of, problem_of
 from amplifier_tui.foundation.checks.ignored import why_no_session
 from amplifier_tui.foundation.checks.mentions import missing_files
+from amplifier_tui.foundation.checks.module_settings import unset_variables
 from amplifier_tui.foundation.checks.opening_report import report_preview
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, preview_modules
 from amplifier_tui.foundation.checks.validator import content_findings
@@ -85,6 +86,7 @@ class BundleDescription:
         bundle: The effective bundle; None when it cannot be loaded.
         mentions: What the instruction mentions, or a provider plays, and is not there.
         overrides: Settings of modules that are misspelt.
+        unset: Variables that settings of modules refer to and do not find, with their places.
         known: Names an include could have; only of a bundle that cannot be loaded.
     """
 
@@ -113,6 +115,7 @@ class BundleDescription:
     bundle: Bundle | None = None
     mentions: tuple[Problem, ...] = ()
     overrides: tuple[Problem, ...] = ()
+    unset: tuple[Problem, ...] = ()
     in_place_of: str = ""
     known: frozenset[str] = frozenset()
 
@@ -198,6 +201,7 @@ async def preview_bundle(
         asked=tuple(asked),
         bundle=bundle,
         mentions=tuple(await asyncio.to_thread(missing_files, bundle, working_dir)),
+        unset=await asyncio.to_thread(lambda: tuple(unset_variables(bundle, environ))),
     )
     problem = await asyncio.to_thread(_first_error, bundle)
     if problem is not None:

@@ -1,8 +1,10 @@
 """`${VAR}` and `${VAR:default}` in configuration."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
+
+from amplifier_tui.foundation.io import Keys
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}")
 
@@ -94,13 +96,17 @@ def only_variable(text: str) -> str | None:
 
 def missing_variables(value: Any, environ: Mapping[str, str]) -> list[str]:
     """Return the variables in plain data that have neither value nor default, each once."""
+    return list(dict.fromkeys(name for name, _ in missing_places(value, environ)))
+
+
+def missing_places(
+    value: Any, environ: Mapping[str, str], keys: Keys = ()
+) -> Iterator[tuple[str, Keys]]:
+    """Yield the same as often as they are there, each with the keys to it after `keys`."""
     if isinstance(value, str):
-        return list(
-            dict.fromkeys(
-                match[1]
-                for match in _VARIABLE.finditer(value)
-                if match[2] is None and not environ.get(match[1])
-            )
-        )
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return list(dict.fromkeys(name for item in items for name in missing_variables(item, environ)))
+        for match in _VARIABLE.finditer(value):
+            if match[2] is None and not environ.get(match[1]):
+                yield match[1], keys
+    items = value.items() if isinstance(value, dict) else ()
+    for key, item in enumerate(value) if isinstance(value, list) else items:
+        yield from missing_places(item, environ, (*keys, key))

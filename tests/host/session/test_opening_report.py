@@ -395,3 +395,19 @@ def test_an_override_of_a_misspelt_module_is_said(
     driver.open(project.bundle())
     (said,) = [event for event in driver.of(Notice) if "provider-mok" in event.text]
     assert said.level == "warning" and "did you mean 'provider-mock'?" in said.text
+
+
+def test_a_variable_that_no_one_set_is_told_before_what_fails_for_want_of_it(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MY_KEYY", raising=False)
+    config = {"api_key": "${MY_KEYY}", "effort": "${EFFORT:}"}
+    name = project.bundle(providers=[{"module": "provider-anthropic", "config": config}])
+    path = project.bundles / f"{name}.md"
+    driver.open("test")
+    driver.wait(OpeningReported)
+    texts = [each.text for each in driver.of(Notice) if "is not set" in each.text]
+    line = next(i for i, each in enumerate(path.read_text().split("\n"), 1) if "MY_KEYY" in each)
+    wrong = "provider-anthropic: MY_KEYY is not set, and config.api_key refers to it"
+    assert len(texts) == 1
+    assert texts[0].startswith(f"{path}:{line}: {wrong}. Set MY_KEYY in the environment")

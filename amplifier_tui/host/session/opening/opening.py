@@ -11,7 +11,7 @@ from amplifier_tui.base.jsonl import StoredRows
 from amplifier_tui.base.python import without_exit
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.catalog import Choice
-from amplifier_tui.foundation.checks.module_settings import misspelt_overrides
+from amplifier_tui.foundation.checks.module_settings import misspelt_overrides, unset_variables
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.registry.project_bundles import Trust
@@ -239,6 +239,8 @@ class Opening:
         failed = live.take_up_failed(self._failed) if self._failed is not None else ""
         await self._say_fork(session)
         report = await opening_report(parts.facts, sender, prepared, parts.workspace)
+        environ = builder.workspace.environ
+        unset = await asyncio.to_thread(lambda: [*unset_variables(prepared.bundle, environ)])
         for used in self._used:
             parts.normalizer.usage.restore(used)
         remembered = request.models.get(parts.bundle, NO_CHOICE)
@@ -257,6 +259,8 @@ class Opening:
         sender.send(opened)
         # Not before: beside other sessions it is told with its name, which is known from here on.
         self._notices.mended(store)
+        # Before what fails for want of one.
+        self._notices.problems(unset, prepared.bundle.name)
         if report is not None:
             sender.send(report)
             say_unguarded(report, sender)

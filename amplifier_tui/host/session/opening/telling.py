@@ -1,11 +1,12 @@
 """What the user is told while a session opens, and of its disk after that."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import time
 from typing import Final
 
 from amplifier_tui.base.text import with_remedy
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.foundation.checks.bundle_file import Problem
 from amplifier_tui.host.events import (
     Failed,
     HostEvent,
@@ -85,13 +86,17 @@ class OpeningNotices:
             what = "1 message" if store.recovered == 1 else f"{store.recovered} messages"
             self.say("info", f"The program ended in mid-turn; {what} of it could be recovered")
 
+    def problems(self, found: Iterable[Problem], bundle: str) -> None:
+        """Say what is wrong with a bundle, and where it stands."""
+        for problem in found:
+            self.say("warning", with_remedy(str(problem), problem.remedy), bundle)
+
     def mistakes(self, prepared: PreparedBundle) -> None:
-        """Say what of a bundle does not count or makes no sense, and where it stands."""
+        """Say what of a bundle does not count or makes no sense."""
         # Imported when the session is on screen already.
         from amplifier_tui.foundation.checks.ignored import ignored_of
 
-        for problem in ignored_of(prepared.bundle):
-            self.say("warning", with_remedy(str(problem), problem.remedy), prepared.bundle.name)
+        self.problems(ignored_of(prepared.bundle), prepared.bundle.name)
 
 
 def session_opened(
