@@ -59,6 +59,14 @@ class Notices(Section):
         self.retrying: tuple[events.ProviderRetrying, float] | None = None
         self.history: deque[ShownNotice] = deque(maxlen=_HISTORY)
 
+    def warned_of(self, source: str) -> bool:
+        """Whether the history has a warning from a source; what is replayed counts for nothing."""
+        return any(
+            (each.notice.source, each.notice.level, each.notice.replayed)
+            == (source, "warning", False)
+            for each in self.history
+        )
+
     @on(events.Notice)
     def _noticed(self, event: events.Notice) -> None:
         """A replayed notice goes to the history only."""

@@ -410,4 +410,6 @@ def test_a_variable_that_no_one_set_is_told_before_what_fails_for_want_of_it(
     line = next(i for i, each in enumerate(path.read_text().split("\n"), 1) if "MY_KEYY" in each)
     wrong = "provider-anthropic: MY_KEYY is not set, and config.api_key refers to it"
     assert len(texts) == 1
-    assert texts[0].startswith(f"{path}:{line}: {wrong}. Set MY_KEYY in the environment")
+    # What is wrong comes first: a status bar has no room for more.
+    assert texts[0].startswith(f"{wrong}. Set MY_KEYY in the environment")
+    assert texts[0].endswith(f" ({path}:{line})")

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from amplifier_tui.host.events import ModuleFailed, OpeningReported, ReportItem
+from amplifier_tui.host.events import ModuleFailed, Notice, OpeningReported, ReportItem
 from amplifier_tui.ui.dialogs.opening_report import OpeningReport
 from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.panes.modules import ModulesPane
@@ -93,6 +93,14 @@ async def test_what_failed_since_the_opening_is_not_called_nothing() -> None:
         await drive.press("enter")
         assert "1 module has failed since the opening" in drive.text()
         assert "Nothing is missing" not in drive.text()
+
+
+async def test_mistakes_in_the_bundles_files_are_not_called_nothing() -> None:
+    async with running() as drive:
+        await drive.push(make(Notice, level="warning", text="'toolz' is ignored", source="bundle"))
+        await drive.write("/report")
+        await drive.press("enter")
+        assert "its files have mistakes: see /notices" in drive.text()
 
 
 async def test_a_long_reason_is_cut_so_that_remedy_and_place_stay_readable() -> None:

@@ -260,7 +260,7 @@ class Opening:
         # Not before: beside other sessions it is told with its name, which is known from here on.
         self._notices.mended(store)
         # Before what fails for want of one.
-        self._notices.problems(unset, prepared.bundle.name)
+        self._notices.problems(unset)
         if report is not None:
             sender.send(report)
             say_unguarded(report, sender)

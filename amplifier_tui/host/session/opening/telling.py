@@ -7,6 +7,7 @@ from typing import Final
 from amplifier_tui.base.text import with_remedy
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.checks.bundle_file import Problem
+from amplifier_tui.foundation.checks.opening_report import where
 from amplifier_tui.host.events import (
     Failed,
     HostEvent,
@@ -86,17 +87,20 @@ class OpeningNotices:
             what = "1 message" if store.recovered == 1 else f"{store.recovered} messages"
             self.say("info", f"The program ended in mid-turn; {what} of it could be recovered")
 
-    def problems(self, found: Iterable[Problem], bundle: str) -> None:
+    def problems(self, found: Iterable[Problem]) -> None:
         """Say what is wrong with a bundle, and where it stands."""
         for problem in found:
-            self.say("warning", with_remedy(str(problem), problem.remedy), bundle)
+            text = with_remedy(problem.message, problem.remedy)
+            # The place comes last: a line of the screen may have room for one of the two.
+            place = where(problem.path, problem.line)
+            self.say("warning", f"{text} ({place})" if place else text, "bundle")
 
     def mistakes(self, prepared: PreparedBundle) -> None:
         """Say what of a bundle does not count or makes no sense."""
         # Imported when the session is on screen already.
         from amplifier_tui.foundation.checks.ignored import ignored_of
 
-        self.problems(ignored_of(prepared.bundle), prepared.bundle.name)
+        self.problems(ignored_of(prepared.bundle))
 
 
 def session_opened(

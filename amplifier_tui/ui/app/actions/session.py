@@ -186,6 +186,8 @@ def report(app: SessionApp, client: SessionClient, state: SessionState) -> None:
         if failed:
             are = "module has" if failed == 1 else "modules have"
             app.say(f"{failed} {are} failed since the opening: see Modules (/modules).", "warning")
+        elif state.notices.warned_of("bundle"):
+            app.say("Nothing is missing, but its files have mistakes: see /notices.", "warning")
         else:
             app.say("Nothing is missing: the session has all that its bundle asks for.")
         return
