@@ -54,6 +54,22 @@ async def test_a_handler_that_raises_is_logged_and_the_others_run(
     assert "'x'" in record.getMessage()
 
 
+async def test_a_result_that_cannot_be_made_is_told_by_its_first_mistake_and_its_line(
+    hooks: HookRegistry,
+) -> None:
+    def block(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="block")  # type: ignore[arg-type]
+
+    seen: list[HookTrace] = []
+    hooks.observe(seen.append)
+    hooks.register("x", block, name="bad")
+    await hooks.emit("x", {})
+    said = seen[0].handlers[0].error or ""
+    assert said.startswith("ValidationError: action: Input should be 'continue'")
+    assert "pydantic.dev" not in said and "test_hooks_bad_handlers.py:" in said
+    assert "\n" not in said
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 async def test_an_order_to_end_the_program_is_obeyed(
     hooks: HookRegistry, error: type[BaseException]

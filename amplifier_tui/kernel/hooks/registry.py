@@ -31,6 +31,7 @@ from amplifier_tui.kernel.hooks.results import (
     injections_of,
     merge_injections,
     misspelt,
+    raised_text,
     read_result,
     without_effect,
 )
@@ -230,7 +231,7 @@ class HookRegistry(Registrations):
                 problem, answer = _denied(entry, event, error)
             except Exception as error:
                 # A long message must not hide the place behind it.
-                said = shortened(f"{type(error).__name__}: {error}", _SAID)
+                said = shortened(f"{type(error).__name__}: {raised_text(error)}", _SAID)
                 problem, answer = with_place(said, error), None
                 failed.append((entry.whose, problem))
                 _log_failure(entry, event, error)

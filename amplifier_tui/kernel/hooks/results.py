@@ -13,6 +13,7 @@ from amplifier_tui.kernel.models.hook_result import (
     changed,
     unknown_hook_fields,
 )
+from amplifier_tui.kernel.mounting.errors import exception_text
 
 INVALID_RESPONSE = "Hook handler returned invalid response"
 WANTED = 'Return a HookResult, such as HookResult(action="continue")'
@@ -92,6 +93,14 @@ def _validate(fields: Mapping[str, Any]) -> HookResult:
     except ValueError as error:
         raise InvalidHookResponseError(str(error)) from error
     return result
+
+
+def raised_text(error: Exception) -> str:
+    """Return the text of what a handler raised; of a model's mistakes the first.
+
+    All of them are many lines, with the address of a page of pydantic's.
+    """
+    return first_problem(error) if isinstance(error, ValidationError) else exception_text(error)
 
 
 def first_problem(error: ValidationError) -> str:

@@ -3,21 +3,19 @@
 from copy import deepcopy
 from typing import Any, Final
 
-from pydantic import ValidationError
-
 from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks.results import (
     WANTED,
     InvalidHookResponseError,
-    first_problem,
     misspelt,
+    raised_text,
     read_result,
     without_effect,
 )
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.kernel.mounting.contents import place_of
-from amplifier_tui.kernel.mounting.errors import exception_text, place_of_error
+from amplifier_tui.kernel.mounting.errors import place_of_error
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult
 from amplifier_tui.kernel.validation.trials import SECONDS, within
@@ -65,9 +63,7 @@ async def check_answers(result: ValidationResult, coordinator: TrialCoordinator)
             remedy = "Answer at once, and do long work in a task"
             result.fail("hook_answer", problem, remedy, "warning", place_of(handler))
         except Exception as error:
-            text = exception_text(error)
-            if isinstance(error, ValidationError):
-                text = first_problem(error)
+            text = raised_text(error)
             result.fail(
                 "hook_answer",
                 f"{who} failed with the data of a trial: {type(error).__name__}: {text}",
