@@ -228,8 +228,13 @@ def yaml_problem(error: pyyaml.YAMLError, text: str, first_line: int = 1) -> tup
         offset = getattr(error, "position", None)
         before = text.encode()[:offset] if isinstance(offset, int) else None
         return sentence, None if before is None else before.count(b"\n") + first_line
+    lines = text.splitlines() or [""]
     # What is missing at the end is reported on the line after the last.
-    return sentence, min(int(mark.line), max(len(text.splitlines()) - 1, 0)) + first_line
+    number = min(int(mark.line), len(lines) - 1)
+    if lines[number][mark.column :].startswith("\t") and "tab" not in sentence:
+        # An editor shows it as the spaces that belong there.
+        sentence += ": it is a tab, and YAML is indented with spaces"
+    return sentence, number + first_line
 
 
 async def read_yaml(path: Path) -> Any:

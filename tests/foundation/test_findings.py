@@ -213,6 +213,13 @@ async def test_a_bundle_that_does_not_load_has_one_finding_with_its_remedy_apart
     assert problem.remedy.startswith("Check indentation") and str(file) not in problem.message
 
 
+@pytest.mark.parametrize("text", ["tools:\n\t- module: é\n", "a: b\n\tc: d\n"])
+async def test_a_tab_that_indents_is_named(tmp_path: Path, bundles: Path, text: str) -> None:
+    write(bundles / "mine.yaml", text)
+    (problem,) = await findings(tmp_path)
+    assert problem.line == 2 and problem.message.count(" tab") == 1
+
+
 async def test_what_is_not_here_is_not_called_valid(tmp_path: Path) -> None:
     (problem,) = await findings(tmp_path, "git+https://h.invalid/o/r@main")
     assert problem.severity == "error"
