@@ -14,6 +14,8 @@ from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
 from amplifier_tui.base.messages.tool_calls import BACKGROUND_KEYS, in_background
 from amplifier_tui.base.secrets import secret_values
+from amplifier_tui.base.text import one_line
+from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult, interrupted_with
 from amplifier_tui.modules._shared.tool import DescribedTool, ToolProblem, failed
@@ -34,6 +36,10 @@ from amplifier_tui.modules.tool_bash.results import result_of_run, said_of_sandb
 from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment, refusal
 
 PROGRESS: Final = "tool:progress"
+_OF_JOBS: Final = "jobs"
+"""The source of what the user is told of such processes: it stays in the conversation."""
+_SHOWN: Final = 60
+"""Characters of a command."""
 
 _PIECE: Final = 4_000
 """Characters of one ``tool:progress`` event."""
@@ -205,9 +211,17 @@ class BashTool(DescribedTool):
             said = (command, output.text())
             notes += await asyncio.to_thread(confined.goes_with_the_session, *said)
         notes += said_of_sandbox(confined.terms, run.exit_code, output)
+        if run.left_running:
+            await self._tell_left(command)
         if left is not None:
             notes += await asyncio.to_thread(self.keeping.take, left, confined.environment)
         return result_of_run(run, output, time.monotonic() - began, notes)
+
+    async def _tell_left(self, command: str) -> None:
+        """Tell the user of what goes on that is no job."""
+        text = f"Left running in the background until the session ends: {one_line(command, _SHOWN)}"
+        notice = {"message": text, "level": "info", "source": _OF_JOBS}
+        await self._coordinator.hooks.emit(events.USER_NOTIFICATION, notice)
 
     async def _start(
         self, command: str, folder: Path, *, terminal: bool, tells: bool

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.base.commands import process
+from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult, interrupted_result
 from tests.modules.tool_bash.support import Shell, alive, gone, kind
 from tests.waiting import within
@@ -150,8 +151,17 @@ async def test_cancelling_in_the_middle_of_a_flood_works(shell: Shell):
 
 
 async def test_a_background_process_does_not_hold_up_the_call(shell: Shell):
+    told: list[str] = []
+
+    async def take(event: str, data: dict[str, Any]) -> None:
+        told.append(str(data["message"]))
+
+    shell.coordinator.hooks.register(events.USER_NOTIFICATION, take)
     result = await shell.run("sleep 60 & echo $! > child; echo started")
     assert result.success
+    assert [each.split(": ")[0] for each in told] == [
+        "Left running in the background until the session ends"
+    ]
     assert result.output.startswith("started\n[exit code 0")
     assert "still run in the background" in result.output
     pid = await pid_in(shell.root / "child")
