@@ -151,6 +151,22 @@ def test_a_workspace_that_leads_elsewhere_is_not_copied(
     assert play(project, "replay", path, "--workspace", str(beside)) == 0
 
 
+def test_what_a_cassette_that_was_never_played_does_not_know_is_said_until_it_is_updated(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = project.folder / f"a{SUFFIX}"
+    order = ["record", "--cwd", str(project.folder), "--output", str(path), "--as-it-was"]
+    assert run(order) == 0
+    for command in ("test", "replay"):
+        assert play(project, command, path) == 0
+        said = capsys.readouterr()
+        assert "no difference" in said.out
+        assert "not compared: modules and what requests hold" in said.err
+    assert play(project, "replay", path, "--update") == 0
+    assert play(project, "test", path) == 0
+    assert "not compared" not in capsys.readouterr().err
+
+
 def test_a_folder_of_cassettes_is_reported_for_ci(
     project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

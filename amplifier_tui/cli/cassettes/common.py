@@ -204,6 +204,17 @@ def say(played: PlayedFile, most: int | None = None) -> None:
             click.echo(f"  not used without --trust: {one_line(refused, 500)}", err=True)
 
 
+def say_unknown(played: PlayedFile) -> None:
+    """Print what was not compared, where a cassette was recorded without being played."""
+    from amplifier_tui.host.cassettes.cassette import TapedModules
+
+    if played.was is None or played.replayed is None:
+        return
+    if next(played.was.of(TapedModules), None) is None:
+        said = "not compared: modules and what requests hold, which the cassette does not know"
+        click.echo(f"  {said}. `amplifier-tui replay --update` writes them into it.", err=True)
+
+
 def say_kept(played: PlayedFile) -> None:
     """Print which turns a cassette that is written keeps as they were recorded."""
     for turn in sorted(played.replayed.incomplete, key=int) if played.replayed else ():

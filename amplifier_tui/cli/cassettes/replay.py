@@ -17,6 +17,7 @@ from amplifier_tui.cli.cassettes.common import (
     prepare,
     say,
     say_kept,
+    say_unknown,
 )
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def replay(
         print_json(played.to_json())
     else:
         say(played)
+        if not update:
+            say_unknown(played)
     if update and played.was is not None and played.replayed is not None:
         from amplifier_tui.base.files import write_atomic
         from amplifier_tui.host.cassettes.conversing import baseline

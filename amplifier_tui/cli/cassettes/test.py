@@ -20,6 +20,7 @@ from amplifier_tui.cli.cassettes.common import (
     playing_options,
     prepare,
     say,
+    say_unknown,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def test(
             print_json(played.to_json())
         else:
             say(played, _MOST)
+            say_unknown(played)
     if junit is not None:
         _write_junit(junit, folder.name, done)
     if not as_json:
