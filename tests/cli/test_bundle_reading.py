@@ -294,6 +294,16 @@ def test_what_no_session_can_be_opened_with_is_valid_only_as_a_part(
     assert bundles.run("validate", "part", "--strict") == 1
 
 
+def test_a_bundle_without_a_session_is_told_what_helps(bundles: Bundles, capsys: Capture) -> None:
+    bundles.write("part", "tools: [{module: tool-bash}]\n")
+    assert bundles.run("validate", "part") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "no session.context. Write them below session, or include a bundle that has" in said
+    bundles.write("part", "includes: [minimal]\ntools: [{module: tool-bash}]\n")
+    assert bundles.run("validate", "part") == 0
+    assert "part is valid." in capsys.readouterr().out
+
+
 WHOLE = "session: {orchestrator: loop-basic, context: context-simple}\n"
 WITH_ONE = "providers: [{module: provider-mock}]\n"
 

@@ -32,6 +32,7 @@ from amplifier_tui.foundation.trust.owners import Owner
 
 _OWN: Final = (Owner.USER, Owner.PROJECT)
 _MOST: Final = 3
+_GIVE_IT: Final = "Write them below session, or include a bundle that has them, such as minimal."
 _PREFIXES: Final = {"tools": "tool-", "hooks": "hooks-"}
 
 
@@ -158,7 +159,7 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
 def why_no_session(bundle: BundleData) -> str:
     """Return why no session can be opened with a composed bundle; empty when one can.
 
-    What is wrong with its own file may be why: it is said as well.
+    What is wrong with its own file may be why: it is said as well, or else what helps.
     """
     lacking = lacks_for_a_session(bundle)
     if not lacking or bundle.source_file is None:
@@ -167,6 +168,8 @@ def why_no_session(bundle: BundleData) -> str:
         f"{each.message}{f' (line {each.line})' if each.line else ''}. {each.remedy}".rstrip()
         for each in check_bundle_file(bundle.source_file)[:_MOST]
     ]
+    if not found and not bundle.skipped:
+        found = [_GIVE_IT]
     return " ".join([f"{lacking.rstrip('.')}.", *found]) if found else lacking
 
 
