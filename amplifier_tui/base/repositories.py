@@ -148,6 +148,20 @@ def main_checkout(folder: Path, *, surely: bool = True) -> Path:
     return folder
 
 
+def folders_above(folder: Path) -> tuple[Path, ...]:
+    """Return the folders above one in the same checkout, the nearest first; none outside of one.
+
+    Blocking.
+
+    Returns:
+        Links followed.
+    """
+    place = folder.resolve()
+    around = (place, *place.parents)
+    top = next((at for at, each in enumerate(around) if os.path.lexists(each / ".git")), 0)
+    return around[1 : top + 1]
+
+
 def places_of_hooks(checkout: Path) -> tuple[Path, ...]:
     """Return the folder that `core.hooksPath` names, in which git looks for hooks; else nothing.
 

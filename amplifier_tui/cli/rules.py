@@ -30,7 +30,8 @@ _for_project = click.option(
     "--project",
     "for_project",
     is_flag=True,
-    help="For this directory only, in the main checkout and all worktrees of a repository.",
+    help="For this directory only, in the main checkout and all worktrees of a repository. What"
+    " denies or asks holds in its subfolders, too.",
 )
 
 
@@ -54,7 +55,7 @@ def rules(context: click.Context, as_json: bool) -> None:
 def list_rules(as_json: bool) -> None:
     """List the rules that hold in this directory with every bundle, each with where it is."""
     from amplifier_tui.cli.layout import table
-    from amplifier_tui.host.gate.rules.file import load_rules
+    from amplifier_tui.host.gate.rules.file import load_rules, not_counting
 
     found, problems = load_rules(Path.cwd(), trusted=_trusted())
     if as_json:
@@ -65,20 +66,21 @@ def list_rules(as_json: bool) -> None:
                     "in_words": rule.meaning,
                     "verdict": rule.verdict,
                     "scope": rule.scope,
-                    "where": rule.origin,
+                    "where": rule.where,
                 }
                 for rule in found
             ]
         )
         _say(problems)
         return
-    rows = [(rule.verdict, str(rule), rule.meaning, rule.origin) for rule in found]
+    rows = [(rule.verdict, str(rule), rule.meaning, rule.where) for rule in found]
     for line in (
         table([("RULE", "SPEAKS OF", "IN WORDS", "FROM"), *rows]) if rows else ["There is no rule."]
     ):
         click.echo(line)
     _say(problems)
-    click.echo(_OF_BUNDLES, err=True)
+    for line in (*not_counting(Path.cwd()), _OF_BUNDLES):
+        click.echo(line, err=True)
 
 
 @rules.command(short_help="Add a rule.")
@@ -174,7 +176,7 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str | None, as_json: bo
     from amplifier_tui.host.gate.gate import Gate
     from amplifier_tui.host.gate.modes import MODES, read_mode
     from amplifier_tui.host.gate.rules.book import RuleBook
-    from amplifier_tui.host.gate.rules.file import load_rules
+    from amplifier_tui.host.gate.rules.file import load_rules, not_counting
     from amplifier_tui.host.session.gating import sandbox_terms
 
     here = Path.cwd().resolve()
@@ -201,7 +203,8 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str | None, as_json: bo
     else:
         _print(found)
         if found.verdict != "deny":
-            click.echo(_OF_BUNDLES, err=True)
+            for line in (*not_counting(here), _OF_BUNDLES):
+                click.echo(line, err=True)
     _say(problems)
 
 

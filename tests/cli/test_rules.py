@@ -69,6 +69,26 @@ def test_a_rule_of_a_project_holds_in_its_worktrees_and_one_of_a_worktree_is_the
     assert "bash(npm test)" in listed and "secrets" not in listed
 
 
+def test_a_rule_of_a_project_that_denies_holds_in_its_subfolders_and_is_listed_there(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = make_repository(project).resolve()
+    monkeypatch.chdir(top)
+    said(capsys, "add", "--project", "deny read(**/secret/**)")
+    said(capsys, "add", "--project", "deny write(**)")
+    said(capsys, "add", "--project", "bash(npm test)")
+    assert "do not count" not in said(capsys, "list")
+    monkeypatch.chdir(top / "docs")
+    told = said(capsys, "explain", "bash(cat secret/plan.txt)")
+    assert "It is denied: The rule read(**/secret/**)" in told
+    assert f"The rule is in {user_rules_path()}:4, for {top}." in told
+    listed = said(capsys, "list")
+    assert f"{user_rules_path()}:4, for {top}\n" in listed and "npm" not in listed
+    assert f"write on any path in {top} " in listed
+    not_counted = f"Rules for {top} that allow do not count in this folder (1).\n"
+    assert not_counted in listed and not_counted in said(capsys, "explain", "bash(npm test)")
+
+
 @pytest.mark.parametrize(
     ("rule", "near"),
     [

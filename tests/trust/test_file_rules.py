@@ -83,6 +83,25 @@ def test_what_is_decided_for_a_project_holds_in_its_worktree_about_the_files_the
     assert kept[-2:] == ["deny write(secrets/**)", "allow write_file(**)"]
 
 
+def test_what_is_denied_for_a_project_is_denied_to_a_session_that_starts_below_it(
+    project: Project, driver: Driver
+) -> None:
+    top = project.folder.resolve().parent
+    git(top, "init", "-q")
+    (project.folder / "secrets").mkdir()
+    (project.folder / PLAN).write_text("the plan")
+    name = project.bundle(script=calling(READ, CAT), tools=TOOLS)
+    project.allow([])
+    for verdict, text in (("deny", f"read({project.folder.name}/secrets/**)"), ("allow", "echo")):
+        add_rules(user_rules_path(), (parse_rule(text, verdict),), top)
+    driver.open(name, mode="auto")
+    driver.client.submit("go")
+    assert finish(driver) == []
+    assert [event.ok for event in driver.of(ToolEnded)] == [False, False]
+    where = f"Rules for {top} that allow do not count in this folder (1)."
+    driver.wait_until(lambda: where in str(driver.of(Notice)), "what does not count is not said")
+
+
 LOST = "deny: ['read(secrets/**)]\n", "deny: read(secrets/**)\n", "deny: ['read(secrets/**']\n"
 
 

@@ -129,7 +129,7 @@ def explain(
     judgement = decision.description.judgement
     is_decided = decision.verdict == "allow" or bool(decision.rule) or decision.by_person
     rules = (*gate.book.rules, *gate.asked_by_hook)
-    origins = (rule.origin for rule in rules if str(rule) == decision.rule)
+    origins = (rule.where for rule in rules if str(rule) == decision.rule)
     return CallExplanation(
         tool=tool,
         arguments=arguments,

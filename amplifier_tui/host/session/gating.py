@@ -182,7 +182,7 @@ class Gating:
     def _load(self) -> RuleBook:
         """Read the rules, in a thread."""
         from amplifier_tui.host.gate.rules.book import RuleBook
-        from amplifier_tui.host.gate.rules.file import ALL_ASKS, RuleFiles
+        from amplifier_tui.host.gate.rules.file import ALL_ASKS, RuleFiles, not_counting
         from amplifier_tui.host.gate.rules.text import Rule, RuleError, planned_rule
 
         files = RuleFiles(self._project, self._trusted, self._rules_read)
@@ -203,6 +203,8 @@ class Gating:
             # The module itself tells of the other names.
             if is_known_tool(rule.tool) and (why := rule.doubt(self._tools)):
                 self._warn(f"`{rule.verdict}` of hooks-approval: {rule}: {why}")
+        for line in not_counting(self._project):
+            self._say("info", line)
         book = RuleBook((*rules, *self._of_session()), files.read)
         book.changed = partial(self._loop.call_soon_threadsafe, self._rules_changed, book)
         return book

@@ -94,7 +94,7 @@ class Permissions:
             verdict=rule.verdict,
             scope=rule.scope,
             owner="bundle" if rule.planned else "project" if theirs else owner,
-            where=rule.origin,
+            where=rule.where,
             editable=mine,
             doubtful=bool(doubt),
         )
@@ -118,12 +118,15 @@ class Permissions:
 
     async def add(self, line: str, scope: Scope) -> str:
         """Add a rule; return what is wrong with it, or why it is not kept."""
-        problem = await asyncio.to_thread(self._add, line, scope)
+        return await self._added(line, scope)
+
+    async def _added(self, line: str, scope: Scope, root: Path | None = None) -> str:
+        problem = await asyncio.to_thread(self._add, line, scope, root)
         if not problem:
             self._approvals.look_again()
         return problem
 
-    def _add(self, line: str, scope: Scope) -> str:
+    def _add(self, line: str, scope: Scope, root: Path | None) -> str:
         from amplifier_tui.host.gate.rules.file import RulesFileError, add_rules, user_rules_path
         from amplifier_tui.host.gate.rules.text import RuleError, read_rule_line
 
@@ -133,9 +136,9 @@ class Permissions:
         try:
             removed = self._removed.get(line)
             rule = replace(removed, scope=scope, origin="") if removed else None
-            rule = rule or read_rule_line(line, scope=scope)
+            rule = rule or read_rule_line(line, scope=scope, root=root)
             if scope != "session":
-                add_rules(user_rules_path(), (rule,), self._part(scope))
+                add_rules(user_rules_path(), (rule,), self._part(rule))
         except RuleError as error:
             return f"Column {error.column}: {error}."
         except (OSError, RulesFileError) as error:
@@ -152,7 +155,7 @@ class Permissions:
             return GONE
         if self._redactor.text(str(rule)) != str(rule):
             return MASKED
-        problem = await self.add(line, rule.scope)
+        problem = await self._added(line, rule.scope, rule.root)
         if problem or self._rule(key) is None or self._same(line, rule):
             return problem
         return await self.remove(key)
@@ -180,14 +183,14 @@ class Permissions:
         from amplifier_tui.host.gate.rules.file import RulesFileError, remove_rule, user_rules_path
 
         try:
-            path, part = user_rules_path(), self._part(rule.scope)
+            path, part = user_rules_path(), self._part(rule)
             there = remove_rule(path, str(rule), part, rule.verdict)
         except (OSError, RulesFileError) as error:
             return str(error)
         return "" if there else GONE
 
-    def _part(self, scope: Scope) -> Path | None:
-        return self._project if scope == "project" else None
+    def _part(self, rule: Rule) -> Path | None:
+        return rule.root or (self._project if rule.scope == "project" else None)
 
     def _rule(self, key: str) -> Rule | None:
         found = (rule for rule in self._gate.book.rules if _key(rule) == key)
@@ -233,5 +236,5 @@ class Permissions:
 
 
 def _key(rule: Rule) -> str:
-    text = f"{rule.scope} {rule.verdict} {rule.planned} {rule}"
+    text = f"{rule.scope} {rule.verdict} {rule.planned} {rule.root} {rule}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -19,7 +19,12 @@ from amplifier_tui.host.events import (
     TurnEnded,
 )
 from amplifier_tui.host.gate.explain import read_call
-from amplifier_tui.host.gate.rules.file import add_rules, project_rules_path, user_rules_path
+from amplifier_tui.host.gate.rules.file import (
+    add_rules,
+    load_rules,
+    project_rules_path,
+    user_rules_path,
+)
 from amplifier_tui.host.gate.rules.text import parse_rule
 from amplifier_tui.host.session.carrying import fork_stored
 from tests.host.driving import Driver, Project, calling
@@ -40,6 +45,30 @@ def opened(project: Project, driver: Driver, *calls: dict[str, Any], **more: Any
 
 def shown(cards: tuple[RuleCard, ...]) -> list[tuple[str, ...]]:
     return [(card.verdict, card.text, card.scope, card.owner) for card in cards]
+
+
+def test_a_rule_for_a_project_above_is_changed_and_revoked_where_it_is_kept(
+    project: Project, driver: Driver
+) -> None:
+    above = project.folder.resolve().parent
+    (above / ".git").mkdir()
+    opened(project, driver)
+    add_rules(user_rules_path(), (parse_rule("read(one/**)", "deny"),), above)
+
+    def mine() -> list[RuleCard]:
+        return [card for card in got(driver.client.rules()) if card.text.startswith("read(")]
+
+    def kept_above() -> list[str]:
+        return [f"{rule.verdict} {rule}" for rule in load_rules(above)[0]]
+
+    (card,) = mine()
+    assert card.editable and card.where.endswith(f", for {above}")
+    assert not got(driver.client.change_rule(card.key, "deny read(two/**)"))
+    assert kept_above() == ["deny read(two/**)"]
+    (card,) = mine()
+    assert not got(driver.client.remove_rule(card.key)) and kept_above() == [] and mine() == []
+    assert not got(driver.client.add_rule("deny read(two/**)", "project"))
+    assert kept_above() == ["deny read(two/**)"], "what is put back is not where it was"
 
 
 def test_a_rule_is_kept_for_the_project_after_its_reach_was_said_and_counts_its_uses(

@@ -19,10 +19,11 @@ from amplifier_tui.host.gate.rules.matching import (
     covers,
     is_guarded,
     may_run,
+    names_path,
     names_tool,
     speaks_of_files,
 )
-from amplifier_tui.host.gate.rules.paths import is_pattern, leads_to
+from amplifier_tui.host.gate.rules.paths import is_pattern
 from amplifier_tui.host.gate.rules.text import Rule, rule_words
 from amplifier_tui.host.gate.rules.touching import is_about, may_touch, touches
 
@@ -81,14 +82,14 @@ class RuleBook:
             found = self._reread()
             if found is None:
                 return
-            written = {(rule.verdict, str(rule)) for rule in found}
+            written = {(rule.verdict, str(rule), rule.root) for rule in found}
             # An answer that is kept is in the book before it is in its file.
             kept = [
                 rule
                 for rule in self._rules
                 if rule.planned
                 or rule.scope == "session"
-                or (not rule.origin and (rule.verdict, str(rule)) not in written)
+                or (not rule.origin and (rule.verdict, str(rule), rule.root) not in written)
             ]
             self._rules = list(dict.fromkeys((*found, *kept)))
 
@@ -128,7 +129,7 @@ class RuleBook:
         """
         for rule in self._rules:
             for part in parts:
-                named = part.place is not None and is_about(rule.inside, part.place)
+                named = part.place is not None and is_about(rule, part.place)
                 if leaves_out and part.kind != "command" and not (named and rule.verdict == "ask"):
                     continue
                 if may_run(rule, part):
@@ -145,13 +146,13 @@ class RuleBook:
             asked: A person was asked, so that what rules ask about is left in.
         """
         rules = [rule for rule in self._rules if speaks_of_files(rule, "read")]
-        inside = [rule.inside for rule in rules if rule.verdict == "deny" or not asked]
+        holding = [rule for rule in rules if rule.verdict == "deny" or not asked]
 
         def is_left_out(path: Path) -> bool:
             place = locate(str(path), workspace)
-            return any(leads_to(each, place, exact=False) for each in inside)
+            return any(names_path(rule, place) for rule in holding)
 
-        return is_left_out if inside else None
+        return is_left_out if holding else None
 
     def match(self, parts: tuple[Part, ...], *, planned: bool = False) -> Match | None:
         """Return the standing answer to a request, or None when no rule speaks of it.

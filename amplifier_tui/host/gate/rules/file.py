@@ -8,7 +8,8 @@
         allow: ["bash(npm run test *)"]
 
 Only the user's has `projects`; the rules of one hold in the git worktrees that are made of it. In
-what may have come to the place of a removed worktree, those that allow do not.
+the folders below it in its checkout, and in what may have come to the place of a removed worktree,
+those that allow do not.
 What can't be read counts as no rules, and is said.
 """
 
@@ -23,7 +24,7 @@ from yaml.scanner import ScannerError
 
 from amplifier_tui.base.files import locked, read_regular, write_atomic
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.repositories import main_checkout
+from amplifier_tui.base.repositories import folders_above, main_checkout
 from amplifier_tui.foundation.io import YamlLimitError, compose_yaml
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.modes import VERDICTS, Verdict
@@ -112,9 +113,9 @@ class RuleFiles:
             if project is None:
                 rules = tuple(rule for rule in rules if _counts(rule, self._trusted))
             if any(problem.restricts for problem in wrong):
-                read = {(rule.verdict, str(rule)) for rule in rules}
+                read = {(rule.verdict, str(rule), rule.root) for rule in rules}
                 known = (rule for rule in self._known.get(path, ()) if rule.verdict != "allow")
-                rules += tuple(r for r in known if (r.verdict, str(r)) not in read)
+                rules += tuple(r for r in known if (r.verdict, str(r), r.root) not in read)
             self._known[path] = rules
             problems += (*wrong, *_doubts(path, rules))
         self._told(tuple(problems))
@@ -188,13 +189,15 @@ def read_rules(
             scope: Scope = "project" if project is None else "always"
             rules += _rules(path, node, name, scope, problems)
         elif name == "projects" and project is not None:
-            holding, doubtful = _holding(project), main_checkout(project, surely=False)
+            holding, restricting = set(map(_real, _holding(project))), _restricting(project)
             for folder, part in _items(node, path, problems):
-                holds = any(_same(str(folder.value), each) for each in holding)
-                if holds or _same(str(folder.value), doubtful):
-                    for verdict, listed in _items(part, path, problems):
-                        read = _rules(path, listed, str(verdict.value), "project", problems)
-                        rules += (rule for rule in read if holds or rule.verdict != "allow")
+                kept = _real(str(folder.value))
+                if kept not in holding and kept not in restricting:
+                    continue
+                holds, root = kept in holding, restricting.get(kept)
+                for verdict, listed in _items(part, path, problems):
+                    read = _rules(path, listed, str(verdict.value), "project", problems, root)
+                    rules += (rule for rule in read if holds or rule.verdict != "allow")
         elif name == "version":
             if str(node.value) != str(_VERSION):
                 problem = f"it is of a newer version ({node.value}). None of its rules counts."
@@ -265,7 +268,12 @@ def _empty(node: Any) -> bool:
 
 
 def _rules(
-    path: Path, node: Any, verdict: str, scope: Scope, problems: list[RuleProblem]
+    path: Path,
+    node: Any,
+    verdict: str,
+    scope: Scope,
+    problems: list[RuleProblem],
+    root: Path | None = None,
 ) -> Iterator[Rule]:
     known = next((each for each in VERDICTS if each == verdict), None)
     if known is None or not isinstance(node, yaml.SequenceNode):
@@ -279,7 +287,8 @@ def _rules(
         try:
             if not isinstance(item, yaml.ScalarNode):
                 raise RuleError("a rule is a text", 1)
-            yield parse_rule(str(item.value), known, scope=scope, origin=f"{path}:{line}")
+            origin = f"{path}:{line}"
+            yield parse_rule(str(item.value), known, scope=scope, origin=origin, root=root)
         except RuleError as error:
             quoted = 1 if getattr(item, "style", None) else 0
             at = column + quoted + error.column - 1
@@ -299,16 +308,36 @@ def _holding(project: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((main_checkout(project), project)))
 
 
+def _restricting(project: Path) -> dict[str, Path | None]:
+    """Return the folders of whose rules those that deny or ask hold in a project.
+
+    Returns:
+        With each the `root` of its rules.
+    """
+    found: dict[str, Path | None] = {}
+    for above in folders_above(project):
+        found |= dict.fromkeys(map(_real, (above, main_checkout(above, surely=False))), above)
+    return found | dict.fromkeys(map(_real, (project, main_checkout(project, surely=False))))
+
+
+def not_counting(project: Path) -> Iterator[str]:
+    """Say of each project above one which of the user's rules for it do not count in this one."""
+    for above in folders_above(project):
+        rules, _ = read_rules(user_rules_path(), above)
+        count = sum(rule.verdict == "allow" and rule.scope == "project" for rule in rules)
+        if count:
+            yield f"Rules for {above} that allow do not count in this folder ({count})."
+
+
 def kept_for(project: Path) -> str:
     """Return for what the new rules of a worktree are kept, in words; empty for another folder."""
     kept = _holding(project)[0]
     return f"for {kept}, of which this is a worktree" if kept != project else ""
 
 
-def _same(written: str, project: Path) -> bool:
+def _real(written: str | Path) -> str:
     # No path has a NUL in it.
-    folder = os.path.expanduser(written.replace("\0", ""))
-    return os.path.realpath(folder) == os.path.realpath(project)
+    return os.path.realpath(os.path.expanduser(str(written).replace("\0", "")))
 
 
 def add_rules(path: Path, rules: tuple[Rule, ...], project: Path | None = None) -> None:
@@ -380,7 +409,9 @@ def _change(path: Path, project: Path | None, change: Any) -> None:
         lists = data
         if project is not None:
             parts = data["projects"] = data.get("projects") or {}
-            name = next((each for each in parts if _same(str(each), project)), str(project))
+            name = next(
+                (each for each in parts if _real(str(each)) == _real(project)), str(project)
+            )
             lists = parts[name] = parts.get(name) or {}
         change(lists)
         changed = rewritten(text, data)

@@ -191,11 +191,16 @@ def covers(rule: Rule, part: Part) -> bool:
 def _speaks_of(rule: Rule, part: Part) -> bool:
     match part.kind:
         case "path":
-            exact = rule.verdict == "allow"
-            return part.place is not None and leads_to(rule.inside, part.place, exact=exact)
+            return part.place is not None and names_path(rule, part.place)
         case "server":
             return fnmatchcase(part.text.lower(), rule.inside.lower())
     return rule.inside == part.text
+
+
+def names_path(rule: Rule, place: PathPlace) -> bool:
+    """Whether a rule is about a path, read from where its own paths begin."""
+    seen = replace(place, root=rule.root) if rule.root else place
+    return leads_to(rule.inside, seen, exact=rule.verdict == "allow")
 
 
 def names_tool(rule: Rule, tool: str) -> bool:

@@ -65,6 +65,8 @@ class Rule:
         asker: Whose question it is, outside of a tool call; `inside` is the question.
         origin: Where it comes from, in words; empty for an answer of this session.
         planned: A bundle brought it: it answers no question of a hook.
+        root: The project above the workspace that it was made for, where its paths begin; None
+            where they begin in the workspace.
     """
 
     tool: str
@@ -75,6 +77,7 @@ class Rule:
     asker: str = ""
     origin: str = ""
     planned: bool = False
+    root: Path | None = None
 
     def __str__(self) -> str:
         if self.asker:
@@ -95,12 +98,19 @@ class Rule:
             if why := self.matches_nothing:
                 return f"no path: {why}"
             if inside in ("", "**", "*"):
-                return f"{tool} on any path in the workspace"
+                return f"{tool} on any path in {self.root or 'the workspace'}"
             words = f"{tool} on {'paths like' if is_pattern(inside) else 'the path'} {inside}"
-            wide = self.in_every_folder
-            return f"{words} in the top folder; {wide} is about every folder" if wide else words
+            if wide := self.in_every_folder:
+                top = self.root or "the top folder"
+                return f"{words} in {top}; {wide} is about every folder"
+            return words
         of = "servers like" if "*" in inside else "the server"
         return f"{tool} on {of} {inside}" if tool in SERVER_TOOLS else f"{tool} with {inside}"
+
+    @property
+    def where(self) -> str:
+        """Where it comes from, and for which project it was made if that is one above."""
+        return f"{self.origin}, for {self.root}" if self.root else self.origin
 
     @property
     def covers_nothing(self) -> str:

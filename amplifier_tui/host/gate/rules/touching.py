@@ -21,8 +21,8 @@ from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
 from amplifier_tui.host.gate.places import PathPlace, locate
 from amplifier_tui.host.gate.risk import CHANGES_ARGUMENTS, MOST_PLACES
 from amplifier_tui.host.gate.rules.git_files import git_places
-from amplifier_tui.host.gate.rules.matching import Part, speaks_of_files
-from amplifier_tui.host.gate.rules.paths import begins_at, is_pattern, leads_to
+from amplifier_tui.host.gate.rules.matching import Part, names_path, speaks_of_files
+from amplifier_tui.host.gate.rules.paths import begins_at, is_pattern
 from amplifier_tui.host.gate.rules.text import Rule
 from amplifier_tui.host.gate.verdicts.moves import after_command
 
@@ -238,8 +238,8 @@ def touches(rule: Rule, part: Part) -> bool:
     found = touched_files(part.command, part.heres)
     searched = [place for place, _ in found.searched]
     places = [*([*found.read, *searched] if reading else ()), *(found.written if writing else ())]
-    return any(is_about(rule.inside, place) for place in places) or (
-        reading and any(leads_to(rule.inside, place, exact=False) for place in found.listed)
+    return any(is_about(rule, place) for place in places) or (
+        reading and any(names_path(rule, place) for place in found.listed)
     )
 
 
@@ -256,62 +256,60 @@ def may_touch(rule: Rule, part: Part, workspace: Path) -> str:
         if part.command is None:
             return "read" if reading else "change"
         found = touched_files(part.command, part.heres)
-        if reading and (found.unclear or any(is_about(rule.inside, each) for each in found.given)):
+        if reading and (found.unclear or any(is_about(rule, each) for each in found.given)):
             return "read"
-        if reading and any(_may_have_held(rule.inside, each) for each in found.shown):
+        if reading and any(_may_have_held(rule, each) for each in found.shown):
             return "read"
         may_be_in = (*found.written, *found.changed)
-        if writing and (found.writes_unclear or any(_holds(rule.inside, p) for p in may_be_in)):
+        if writing and (found.writes_unclear or any(_holds(rule, p) for p in may_be_in)):
             return "change"
         searched = found.searched
     elif part.tool in _SEARCH_TOOLS:
         searched = [(part.place or locate(".", workspace), True)]
     else:
         return ""
-    some = reading and any(
-        holds_some(rule.inside, place, hidden=hidden) for place, hidden in searched
-    )
+    some = reading and any(holds_some(rule, place, hidden=hidden) for place, hidden in searched)
     return "read" if some else ""
 
 
-def is_about(inside: str, place: PathPlace) -> bool:
+def is_about(rule: Rule, place: PathPlace) -> bool:
     """Whether a rule that restricts is about a place, or about all that would be in it."""
     below = replace(place, path=place.path / _ANY, named=place.named / _ANY)
-    return leads_to(inside, place, exact=False) or leads_to(inside, below, exact=False)
+    return names_path(rule, place) or names_path(rule, below)
 
 
-def _holds(inside: str, place: PathPlace) -> bool:
+def _holds(rule: Rule, place: PathPlace) -> bool:
     """Whether a rule is about a place, or about what is in it."""
-    return is_about(inside, place) or (place.path.is_dir() and holds_some(inside, place))
+    return is_about(rule, place) or (place.path.is_dir() and holds_some(rule, place))
 
 
-def _may_have_held(inside: str, place: PathPlace) -> bool:
+def _may_have_held(rule: Rule, place: PathPlace) -> bool:
     """Whether a rule is about a place, or about what may be below it, or may have been once."""
-    if is_about(inside, place) or place.path.is_file():
-        return is_about(inside, place)
-    start = begins_at(inside, place.root)
+    if is_about(rule, place) or place.path.is_file():
+        return is_about(rule, place)
+    start = begins_at(rule.inside, rule.root or place.root)
     return start.is_relative_to(place.path) or (
-        is_pattern(inside) and place.path.is_relative_to(start)
+        is_pattern(rule.inside) and place.path.is_relative_to(start)
     )
 
 
-def holds_some(inside: str, folder: PathPlace, *, hidden: bool = True) -> bool:
+def holds_some(rule: Rule, folder: PathPlace, *, hidden: bool = True) -> bool:
     """Whether there is something in a folder that a rule is about, as far as a short look goes.
 
     Args:
-        inside: What the rule says.
+        rule: One that restricts.
         folder: The folder.
         hidden: Whether names that begin with a dot count.
     """
-    start = begins_at(inside, folder.root)
+    start = begins_at(rule.inside, rule.root or folder.root)
     within = folder.path if start in (folder.path, *folder.path.parents) else start
     if not within.is_relative_to(folder.path):
         return False
-    if within != folder.path and is_about(inside, _at(within, folder)):
+    if within != folder.path and is_about(rule, _at(within, folder)):
         return within.exists() and (hidden or not _is_hidden(within, folder.path))
     paths = (Path(entry) for entry, _ in nearby(within))
     return any(
-        leads_to(inside, _at(path, folder), exact=False)
+        names_path(rule, _at(path, folder))
         for path in paths
         if hidden or not _is_hidden(path, folder.path)
     )
