@@ -3,7 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation.exceptions import BundleLoadError, SourceNotFetchedError
+from amplifier_tui.foundation.exceptions import (
+    BundleLoadError,
+    BundleNotFoundError,
+    SourceNotFetchedError,
+)
 from amplifier_tui.foundation.sources.context import FetchContext
 from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
@@ -86,3 +90,20 @@ async def test_what_was_locked_is_here_without_being_fetched_again(tmp_path: Pat
     context = FetchContext(TrustGate(allow), lock=lock)
     found = await SimpleSourceResolver(cache, context=context).resolve(repo.uri())
     assert (found.active_path / "bundle.yaml").read_text() == "bundle: {name: one}"
+
+
+async def test_a_locked_commit_that_is_gone_names_the_lock_and_what_renews_it(
+    tmp_path: Path,
+) -> None:
+    repo = GitRepo.create(tmp_path / "repo", {"bundle.yaml": "bundle: {name: one}"})
+    lock = LockFile(tmp_path / "bundle.lock", {repo.uri(): LockEntry(commit=COMMIT)})
+    locked = SimpleSourceResolver(tmp_path / "c", context=FetchContext(TrustGate(allow), lock=lock))
+    with pytest.raises(BundleNotFoundError) as caught:
+        await locked.resolve(repo.uri())
+    assert str(lock.path) in caught.value.remedy and "bundle update" in caught.value.remedy
+    # Named by the source itself, or gone with its repository, it is no matter of the lock.
+    for uri in (repo.uri(COMMIT), GitRepo(tmp_path / "gone").uri()):
+        with pytest.raises(BundleNotFoundError) as caught:
+            lock.replace({GitRepo(tmp_path / "gone").uri(): LockEntry(commit=COMMIT)})
+            await locked.resolve(uri)
+        assert "bundle update" not in caught.value.remedy

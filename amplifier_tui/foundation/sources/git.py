@@ -5,6 +5,7 @@ import re
 from datetime import datetime
 from pathlib import Path
 
+from amplifier_tui.base.commands.as_typed import as_typed
 from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.foundation.exceptions import (
     BundleError,
@@ -134,6 +135,11 @@ class GitSourceHandler(FetchingHandler):
             except git_commands.GitFailure as failure:
                 if failure.no_host and parsed.host:
                     context.mark_unreachable(parsed.host, failure.message)
+                lock = context.lock if ref != parsed.ref else None
+                if lock is not None and not failure.remedy and not failure.transient:
+                    # What asks for it names the branch, and nothing is wrong with that.
+                    update = as_typed("amplifier-tui bundle update")
+                    failure.remedy = f"{lock.path} pins it to that commit: `{update}` renews it."
                 if wait is None or not failure.transient:
                     raise
             context.report("fetching", f"{uri} again in {wait:.0f} s")
