@@ -201,6 +201,13 @@ def test_of_what_no_rule_would_let_through_it_is_said_why_it_asks() -> None:
     assert any(line.endswith(said) for line in speaker.said)
 
 
+def test_the_question_of_a_hook_that_nobody_answers_is_said_with_its_name() -> None:
+    asked = replace(ASKED, asker="hooks-heat", prompt="Is it\ncool?")
+    client, speaker = Client(asked, text("1", "Well."), ended()), Speaker(None)
+    follow(client, speaker)
+    assert any("hooks-heat asks: Is it cool?; " in line for line in speaker.said)
+
+
 @pytest.mark.parametrize(
     ("limits", "sent", "message"),
     [

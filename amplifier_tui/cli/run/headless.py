@@ -377,7 +377,8 @@ class Headless:
             nobody = f"{one_line(request.why, 400)}; {_NO_ANSWER}".removeprefix("; ")
         if allow is None:
             near = f"; {one_line(request.near, 400)}" if request.near else ""
-            self._speaker.say(f"Refused: {what}: {nobody}{near}")
+            asks = f"{one_line(request.asker)} asks: {one_line(request.prompt, 400)}; "
+            self._speaker.say(f"Refused: {what}: {asks * bool(request.prompt)}{nobody}{near}")
             self._said += f"Refused: {what}."
         unasked = Decision(allow=False, reason=nobody, unasked=True)
         decision = unasked if allow is None else Decision(allow=allow)
