@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
-from amplifier_tui.foundation.bundle.model import BundleData, SkipKind, SkippedInclude
+from amplifier_tui.foundation.bundle.model import INSTRUCTION, BundleData, SkipKind, SkippedInclude
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.checks.above import report_above
@@ -19,6 +19,7 @@ from amplifier_tui.foundation.checks.bundle_file import line_in, place_of
 from amplifier_tui.foundation.checks.module_settings import problems_of_entry
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, wrong_kind
 from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.mentions.lines import lines_of_mentions
 from amplifier_tui.foundation.mentions.loading import MAX_BYTES
 from amplifier_tui.foundation.mentions.resolver import existing_mention
 from amplifier_tui.foundation.paths import is_within
@@ -193,11 +194,14 @@ def _unreadable(bundle: BundleData, name: str, reason: str, key: str = "") -> Re
     """Describe a context file, or a mention of the instruction."""
     origin = f"context:{key or name}"
     if origin in bundle.origins:
-        place = place_of(bundle, origin, "context", name)
+        # A bundle's file has its own files without the bundle's name.
+        names = (name, name.partition(":")[2])
+        places = [place_of(bundle, origin, "context", each) for each in names]
+        place = next((each for each in places if each[1]), places[0])
     else:
-        origin = "instruction"
+        origin = INSTRUCTION
         path = next((each.path for each in reversed(bundle.origins.get(origin, []))), None)
-        place = (path, None)
+        place = (path, lines_of_mentions(path).get(f"@{name}"))
     return ReportItem(
         what=name,
         kind="refused" if reason == "holds_secrets" else "failed",
@@ -227,7 +231,7 @@ def _leading_out(bundle: BundleData, name: str) -> ReportItem:
         part="context",
         why="it leads out of the project: not read",
         remedy="Put a copy of what it leads to in its place.",
-        **_asked_by(bundle, "instruction"),
+        **_asked_by(bundle, INSTRUCTION),
     )
 
 

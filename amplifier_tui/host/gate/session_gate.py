@@ -56,7 +56,8 @@ class SessionGate:
         decided: Told of what was decided without a question: tool, arguments, call id, decision.
         bound: Makes a tool's result small enough to be looked at.
         execute: Gives the result of a call that may run.
-        wrong: Told of a tool whose answer is no proper result, and of what is wrong with it.
+        wrong: Told of a tool whose answer is no proper result, or of a hook (`hook:` and whose)
+            that made a call none, and of what is wrong.
     """
 
     def __init__(
@@ -120,7 +121,9 @@ class SessionGate:
         data, result = answers.data, answers.result
         tool, given = str(data.get("tool_name") or ""), data.get("tool_input")
         arguments: dict[str, Any] = given if isinstance(given, dict) else {}
-        if said := spoilt(answers, self._tools):
+        who, said = spoilt(answers, self._tools)
+        if said:
+            self._wrong(f"hook:{who}", said)
             return HookResult(action="deny", reason=said)
         hooked = result.action == "ask_user"
         failed = tuple(

@@ -138,11 +138,11 @@ class Gating:
             text = f"{who} tried to run {tool} without a decision about it; it was not run"
             self._sender.notice("error", text, "gate", lane)
 
-        def wrong(tool: str, problem: str) -> None:
-            # A tool that answers so does it again at each call.
-            if (tool, problem) not in self._wrong:
-                self._wrong.add((tool, problem))
-                self._sender.notice("warning", problem, tool, lane)
+        def wrong(who: str, problem: str) -> None:
+            # A tool that answers so does it again at each call, and so does a hook.
+            if (who, problem) not in self._wrong:
+                self._wrong.add((who, problem))
+                self._sender.notice("warning", problem, who, lane)
 
         made = SessionGate(
             self.gate,

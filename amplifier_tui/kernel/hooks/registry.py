@@ -215,7 +215,7 @@ class HookRegistry(Registrations):
         question: HookResult | None = None
         asker = ""
         failed: list[tuple[str, str]] = []
-        changes: list[tuple[str, dict[str, Any]]] = []
+        changes: list[tuple[str, dict[str, Any], Any]] = []
         injections: list[tuple[HookResult, str]] = []
         for entry in entries:
             began = perf_counter() if report is not None else 0.0
@@ -261,7 +261,7 @@ class HookRegistry(Registrations):
             if answer.action == "modify":
                 if answer.data is not None:
                     current = EventData(answer.data)
-                    changes.append((entry.whose, current.data))
+                    changes.append((entry.whose, current.data, entry.handler))
             elif answer.action == "ask_user":
                 question, asker = (question, asker) if question else (answer, entry.whose)
             elif injections_of(answer, event, entry.name):

@@ -104,7 +104,8 @@ class HookAnswers:
         asker: Whose question or denial `result` is, as `Registration.whose` names it; else empty.
         failed: Whose handlers raised, each with what and where.
         given: The data as the first handler got it; not to be changed.
-        changes: Whose handlers changed the data, each with what it made of it; not to be changed.
+        changes: Whose handlers changed the data, each with what it made of it, which is not to be
+            changed, and the handler.
         began: When the emit began, on the clock of `perf_counter`.
     """
 
@@ -114,7 +115,7 @@ class HookAnswers:
     asker: str
     failed: tuple[tuple[str, str], ...]
     given: dict[str, Any]
-    changes: tuple[tuple[str, dict[str, Any]], ...]
+    changes: tuple[tuple[str, dict[str, Any], Any], ...]
     began: float
 
 

@@ -37,7 +37,10 @@ def test_arguments_that_a_hook_made_no_object_are_refused_in_its_name_and_not_as
     project.allow(())
     assert driver.turn("go").status == "success"
     said = f"hooks-answer changed the arguments of echo to {kind}, not an object"
-    assert not driver.of(ApprovalRequested) and not driver.of(Notice)
+    assert not driver.of(ApprovalRequested)
+    (notice,) = driver.of(Notice)
+    assert (notice.level, notice.source) == ("warning", "hook:hooks-answer")
+    assert notice.text.startswith(said) and "hooks_answer/__init__.py:" in notice.text
     (ended,) = driver.of(ToolEnded)
     assert ended.denied and ended.error.startswith(said)
     (row,) = (row for row in project.rows(ended.session_id) if row["role"] == "tool")
@@ -85,7 +88,7 @@ async def _said(given: dict[str, Any], *changes: tuple[str, Change]) -> str:
     hooks, said = HookRegistry(), []
 
     async def conclude(answers: HookAnswers) -> HookResult:
-        said.append(spoilt(answers, {"echo", "noisy"}))
+        said.append(spoilt(answers, {"echo", "noisy"})[1])
         return answers.result
 
     hooks.conclude("tool:pre", conclude, "test")

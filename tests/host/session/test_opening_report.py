@@ -72,7 +72,7 @@ def test_context_files_and_mentions_that_cannot_be_read_are_reported(
     project: Project, driver: Driver
 ) -> None:
     context = "context: {include: [gone.md, 'nobody:style.md']}\n---\n"
-    changed(
+    path = changed(
         project,
         ("\n---\n", f"\n{context}"),
         instruction="Read @test:absent.md, @test:style.md and @README.md of the project.",
@@ -84,6 +84,10 @@ def test_context_files_and_mentions_that_cannot_be_read_are_reported(
     assert found["test:gone.md"].why == "there is no such file"
     assert "no bundle named 'nobody'" in found["nobody:style.md"].why
     assert all(item.part == "context" and item.remedy for item in found.values())
+    lines = path.read_text().splitlines()
+    for what, item in found.items():
+        file, _, line = item.where.rpartition(":")
+        assert file == str(path) and what.removeprefix("test:") in lines[int(line) - 1]
 
 
 def test_why_a_source_cannot_be_had_and_what_to_do_are_each_said_once(
@@ -375,6 +379,7 @@ def test_a_hook_of_an_event_that_may_be_meant_for_another_has_a_mistake(
     (mounted,) = [e for e in driver.of(ModuleMounted) if e.module_id == "hooks-answer"]
     (problem,) = mounted.problems
     assert "'tool:before'; events of 'tool' are tool:pre," in problem
+    assert "hooks_answer/__init__.py:" in problem
     assert [e.text for e in driver.of(Notice)] == [f"hooks-answer: {problem}"]
 
 

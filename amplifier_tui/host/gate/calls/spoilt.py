@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.kernel.hooks import HookAnswers
+from amplifier_tui.kernel.mounting.contents import place_of
 
 _KINDS: Final[dict[type, str]] = {
     type(None): "nothing",
@@ -18,21 +19,22 @@ _KINDS: Final[dict[type, str]] = {
 _NAME_SIZE: Final = 60
 
 
-def spoilt(answers: HookAnswers, tools: Container[str]) -> str:
-    """Return which hook made what of a call that is none any more; empty where it still is one.
+def spoilt(answers: HookAnswers, tools: Container[str]) -> tuple[str, str]:
+    """Return which hook made a call none any more, and what it made of it; empty where it is one.
 
     Args:
         answers: Of the handlers of `tool:pre`.
         tools: The names of the tools there are.
     """
-    said = ""
+    found = ("", "")
     # The first of those after which it never was a call again.
-    for who, data in reversed(answers.changes):
+    for who, data, handler in reversed(answers.changes):
         problem = _problem(answers.given, data, tools)
         if not problem:
             break
-        said = f"{who} {problem}. Correct that hook, or go on without it."
-    return said
+        where = f" ({place})" if (place := place_of(handler)) else ""
+        found = who, f"{who} {problem}{where}. Correct that hook, or go on without it."
+    return found
 
 
 def _problem(given: Mapping[str, Any], data: Mapping[str, Any], tools: Container[str]) -> str:

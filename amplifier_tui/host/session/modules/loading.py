@@ -150,8 +150,7 @@ class ObservingLoader(ModuleLoader):
                 self._fail(planned, error, coordinator.asked_capabilities)
                 raise
             seconds, after = perf_counter() - began, MountState(coordinator)
-            events = after.events_since(before)
-            mistakes = () if built_in else await _mistaken(coordinator, events)
+            mistakes = () if built_in else await _mistaken(coordinator, before, after)
             self._mounted(planned, before, after, seconds, built_in, mistakes)
             return cleanup
 
@@ -337,14 +336,19 @@ def _at(mounted: Any) -> str:
     return f" ({place})" if place else ""
 
 
-async def _mistaken(coordinator: ModuleCoordinator, events: Iterable[str]) -> tuple[str, ...]:
+async def _mistaken(
+    coordinator: ModuleCoordinator, before: MountState, after: MountState
+) -> tuple[str, ...]:
     """Return what is wrong with events that a module hears, where no module says it emits them."""
+    events = after.events_since(before)
     found = {event: problem for event in events if (problem := mistaken_event(event))}
     announced: set[Any] = set()
     for names in await coordinator.collect_contributions(_ANNOUNCED) if found else ():
         announced.update(names if isinstance(names, list | tuple | set) else (names,))
     return tuple(
-        f"{problem}. {EVENT}." for event, problem in found.items() if event not in announced
+        f"{problem}{_at(after.handler_since(before, event))}. {EVENT}."
+        for event, problem in found.items()
+        if event not in announced
     )
 
 

@@ -19,6 +19,7 @@ class MountState:
             mounted = coordinator.get(point)
             self._points[point] = dict(mounted) if isinstance(mounted, dict) else mounted
         self._handlers = coordinator.hooks.list_handlers()
+        self._registered = coordinator.hooks._registered()
         pipeline = coordinator.get_capability(PIPELINE)
         self.sources = tuple(getattr(pipeline, "context_providers", ()))
         """Providers of context, which are added to a pipeline and mounted nowhere."""
@@ -52,3 +53,9 @@ class MountState:
             for event, handlers in self._handlers.items()
             if Counter(handlers) - Counter(before._handlers.get(event, ()))
         )
+
+    def handler_since(self, before: "MountState", event: str) -> Any:
+        """Return one of the handlers that an event got, or None."""
+        known = [handler for heard, _, handler in before._registered if heard == event]
+        here = (handler for heard, _, handler in self._registered if heard == event)
+        return next((each for each in here if not any(each is old for old in known)), None)
