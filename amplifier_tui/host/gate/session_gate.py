@@ -17,6 +17,7 @@ from amplifier_tui.host.gate.calls.guarded import (
     Execute,
     Guard,
     GuardedTool,
+    Wrong,
     module_of_code,
     run_tool,
 )
@@ -56,8 +57,8 @@ class SessionGate:
         decided: Told of what was decided without a question: tool, arguments, call id, decision.
         bound: Makes a tool's result small enough to be looked at.
         execute: Gives the result of a call that may run.
-        wrong: Told of a tool whose answer is no proper result, or of a hook (`hook:` and whose)
-            that made a call none, and of what is wrong.
+        wrong: Told of a tool that raises or whose answer is no proper result, and of a hook
+            (`hook:` and whose) that made a call none.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class SessionGate:
         decided: Callable[[ApprovalQuestion, GateDecision], None] = lambda *_: None,
         bound: Callable[[Any], Awaitable[Any]] | None = None,
         execute: Execute = run_tool,
-        wrong: Callable[[str, str], None] = lambda *_: None,
+        wrong: Wrong = lambda *_: None,
     ) -> None:
         self._gate = gate
         self._lane = lane
@@ -123,7 +124,7 @@ class SessionGate:
         arguments: dict[str, Any] = given if isinstance(given, dict) else {}
         who, said = spoilt(answers, self._tools)
         if said:
-            self._wrong(f"hook:{who}", said)
+            self._wrong(f"hook:{who}", said, said)
             return HookResult(action="deny", reason=said)
         hooked = result.action == "ask_user"
         failed = tuple(

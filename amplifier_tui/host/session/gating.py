@@ -138,10 +138,10 @@ class Gating:
             text = f"{who} tried to run {tool} without a decision about it; it was not run"
             self._sender.notice("error", text, "gate", lane)
 
-        def wrong(who: str, problem: str) -> None:
+        def wrong(who: str, problem: str, known: str) -> None:
             # A tool that answers so does it again at each call, and so does a hook.
-            if (who, problem) not in self._wrong:
-                self._wrong.add((who, problem))
+            if (who, known) not in self._wrong:
+                self._wrong.add((who, known))
                 self._sender.notice("warning", problem, who, lane)
 
         made = SessionGate(

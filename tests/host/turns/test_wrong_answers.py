@@ -185,6 +185,7 @@ async def mount(coordinator, config=None):
         ("{'ouput': 'x'}", 10, "odd returned dict, which is no ToolResult"),
         ("'x'", 10, "odd returned str, which is no ToolResult"),
         ("None", 10, "odd returned nothing"),
+        ("{}[str(id(object()))]", 11, "odd failed: KeyError: "),
         ("ToolResult(output='x', metadata={})", 0, ""),
         ("ToolResult(is_error=True, output='x')", 0, ""),
         ("{'success': True, 'output': 'x'}", 0, ""),

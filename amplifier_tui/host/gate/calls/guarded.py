@@ -16,10 +16,11 @@ from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.base.tool_names import AGENT_TOOLS, WRITE_TOOLS
 from amplifier_tui.host.gate.calls.grants import CALL_ID, Granted, Grants, Touched
 from amplifier_tui.host.gate.calls.result_limit import output_of, with_output
-from amplifier_tui.host.gate.calls.wrong_answers import wrong_answer
+from amplifier_tui.host.gate.calls.wrong_answers import raised, wrong_answer
 from amplifier_tui.host.stand_in import StandIn
 from amplifier_tui.kernel.correlation import current_tool_call_id, tool_call
 from amplifier_tui.kernel.models import ToolResult, interrupted_result, interrupted_with
+from amplifier_tui.kernel.mounting.errors import place_of_error
 from amplifier_tui.kernel.session.grant import granted
 
 CHANGED: Final = "The user changed the arguments of this call before allowing it. It ran with:"
@@ -27,6 +28,8 @@ CHANGED: Final = "The user changed the arguments of this call before allowing it
 
 Refused = Callable[[str, str], None]
 """Told of a tool that somebody tried to run undecided, and of who tried."""
+Wrong = Callable[[str, str, str], None]
+"""Told of a tool or hook that is wrong, of what is wrong, and by what that is known again."""
 Ran = Callable[[str, Mapping[str, Any]], None]
 """Told of a call that has run, in a thread."""
 Look = Callable[[str, Mapping[str, Any]], Touched]
@@ -60,7 +63,7 @@ class Guard:
         ran: Told of the calls that have run.
         execute: Gives the result of a call that may run.
         look: Says what the arguments of a call are about now.
-        wrong: Told of a tool whose answer is no proper result, and of what is wrong with it.
+        wrong: Told of a tool that raises, or whose answer is no proper result, and of what is wrong.
     """
 
     grants: Grants
@@ -70,7 +73,7 @@ class Guard:
     ran: Ran = lambda *_: None
     execute: Execute = run_tool
     look: Look = _nothing
-    wrong: Refused = lambda *_: None
+    wrong: Wrong = lambda *_: None
 
     async def run(self, name: str, tool: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Execute a tool if this call was decided about."""
@@ -117,8 +120,12 @@ class Guard:
                 if part is None:
                     raise
                 raise interrupted_with(await self._told(part, changed)) from stopped
+            except Exception as error:
+                if place := place_of_error(error):
+                    self.wrong(name, raised(name, error, place), place)
+                raise
         if problem := wrong_answer(name, tool, result):
-            self.wrong(name, problem)
+            self.wrong(name, problem, problem)
         await asyncio.to_thread(self.ran, name, private)
         return await self._told(result, changed)
 

@@ -7,10 +7,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.nearest import nearest
+from amplifier_tui.base.text import shortened
 from amplifier_tui.kernel.models import ToolResult, unknown_fields
 from amplifier_tui.kernel.mounting.contents import place_of
+from amplifier_tui.kernel.mounting.errors import named_text
 
 _FIELDS: Final = (*ToolResult.model_fields, "is_error")
+_FAIL: Final = 'Correct it there, or return ToolResult(success=False, error={"message": ...})'
+_LONGEST: Final = 300
+"""Characters of what a tool raised."""
 _RETURN: Final = "Return ToolResult(output=...)"
 
 
@@ -38,6 +43,11 @@ def wrong_answer(name: str, tool: Any, result: Any) -> str:
     names = f"; it has {', '.join(near)}" if near else ""
     wrong = f"{name} returned {kind}, which is no ToolResult{where}"
     return f"{wrong}: the model reads all of it as the output{names}. {_RETURN}"
+
+
+def raised(name: str, error: Exception, place: str) -> str:
+    """Return what a tool raised, at a place in its code."""
+    return f"{name} failed: {shortened(named_text(error), _LONGEST)} ({place}). {_FAIL}"
 
 
 def _misspelt(name: str, unknown: Iterable[str], place: str, *, empty: bool) -> str:
