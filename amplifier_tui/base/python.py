@@ -5,7 +5,10 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
+
+UNAWAITED: Final = "was never awaited"
+"""What Python says of a coroutine that nobody runs."""
 
 
 async def awaited(outcome: Any) -> Any:

@@ -7,12 +7,13 @@ another program reads, a print is damage.
 import asyncio
 import io
 import logging
+import re
 import sys
 import threading
 from collections.abc import Callable
 from typing import Final, Literal, TextIO
 
-from amplifier_tui.kernel.mounting.errors import place_in_traceback
+from amplifier_tui.kernel.mounting.errors import is_own, place_in_traceback
 
 logger = logging.getLogger(__name__)
 
@@ -114,10 +115,16 @@ _CHAINED: Final = (
 )
 
 
-class Tracebacks:
-    """Passes printed lines on, those of a traceback as one text.
+_WARNING: Final = re.compile(r"(\S.*:\d+): (\w*Warning: .+)")
+"""The first line of a warning of Python's."""
+_WARNING_GOES_ON: Final = re.compile(r"  |\w*Warning: Enable tracemalloc ")
 
-    That is its last line with the place in a module's code, and then all of it.
+
+class Tracebacks:
+    """Passes printed lines on, those of a traceback or of a warning of Python's as one text.
+
+    Of a traceback that is its last line with the place in a module's code, and then all of it; of a
+    warning what it says, with the place unless that is the program's own.
 
     Args:
         on_text: Gets a text and the stream it was printed to.
@@ -126,16 +133,16 @@ class Tracebacks:
     def __init__(self, on_text: OnLine) -> None:
         self._on_text = on_text
         self._lines: dict[str, list[str]] = {}
-        """The tracebacks that are being printed, by stream."""
+        """What is being printed of one text, by stream."""
 
     def take(self, line: str, stream: str) -> None:
         """Take the next line; on an event loop."""
         lines = self._lines.get(stream)
-        if lines is not None and _continues(lines[-1], line):
+        if lines is not None and _continues(lines, line):
             lines.append(line)
             return
         self._flush(stream)
-        if TRACEBACK not in line:
+        if TRACEBACK not in line and not _WARNING.match(line):
             self._on_text(line, stream)
             return
         self._lines[stream] = [line]
@@ -148,7 +155,12 @@ class Tracebacks:
 
     def _flush(self, stream: str) -> None:
         lines = self._lines.pop(stream, None)
-        if lines is not None:
+        if lines is None:
+            return
+        if warning := _WARNING.match(lines[0]):
+            place, said = warning.groups()
+            self._on_text(said if is_own(place) else f"{said} ({place})", stream)
+        else:
             # The innermost calls say most.
             shown = "\n".join(lines[-MOST_LINES:])
             place = place_in_traceback(shown)
@@ -156,8 +168,11 @@ class Tracebacks:
             self._on_text(f"{said}\n{shown}", stream)
 
 
-def _continues(last: str, line: str) -> bool:
-    """Whether a line belongs to the traceback whose last line is known."""
+def _continues(lines: list[str], line: str) -> bool:
+    """Whether a line belongs to a traceback or a warning, as far as that came."""
+    if _WARNING.match(lines[0]):
+        return bool(_WARNING_GOES_ON.match(line))
+    last = lines[-1]
     within = last[:1] in (" ", "|") or TRACEBACK in last or last.startswith(_CHAINED)
     return within or line.startswith(_CHAINED)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from amplifier_tui.base.python import UNAWAITED
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.host.client import (
     BundleCard,
@@ -253,8 +254,10 @@ class Service(StoredCommands):
         if self._live is None and self._opening is None:
             return
         if self._printed <= _PRINTED:
-            # An exception that nobody caught, such as that of a thread, is no mere print.
-            level: Level = "warning" if TRACEBACK in text else "info"
+            # An exception that nobody caught, such as that of a thread, is no mere print, nor is
+            # code that does not run.
+            is_fault = TRACEBACK in text or UNAWAITED in text
+            level: Level = "warning" if is_fault else "info"
             self._say(level, Redactor().text(text), stream)
         elif self._printed == _PRINTED + 1:
             self._say("info", "Modules print more; the rest is in the program's log", stream)

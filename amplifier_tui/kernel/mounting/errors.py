@@ -227,5 +227,10 @@ def with_place(text: str, error: BaseException) -> str:
     return f"{text} ({place})" if place else text
 
 
+def is_own(file: str) -> bool:
+    """Whether a file is of the program itself."""
+    return file.startswith(_OWN)
+
+
 def _is_theirs(file: str) -> bool:
     return os.path.isabs(file) and not file.startswith((_OWN, sysconfig.get_path("stdlib")))

@@ -34,7 +34,7 @@ from amplifier_tui.kernel.validation.base import (
 from amplifier_tui.kernel.validation.keywords import unknown_keywords
 from amplifier_tui.kernel.validation.kinds import VALIDATORS
 from amplifier_tui.kernel.validation.module_validator import ModuleTrial
-from amplifier_tui.kernel.validation.trials import settle, strays
+from amplifier_tui.kernel.validation.trials import settle, strays, unawaited
 
 _SNIPPET: Final = '[project.entry-points."amplifier.modules"]\n{id} = "{package}:mount"'
 _SHOWN: Final = 5
@@ -89,12 +89,15 @@ async def check_module(
         result.add(_no_package(place))
     else:
         validator = VALIDATORS[kind](place.module_id, runs=True, trial=trial)
-        with strays() as raised:
+        with unawaited() as left, strays() as raised:
             found = await validator.validate(place.importable, place.entry_point, config)
             await settle()
         result.checks += found.checks
         # It may have been mounted more than once.
         result.checks += dict.fromkeys(map(_background_task, raised))
+        for text, where in left.items():
+            problem = f"{text}: nothing of it is run"
+            result.fail("unawaited", problem, "Write `await` before that call", "warning", where)
         result.checks += unknown_keywords(_sources(place))
         if place.project is not None and found.checks[0].passed and not unread:
             result.add(_check_entry_point(place, place.project))

@@ -3,12 +3,15 @@
 import asyncio
 import gc
 import signal
+import sys
 import threading
+import warnings
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 
-from amplifier_tui.base.python import without_exit
+from amplifier_tui.base.python import UNAWAITED, without_exit
+from amplifier_tui.kernel.mounting.errors import place_in_traceback
 
 T = TypeVar("T")
 
@@ -59,6 +62,31 @@ def strays() -> Iterator[list[BaseException]]:
         yield found
     finally:
         loop.set_exception_handler(before)
+
+
+_CALLS: Final = 8
+"""Calls that are looked through for where a coroutine was made."""
+
+
+@contextmanager
+def unawaited() -> Iterator[dict[str, str]]:
+    """Yield what Python says of coroutines that a module never awaits, each with its place."""
+    found: dict[str, str] = {}
+    depth = sys.get_coroutine_origin_tracking_depth()
+    sys.set_coroutine_origin_tracking_depth(_CALLS)
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", RuntimeWarning)
+            yield found
+    finally:
+        sys.set_coroutine_origin_tracking_depth(depth)
+    for each in said:
+        text = str(each.message)
+        place = place_in_traceback(text) if UNAWAITED in text else ""
+        if place:
+            found[text.partition("\n")[0]] = place
+        else:
+            warnings.showwarning(each.message, each.category, each.filename, each.lineno)
 
 
 async def settle() -> None:

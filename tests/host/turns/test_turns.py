@@ -390,6 +390,26 @@ def test_what_a_thread_of_a_module_raised_is_a_warning_with_its_place(
     assert said == "ZeroDivisionError: division by zero (/mine/module.py:3)"
 
 
+@pytest.mark.parametrize("file", ["/mine/module.py", capture.__file__])
+def test_a_coroutine_that_nobody_awaits_is_one_warning_that_names_it_and_its_place(
+    project: Project, driver: Driver, file: str
+) -> None:
+    printed = (
+        f"{file}:9: RuntimeWarning: coroutine 'note' was never awaited\n"
+        "  note(data)\n"
+        "RuntimeWarning: Enable tracemalloc to get the object allocation traceback\n"
+        "and on it goes"
+    )
+    driver.open(project.bundle(script=calling({"noisy": {"text": printed}})))
+    driver.turn("go")
+    notices = [event for event in driver.of(Notice) if event.source == "stdout"]
+    place = "" if file == capture.__file__ else f" ({file}:9)"
+    assert [(event.level, event.text) for event in notices] == [
+        ("warning", f"RuntimeWarning: coroutine 'note' was never awaited{place}"),
+        ("info", "and on it goes"),
+    ]
+
+
 def test_a_traceback_just_before_the_end_is_told_all_the_same(
     project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

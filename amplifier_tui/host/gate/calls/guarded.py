@@ -63,7 +63,7 @@ class Guard:
         ran: Told of the calls that have run.
         execute: Gives the result of a call that may run.
         look: Says what the arguments of a call are about now.
-        wrong: Told of a tool that raises, or whose answer is no proper result, and of what is wrong.
+        wrong: Told of a tool that raises, or answers with no proper result, and of what is wrong.
     """
 
     grants: Grants
