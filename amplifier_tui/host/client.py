@@ -6,7 +6,7 @@ events. Questions that have an answer return a `Future`. Everything runs on the 
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import Protocol
+from typing import Literal, Protocol
 
 from amplifier_tui.base.capabilities.context_items import ItemCard as ItemCard
 from amplifier_tui.base.capabilities.mcp import ServerStatus as ServerStatus
@@ -31,7 +31,7 @@ from amplifier_tui.host.cards import RuleCard as RuleCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
 from amplifier_tui.host.cards import WorktreeCard as WorktreeCard
 from amplifier_tui.host.cards import WorktreeMerge as WorktreeMerge
-from amplifier_tui.host.events import HostEvent, RewindScope
+from amplifier_tui.host.events import HostEvent, Mode, RewindScope
 from amplifier_tui.host.imported_cards import ImportedCard as ImportedCard
 from amplifier_tui.host.imported_cards import ImportedText as ImportedText
 from amplifier_tui.host.protocol.context import ContextClient
@@ -90,10 +90,16 @@ class SessionClient(
         It could not be opened, or is being opened, which is given up.
         """
 
-    def switch_bundle(self, name: str, *, carry: bool = True) -> None:
-        """Open another bundle in a new session; `carry` takes the conversation along.
+    def switch_bundle(
+        self, name: str, *, carry: bool = True, mode: Mode | Literal[""] = ""
+    ) -> None:
+        """Open another bundle in a new session.
 
         When the bundle cannot be opened the running session is untouched and `Failed` says why.
+
+        Args:
+            carry: The conversation goes along, in the mode that was chosen for it.
+            mode: As in `OpenRequest`, for a session that begins without it.
         """
 
     def models(self) -> "Future[tuple[ModelCard, ...]]":

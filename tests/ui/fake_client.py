@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from amplifier_tui.host.client import (
     BundleCard,
@@ -215,8 +215,10 @@ class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWor
     def ask_trust_again(self, *, shown: bool = False) -> None:
         self.calls.append(("ask_trust_again", shown))
 
-    def switch_bundle(self, name: str, *, carry: bool = True) -> None:
-        self.calls.append(("switch_bundle", name, carry))
+    def switch_bundle(
+        self, name: str, *, carry: bool = True, mode: Mode | Literal[""] = ""
+    ) -> None:
+        self.calls.append(("switch_bundle", name, carry, *([mode] if mode else [])))
 
     def resume(self, session_id: str) -> None:
         self.calls.append(("resume", session_id))

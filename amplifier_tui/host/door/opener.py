@@ -106,8 +106,11 @@ class SessionOpener(SessionCommands):
             viewed.close("taken over")
             await self.open(viewed.request, taken=viewed)
 
-    async def switch_bundle(self, name: str, *, carry: bool = True) -> None:
-        await self.open(OpenRequest(cwd=self._cwd, bundle=name), self._moved if carry else None)
+    async def switch_bundle(
+        self, name: str, *, carry: bool = True, mode: Mode | Literal[""] = ""
+    ) -> None:
+        request = OpenRequest(cwd=self._cwd, bundle=name, mode=self._mode if carry else mode)
+        await self.open(request, self._moved if carry else None)
 
     async def _moved(self, workspace: str = "") -> Carried | None:
         """Return the conversation of the session that is open; None where nothing was said.
@@ -170,14 +173,13 @@ class SessionOpener(SessionCommands):
             # It may be the session that has just been left.
             await self._closings()
         self._cwd, self._asked, self._carry, self._untrusted = request.cwd, request, carry, None
-        # A stored session has a mode of its own.
-        self._mode = request.mode or ("" if request.resume else self._mode)
+        self._mode = request.mode
         self.chosen |= request.models
-        # As the mode: a stored session has its own.
+        # A stored session has a limit of its own.
         self._limit = request.limit or (None if request.resume else self._limit)
         shown = self._live or self._viewed
         opening = Opening(
-            replace(request, mode=self._mode, models=self.chosen, limit=self._limit),
+            replace(request, models=self.chosen, limit=self._limit),
             self._put,
             self._trust_all or self._memory,
             carried,

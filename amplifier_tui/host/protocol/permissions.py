@@ -26,7 +26,7 @@ class PermissionClient(Protocol):
         """Answer a `TrustAsked`; one that is gone is ignored."""
 
     def set_mode(self, mode: Mode) -> None:
-        """Change what goes through unasked; holds for the sessions opened after, too.
+        """Change what goes through unasked; holds where the conversation goes on, too.
 
         Leads to `ModeChanged`, and to `ApprovalResolved` for what need not be asked any more.
         """

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from textual.app import App
 
@@ -26,7 +26,7 @@ from amplifier_tui.ui.terminal.leave import Farewell
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import OpenRequest, SessionClient
-    from amplifier_tui.host.events import Level, NoticeEnd
+    from amplifier_tui.host.events import Level, Mode, NoticeEnd
     from amplifier_tui.ui.app.themes import Roles
     from amplifier_tui.ui.dialogs.parts.sheet import Sheet
     from amplifier_tui.ui.keys.keymap import Keymap
@@ -77,6 +77,11 @@ class SessionApp(App[Farewell]):
         self._copies_natively = False
         self.writer = ThreadPoolExecutor(1, "remember")
         """The one thread of `write`."""
+
+    @property
+    def first_mode(self) -> Mode | Literal[""]:
+        """The mode that the program was started with; empty for what the bundle says."""
+        return self.asked.mode if self.asked is not None else ""
 
     @property
     def keymap(self) -> Keymap:

@@ -146,3 +146,19 @@ def test_the_mode_of_a_resumed_session_is_what_it_was(
     again.client.fork()
     again.wait(SessionOpened)
     assert again.wait(ModeChanged).mode == "edits"
+
+
+def test_a_session_that_begins_without_the_conversation_is_in_no_mode_that_was_chosen_in_it(
+    project: Project, driver: Driver
+) -> None:
+    name = project.bundle()
+    driver.open(name)
+    driver.turn("one")
+    driver.client.set_mode("auto")
+    driver.drain()
+    begun = []
+    for how in ({}, {"carry": False, "mode": "edits"}, {"carry": False}):
+        driver.client.switch_bundle(name, **how)
+        driver.wait(SessionOpened)
+        begun.append(driver.wait(ModeChanged).mode)
+    assert begun == ["auto", "edits", "ask"]

@@ -312,6 +312,13 @@ async def test_what_the_program_was_started_with_holds_for_a_session_beside() ->
         assert (beside_it.mode, beside_it.limit) == ("plan", limit)
 
 
+async def test_a_new_session_begins_in_the_mode_the_program_was_started_with() -> None:
+    async with running(request=OpenRequest(cwd=Path.cwd(), mode="plan")) as drive:
+        drive.client.set_mode("edits")
+        await drive.press("ctrl+x", "n")
+        assert drive.client.named("switch_bundle") == [("coding", False, "plan")]
+
+
 async def test_a_session_beside_one_that_still_opens_is_the_one_that_was_asked_for() -> None:
     request = OpenRequest(cwd=Path.cwd(), bundle="mine", model="luna", demo=True)
     async with running(

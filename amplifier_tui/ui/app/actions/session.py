@@ -32,16 +32,21 @@ def bundles(app: SessionApp, client: SessionClient, state: SessionState, name: s
     from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
 
     picker = BundlePicker(client.bundles, client.preview)
-    app.ask(picker, lambda found: client.switch_bundle(found, carry=picker.carry))
+    switch = partial(client.switch_bundle, mode=app.first_mode)
+    app.ask(picker, lambda found: switch(found, carry=picker.carry))
 
 
 @in_session
 def new_session(app: SessionApp, client: SessionClient, state: SessionState) -> None:
-    """Open an empty session with the same bundle; what is not open yet is opened again."""
+    """Open an empty session with the same bundle; what is not open yet is opened again.
+
+    It begins in the mode that the program was started with.
+    """
     if state.facts.comes_again:
         client.open_again()
         return
-    leave_saved(app, partial(client.switch_bundle, state.facts.bundle, carry=False))
+    opens = partial(client.switch_bundle, state.facts.bundle, carry=False, mode=app.first_mode)
+    leave_saved(app, opens)
 
 
 @in_session
@@ -49,7 +54,7 @@ def demo(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Open the offline demo in a session of its own."""
     from amplifier_tui.host.client import OpenRequest
 
-    leave_saved(app, partial(client.open, OpenRequest(cwd=app.cwd, demo=True)))
+    leave_saved(app, partial(client.open, OpenRequest(cwd=app.cwd, demo=True, mode=app.first_mode)))
 
 
 @in_open_session

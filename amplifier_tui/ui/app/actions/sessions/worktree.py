@@ -123,7 +123,7 @@ def _open(app: SessionApp, state: SessionState, card: WorktreeCard) -> None:
     inside = (each for each in tabs.links if _is_in(each.tab.state, card))
     link = next(inside, None) if card.found else None
     if link is None:
-        request = OpenRequest(cwd=Path(card.cwd), bundle=state.facts.bundle)
+        request = OpenRequest(cwd=Path(card.cwd), bundle=state.facts.bundle, mode=app.first_mode)
         if not tabs.open_beside(request, show=show):
             return
         link = tabs.links[-1]
@@ -179,7 +179,8 @@ async def _end(app: SessionApp, client: SessionClient, card: WorktreeCard, said:
         await tabs.close(link, _CLOSE_SECONDS)
     elif card.original:
         bundle = link.tab.state.facts.bundle
-        client.open(OpenRequest(cwd=Path(card.original), bundle=bundle))
+        request = OpenRequest(cwd=Path(card.original), bundle=bundle, mode=app.first_mode)
+        client.open(request)
     # In the session that is on screen from now on.
     app.say(said)
 
