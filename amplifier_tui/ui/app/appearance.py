@@ -138,26 +138,38 @@ def fit(app: SessionApp, light: bool | None) -> None:
     except ThemeError as error:
         app.say(str(error), "warning")
         return
-    if app.theme != name:
-        add_theme(app, roles)
-        app.theme = name
-    if app.preferences.fitting != plain_roles(roles):
-        app.write(_NOT_KEPT, app.preferences.set_fitting, plain_roles(roles))
+    _put_in_force(app, roles)
+    _keep(app, roles)
 
 
 async def load_themes(app: SessionApp) -> None:
     """Make every theme known, read in a thread; the one in force is shown as its file says now."""
     found, app.theme_errors = await asyncio.to_thread(load_all)
     for roles in found:
-        changed = roles["name"] == app.theme and roles != app.themes.get(roles["name"])
-        add_theme(app, roles)
-        if changed:
-            # Setting the same name again would be taken for no change.
-            app.theme = "textual-dark"
-            if app.fits_terminal:
-                fit(app, roles["name"] == LIGHT_THEME)
-            else:
-                choose(app, roles["name"])
+        if roles["name"] != app.theme:
+            add_theme(app, roles)
+        elif roles != app.themes.get(roles["name"]):
+            _put_in_force(app, roles)
+            _keep(app, roles)
+
+
+def _put_in_force(app: SessionApp, roles: Roles) -> None:
+    """Show a theme, also in place of one of its name with other colours."""
+    name = roles["name"]
+    if app.theme == name and app.themes.get(name) != roles:
+        # Setting the same name again would be taken for no change.
+        app.theme = "textual-dark"
+    add_theme(app, roles)
+    app.theme = name
+
+
+def _keep(app: SessionApp, roles: Roles) -> None:
+    """Remember the colours of the theme in force for the next start."""
+    kept = plain_roles(roles)
+    if not app.fits_terminal:
+        app.write(_NOT_KEPT, app.preferences.set_theme, roles["name"], kept)
+    elif app.preferences.fitting != kept:
+        app.write(_NOT_KEPT, app.preferences.set_fitting, kept)
 
 
 def add_theme(app: SessionApp, roles: Roles) -> None:
@@ -202,14 +214,14 @@ def choose(app: SessionApp, name: str) -> None:
         app.say("The theme follows the terminal's background, where the terminal tells it.")
         return
     try:
-        roles = app.themes.get(name) or find_theme(name)
+        # As its file is by now: it is edited beside the program.
+        roles = find_theme(name)
     except ThemeError as error:
         app.say(str(error), "warning")
         return
     app.fits_terminal = False
-    add_theme(app, roles)
-    name = app.theme = roles["name"]
-    app.write(_NOT_KEPT, app.preferences.set_theme, name, plain_roles(roles))
+    _put_in_force(app, roles)
+    _keep(app, roles)
 
 
 def motion(app: SessionApp, wanted: str = "") -> None:

@@ -175,6 +175,25 @@ async def test_a_user_theme_can_be_chosen_and_a_broken_one_is_reported() -> None
         await drive.until(lambda: "✗" in drive.text())
 
 
+@pytest.mark.parametrize("name", ["mine", "ink"])
+async def test_a_theme_that_is_chosen_again_has_the_colours_its_file_gives_by_now(
+    name: str,
+) -> None:
+    folder = user_config_dir() / "themes"
+    folder.mkdir(parents=True)
+    path = folder / f"{name}.yaml"
+    path.write_text(json.dumps({**good(), "name": name}))
+    async with running(theme=name) as drive:
+        path.write_text(json.dumps({**good(), "name": name, "background": "#070809"}))
+        drive.app.action_themes(name)
+        await drive.settle()
+        assert drive.app.main.styles.background == Color.parse("#070809")
+        path.write_text(json.dumps({**good(), "name": name, "background": "#0708"}))
+        drive.app.action_themes(name)
+        await drive.until(lambda: "without transparency" in drive.text())
+        assert drive.app.main.styles.background == Color.parse("#070809")
+
+
 async def test_the_picker_lists_what_was_written_since_the_start_and_what_is_refused_of_it() -> (
     None
 ):
