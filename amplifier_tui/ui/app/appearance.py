@@ -209,8 +209,11 @@ def choose(app: SessionApp, name: str) -> None:
     """Put a theme in force and remember it; `AUTO` leaves it to the terminal from now on."""
     if name == AUTO:
         app.fits_terminal = True
-        ask_terminal(app)
         app.write(_NOT_KEPT, app.preferences.set_theme, "", None)
+        kept = app.preferences.fitting
+        # Not every terminal answers: until one does it is what the next start would show.
+        fit(app, isinstance(kept, dict) and kept.get("name") == LIGHT_THEME)
+        ask_terminal(app)
         app.say("The theme follows the terminal's background, where the terminal tells it.")
         return
     try:

@@ -129,3 +129,13 @@ async def test_a_theme_for_this_run_is_not_changed_by_the_terminal() -> None:
         drive.app.post_message(BackgroundTold(True))
         await drive.settle()
         assert drive.app.theme == "moss"
+
+
+@pytest.mark.parametrize("fits", ["ink", "paper"])
+async def test_following_a_terminal_that_tells_nothing_is_as_at_the_next_start(fits: str) -> None:
+    if fits == "paper":
+        Preferences().set_fitting({**find_theme(fits), "dark": False})
+    async with running(theme="contrast") as drive:
+        drive.app.action_themes("auto")
+        await drive.settle()
+        assert drive.app.theme == fits
