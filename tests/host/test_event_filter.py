@@ -16,7 +16,13 @@ BASH = traced(
 )
 DELTA = traced(2, "llm:stream_block_delta", source="anthropic", agent="researcher")
 DENIED = traced(
-    3, "tool:error", source="web", verdict="deny", changed='{"secret": 1}', duration_ms=0.4
+    3,
+    "tool:error",
+    source="web",
+    verdict="deny",
+    changed='{"secret": 1}',
+    duration_ms=0.4,
+    handlers=(handler("look", module="hooks-guard"),),
 )
 ROWS = {"bash": BASH, "delta": DELTA, "denied": DENIED}
 
@@ -39,7 +45,7 @@ ROWS = {"bash": BASH, "delta": DELTA, "denied": DENIED}
         ("bash,web", "bash denied"),
         ("-bash,web", "delta"),
         ("mod:approval", "bash"),
-        ("mod:hooks-*", "bash"),
+        ("mod:hooks-*", "bash denied"),
         ("-mod:logging", "delta denied"),
         ("mod:web", "denied"),
         ("verdict:deny", "denied"),
@@ -62,6 +68,12 @@ ROWS = {"bash": BASH, "delta": DELTA, "denied": DENIED}
         (">100us", "bash denied"),
         ('data:"rm -rf build"', "bash"),
         ("data:secret", "denied"),
+        ("hooks-approval", "bash"),
+        ("look", "denied"),
+        ("hooks-gua", "denied"),
+        ("-look", "bash delta"),
+        ("logging", ""),
+        ("approval", ""),
         ("tool:* verdict:ask mod:approval >100ms data:rm", "bash"),
         ("nothing-like-it", ""),
         ("[a-z]*", ""),

@@ -1,8 +1,8 @@
 """The event log's filter language: `tool:* -delta mod:approval verdict:deny >100ms`.
 
 Words are separated by spaces and all must hold; a leading `-` turns one around; commas in a
-word mean "or". A bare word is looked for in event name, source and lane, and with `*` or `?` it
-must match the whole event name. `mod:` looks at the handlers (and the source), `verdict:` at
+word mean "or". A bare word is looked for in event name, source and lane, and is how the name of a
+handler begins; with `*` or `?` it must match the whole event name. `mod:` looks at the handlers (and the source), `verdict:` at
 the verdict, `lane:`, `source:` and `event:` at their column, `data:` in the payload; quotes keep
 spaces together. `>100ms`, `<=2s` compare the duration; without a unit it is milliseconds.
 """
@@ -24,7 +24,10 @@ _TELLING = VERDICTS[1:]
 
 Test = Callable[[HookTraced], bool]
 Names = tuple[str, ...]
-"""Event, source, lane and verdict of a row, lower case: the same for very many rows."""
+"""Event, source, lane and verdict of a row, then the names of its handlers and their modules.
+
+Lower case, and the same for very many rows.
+"""
 NameTest = Callable[[Names], bool]
 
 _WORD = lazy_pattern(r'(?:[^\s"]|"[^"]*"?)+')
@@ -120,6 +123,8 @@ def _name_test(word: str) -> NameTest:
     return lambda names: (
         any(found(names[at]) for found, columns in tests for at in columns)
         or (names[3] in _TELLING and names[3].startswith(said))
+        # Not anywhere in them: of nearly every event there is one that logs.
+        or any(name.startswith(said) for name in names[4:])
     )
 
 
@@ -168,7 +173,10 @@ def _combine(names: list[NameTest], rows: list[Test]) -> Test:
         return all(test(lowered) for test in names)
 
     def by_name(row: HookTraced) -> bool:
-        return passes(row.event, row.source, row.agent, row.verdict)
+        key = [row.event, row.source, row.agent, row.verdict]
+        for each in row.handlers:
+            key += each.name, each.module
+        return passes(*key)
 
     tests = ([by_name] if names else []) + rows
     return reduce(_both, tests) if tests else lambda row: True
