@@ -120,11 +120,13 @@ def _name_test(word: str) -> NameTest:
     if not tests:
         return lambda names: True
     said = () if key else tuple(parts)
-    return lambda names: (
-        any(found(names[at]) for found, columns in tests for at in columns)
-        or (names[3] in _TELLING and names[3].startswith(said))
-        # Not anywhere in them: of nearly every event there is one that logs.
-        or any(name.startswith(said) for name in names[4:])
+    return (
+        lambda names: (
+            any(found(names[at]) for found, columns in tests for at in columns)
+            or (names[3] in _TELLING and names[3].startswith(said))
+            # Not anywhere in them: of nearly every event there is one that logs.
+            or any(name.startswith(said) for name in names[4:])
+        )
     )
 
 

@@ -1,10 +1,12 @@
 """Checks of a module and what they found."""
 
 import inspect
+import sys
 from dataclasses import field
 from typing import Any, Final, Literal, get_args
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.base.python import signature_of
 from amplifier_tui.kernel.models.hook_result import HookAction, InjectionRole
 from amplifier_tui.kernel.mounting.callbacks import (
@@ -179,7 +181,8 @@ def check_shape(module: Any, result: ValidationResult) -> bool:
     mount = getattr(module, "mount", None)
     if not callable(mount):
         where = getattr(module, "__file__", "") or ""
-        result.fail("mount_exists", "No mount() function found in module", _MOUNT, where=where)
+        problem, remedy = _no_mount(module)
+        result.fail("mount_exists", problem, remedy, where=where)
         return False
     result.succeed("mount_exists", "mount() function found")
     problem = _mount_problem(mount)
@@ -191,6 +194,19 @@ def check_shape(module: Any, result: ValidationResult) -> bool:
     if not_ready is not None:
         result.add(not_ready)
     return problem is None
+
+
+def _no_mount(module: Any) -> tuple[str, str]:
+    """Return why a module has no ``mount``, and what to do about it."""
+    entry_point = getattr(module, "entry_point", "") or ""
+    name, _, function = entry_point.partition(":")
+    if function in ("", "mount"):
+        return "No mount() function found in module", _MOUNT
+    near = did_you_mean(function, ("mount", *vars(sys.modules[name])))
+    return (
+        f"The entry point '{entry_point}' names no function of the module{near}",
+        f"Write {name}:mount into pyproject.toml, or what it is called, and install it again",
+    )
 
 
 def _mount_problem(mount: Any) -> str | None:

@@ -400,9 +400,11 @@ async def test_a_module_is_found_by_name_and_by_entry_point_too() -> None:
     name = "amplifier_tui.modules.tool_filesystem"
     assert (await ToolValidator().validate(name)).passed
     assert (await ToolValidator().validate(name, entry_point=f"{name}:mount")).passed
-    result = await ToolValidator().validate(name, entry_point=f"{name}:nothing")
+    result = await ToolValidator().validate(name, entry_point=f"{name}:mout")
     [check] = result.errors
-    assert check.name == "mount_exists"
+    assert check.name == "mount_exists" and f"{name}:mount into pyproject.toml" in check.remedy
+    wrong = f"The entry point '{name}:mout' names no function of the module"
+    assert check.message == f"{wrong}; did you mean 'mount'?"
     assert check.where.endswith("/modules/tool_filesystem/__init__.py")
 
 

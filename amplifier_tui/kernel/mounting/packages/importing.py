@@ -151,7 +151,7 @@ def imported_module(module_path: str | Path, entry_point: str | None = None) -> 
         module_path: Its package directory, the folder that holds it, the one file it is, or the
             package's name.
         entry_point: ``"package.module:function"``; yields an object with its ``mount``,
-            ``on_session_ready`` and ``__file__`` then, instead of the package. The mere name of an
+            ``on_session_ready``, ``__file__`` and ``entry_point`` then, instead of the package. The mere name of an
             entry point says nothing more than the path does.
 
     Raises:
@@ -182,6 +182,7 @@ def _entry(entry_point: str) -> Any:
     module_name, _, function = entry_point.partition(":")
     module: ModuleType = importlib.import_module(module_name)
     return SimpleNamespace(
+        entry_point=entry_point,
         __file__=getattr(module, "__file__", None),
         mount=getattr(module, function or "mount", None),
         on_session_ready=getattr(module, "on_session_ready", None),
