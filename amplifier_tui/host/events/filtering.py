@@ -1,10 +1,11 @@
 """The event log's filter language: `tool:* -delta mod:approval verdict:deny >100ms`.
 
 Words are separated by spaces and all must hold; a leading `-` turns one around; commas in a
-word mean "or". A bare word is looked for in event name, source and lane, and is how the name of a
-handler begins; with `*` or `?` it must match the whole event name. `mod:` looks at the handlers (and the source), `verdict:` at
-the verdict, `lane:`, `source:` and `event:` at their column, `data:` in the payload; quotes keep
-spaces together. `>100ms`, `<=2s` compare the duration; without a unit it is milliseconds.
+word mean "or". A bare word is looked for in event name, source and lane, and where names of
+handlers begin; with `*` or `?` it must match the whole event name. `mod:` looks at the handlers
+(and the source), `verdict:` at the verdict, `lane:`, `source:` and `event:` at their column,
+`data:` in the payload; quotes keep spaces together. `>100ms`, `<=2s` compare the duration; without a unit it is
+milliseconds.
 """
 
 import operator

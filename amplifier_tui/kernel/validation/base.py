@@ -181,8 +181,7 @@ def check_shape(module: Any, result: ValidationResult) -> bool:
     mount = getattr(module, "mount", None)
     if not callable(mount):
         where = getattr(module, "__file__", "") or ""
-        problem, remedy = _no_mount(module)
-        result.fail("mount_exists", problem, remedy, where=where)
+        result.fail("mount_exists", *_no_mount(module), where=where)
         return False
     result.succeed("mount_exists", "mount() function found")
     problem = _mount_problem(mount)

@@ -20,6 +20,8 @@ from amplifier_tui.kernel.validation.trials import SECONDS, within
 _TOOL: Final = "trial_tool"
 _GIVEN: Final = {"text": "as the model wrote it"}
 _CHANGED: Final = {"text": "as a hook changed it"}
+_LAST: Final = "Done."
+"""What the model says last."""
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[HookResult]]
 
@@ -50,7 +52,7 @@ class _Trial:
         await asyncio.sleep(0)
         usage = Usage(input_tokens=1, output_tokens=1, total_tokens=2)
         if self.requests > 1:
-            text = TextBlock(text="Done.")
+            text = TextBlock(text=_LAST)
             return ChatResponse(content=[text], usage=usage, finish_reason="stop")
         call = ToolCall(id="call-1", name=_TOOL, arguments=dict(_GIVEN))
         return ChatResponse(content=[], tool_calls=[call], usage=usage, finish_reason="tool_calls")
@@ -78,6 +80,10 @@ class _Trial:
     async def clear(self) -> None:
         self.messages.clear()
 
+    @property
+    def answers(self) -> list[dict[str, Any]]:
+        return [row for row in self.messages if row.get("role") == "assistant"]
+
     # Who is asked.
     async def request_approval(self, *args: Any, **kwargs: Any) -> str:
         self.asked += 1
@@ -101,7 +107,9 @@ class _TrialTool:
 async def check_obedience(
     result: ValidationResult, orchestrator: Any, coordinator: TrialCoordinator
 ) -> None:
-    """Add what it does with answers of hooks (``hooks_...``); ``orchestrator_answer`` if wrong.
+    """Add what it does with answers of hooks (``hooks_...``) and whether it keeps the model's.
+
+    And ``orchestrator_answer`` where what it returns is wrong.
 
     Args:
         result: Gets the checks.
@@ -116,6 +124,8 @@ async def check_obedience(
     except WrongAnswerError as error:
         remedy = "Return what the model said last, empty where it said nothing"
         result.fail("orchestrator_answer", f"Orchestrator.{error}", remedy, where=error.place)
+    if free.requests > 1:
+        _check_context(result, orchestrator, free)
     if not free.executed:
         found = "The orchestrator called no tool, so what hooks say of calls could not be tried"
         result.succeed("hooks_deny", found, "warning")
@@ -184,6 +194,17 @@ async def check_obedience(
             'Look at the result of hooks.emit("provider:request", ...) before the request',
             "warning",
         )
+
+
+def _check_context(result: ValidationResult, orchestrator: Any, trial: _Trial) -> None:
+    """Add ``orchestrator_context``: whether the context was given what the model said last."""
+    name, rows = "orchestrator_context", (str(row.get("content")) for row in trial.answers)
+    if any(_LAST in content for content in rows):
+        result.succeed(name, "It adds the model's answers to the context")
+        return
+    problem = "It adds no answer of the model to the context: the next turn knows nothing of it"
+    remedy = 'Write: await context.add_message({"role": "assistant", "content": ...})'
+    result.fail(name, problem, remedy, "warning", place_of(orchestrator.execute))
 
 
 def _say(

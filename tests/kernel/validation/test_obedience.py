@@ -93,8 +93,31 @@ async def test_a_loop_that_adds_no_row_for_a_result_is_told_that_and_not_of_anot
     assert '"role": "tool"' in check.remedy
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_a_loop_that_adds_no_answers_to_the_context_is_warned_of(keeps: bool) -> None:
+    class Asks:
+        async def execute(self, prompt, context, providers, tools, hooks, **kwargs):
+            (provider,) = providers.values()
+            while (response := await provider.complete({})).tool_calls:
+                await context.add_message({"role": "assistant", "content": ""})
+            said = [block.model_dump() for block in response.content]
+            if keeps:
+                await context.add_message({"role": "assistant", "content": said})
+            return "Done."
+
+    coordinator = TrialCoordinator()
+    result = ValidationResult("orchestrator", "here")
+    await check_obedience(result, Asks(), coordinator)
+    (check,) = (each for each in result.checks if each.name == "orchestrator_context")
+    assert check.passed is keeps and check.severity == ("info" if keeps else "warning")
+    if not keeps:
+        assert '"role": "assistant"' in check.remedy
+        assert check.where == f"{__file__}:{Asks.execute.__code__.co_firstlineno}"
+
+
 async def test_the_built_in_loop_does_what_hooks_say() -> None:
     checked = await check_module("loop-streaming")
     passed = {check.name: check.passed for check in checked.result.checks}
     assert passed["hooks_deny"] and passed["hooks_ask"] and passed["hooks_modify"]
     assert passed["hooks_modify_result"] and passed["hooks_deny_request"]
+    assert passed["orchestrator_context"]

@@ -151,8 +151,8 @@ def imported_module(module_path: str | Path, entry_point: str | None = None) -> 
         module_path: Its package directory, the folder that holds it, the one file it is, or the
             package's name.
         entry_point: ``"package.module:function"``; yields an object with its ``mount``,
-            ``on_session_ready``, ``__file__`` and ``entry_point`` then, instead of the package. The mere name of an
-            entry point says nothing more than the path does.
+            ``on_session_ready``, ``__file__`` and ``entry_point`` then, instead of the package.
+            The mere name of an entry point says nothing more than the path does.
 
     Raises:
         ModuleValidationError: There is no package there.
