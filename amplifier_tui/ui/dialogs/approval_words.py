@@ -194,12 +194,21 @@ def why(
         rows.append(_pair("it offers", f"{words} (only Allow grants)"))
     if len(rows) == 1 and request.asker in _PROGRAMS and rules_key:
         # There is no more to be said of this one.
-        rows.append(_pair("you are asked less", f"in another mode, or with a rule: {rules_key}"))
+        rows.append(_asked_less(request, rules_key))
     if request.timeout is not None:
         words = f"{request.default} after {elapsed(request.timeout)}"
         words = "it waits: a key stopped the clock" if held else words
         rows.append(_pair("without an answer", words))
     return Content("\n").join(rows)
+
+
+def _asked_less(request: ApprovalRequested, rules_key: str) -> Content:
+    """Return what can be done so that the like of it is not asked again."""
+    if not request.rule:
+        return _pair("a yes holds", "for this call alone: no rule can be kept of it")
+    # None lets more through than auto.
+    mode = "" if request.why.startswith("mode auto:") else ", or in a mode that lets it through"
+    return _pair("you are asked less", f"with a rule{mode}: {rules_key}")
 
 
 def countdown(

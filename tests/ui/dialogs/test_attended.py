@@ -241,12 +241,39 @@ async def test_an_enter_that_is_kept_is_heard_where_the_status_bar_is_covered(
         assert rung and not decisions(drive)
 
 
-async def test_why_says_what_can_be_done_where_no_more_is_to_be_said() -> None:
+@pytest.mark.parametrize(
+    ("why", "rule", "said"),
+    [
+        (
+            "mode ask: asks before tools it knows nothing of",
+            "lookup",
+            "you are asked less with a rule, or in a mode that lets it through: F5",
+        ),
+        ("mode auto: asks before the network", "lookup", "you are asked less with a rule: F5"),
+        (
+            "it wants to run outside of the sandbox",
+            "",
+            "a yes holds for this call alone: no rule can be kept of it",
+        ),
+    ],
+)
+async def test_why_says_what_can_be_done_where_no_more_is_to_be_said(
+    why: str, rule: str, said: str
+) -> None:
+    scopes = ("once", "session") if rule else ("once",)
     async with running(size=(120, 36)) as drive:
-        why = "mode ask: asks before tools it knows nothing of"
-        request = ask(asker="amplifier-tui", tool="lookup", prompt="", why=why, segments=())
-        await drive.push(request)
+        await drive.push(
+            ask(
+                asker="amplifier-tui",
+                tool="lookup",
+                prompt="",
+                why=why,
+                segments=(),
+                rule=rule,
+                scopes=scopes,
+            )
+        )
         await drive.dialog(ApprovalDialog)
-        assert "asked less" not in drive.text()
+        assert "asked less" not in drive.text() and "a yes holds" not in drive.text()
         await drive.press("question_mark")
-        assert "you are asked less in another mode, or with a rule: F5" in drive.text()
+        assert said in drive.text()
