@@ -5,10 +5,11 @@ machine: by a link, or by what git reads from its files.
 """
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.git import run_now
@@ -51,6 +52,8 @@ _HOOKS: Final = [
     "sendemail-validate",
     "update",
 ]
+_HOOKS_PATH: Final = "core.hookspath"
+_INCLUDES: Final = re.compile(r"include(?:if\..*)?\.path", re.DOTALL)
 _BY_CALL: Final = "command"
 """The scope of what a call of git sets for itself."""
 
@@ -175,33 +178,66 @@ def places_of_hooks(checkout: Path) -> tuple[Path, ...]:
     Returns:
         Absolute, links not followed.
     """
-    asked = ("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath")
-    words = run_now(checkout, *asked, timeout=_SECONDS).output.split("\0")
-    said = [at for scope, at in zip(words[::2], words[1::2], strict=False) if scope != _BY_CALL]
-    if not said or not said[-1]:
-        return ()
-    folder = Path(os.path.normpath(checkout.absolute() / said[-1]))
-    # Links may lead in a circle, which only this passes over.
-    if Path(os.path.realpath(checkout)).is_relative_to(os.path.realpath(folder)):
-        return tuple(folder / name for name in _HOOKS)
-    return (folder,)
+    return _hooks_of(checkout, _settings(checkout))
 
 
-def places_of_settings(checkout: Path) -> tuple[Path, ...]:
-    """Return the files that git reads settings from in a repository, by whatever includes them.
+def places_named_by_settings(checkout: Path) -> tuple[Path, ...]:
+    """Return those, and the files that git reads settings from, by whatever includes them.
 
-    Blocking; nothing runs.
+    Also files that may be included some time, and need not be there. Blocking; nothing runs.
 
     Args:
         checkout: The folder that holds `.git`, or a bare repository.
 
     Returns:
-        Absolute, links not followed; those there are.
+        Absolute, links not followed.
     """
-    asked = ("config", "--show-origin", "--name-only", "-z", "--list")
+    settings = _settings(checkout)
+    files = {each.file for each in settings if each.file is not None}
+    included = (
+        Path(each.file.parent, os.path.expanduser(each.value))
+        for each in settings
+        if each.file is not None and _INCLUDES.fullmatch(each.name) and each.value
+    )
+    named = (Path(os.path.normpath(each)) for each in (*files, *included))
+    return (*_hooks_of(checkout, settings), *sorted(set(named)))
+
+
+class _Setting(NamedTuple):
+    """A setting of git's.
+
+    Attributes:
+        file: Where it stands; None where it is of no file.
+    """
+
+    scope: str
+    file: Path | None
+    name: str
+    value: str
+
+
+def _settings(checkout: Path) -> list[_Setting]:
+    """Return all that git would read in a repository, as they come."""
+    asked = ("config", "--show-scope", "--show-origin", "-z", "--list")
     words = run_now(checkout, *asked, timeout=_SECONDS).output.split("\0")
-    files = {word.removeprefix("file:") for word in words[::2] if word.startswith("file:")}
-    return tuple(Path(os.path.normpath(checkout.absolute() / each)) for each in sorted(files))
+    found = []
+    for scope, origin, text in zip(words[::3], words[1::3], words[2::3], strict=False):
+        name, _, value = text.partition("\n")
+        kind, _, path = origin.partition(":")
+        file = checkout.absolute() / path if kind == "file" else None
+        found.append(_Setting(scope, file, name, value))
+    return found
+
+
+def _hooks_of(checkout: Path, settings: Iterable[_Setting]) -> tuple[Path, ...]:
+    said = [each.value for each in settings if each.name == _HOOKS_PATH and each.scope != _BY_CALL]
+    if not said or not said[-1]:
+        return ()
+    folder = Path(os.path.normpath(checkout.absolute() / os.path.expanduser(said[-1])))
+    # Links may lead in a circle, which only this passes over.
+    if Path(os.path.realpath(checkout)).is_relative_to(os.path.realpath(folder)):
+        return tuple(folder / name for name in _HOOKS)
+    return (folder,)
 
 
 def remote_address(folder: Path, name: str = "", *, push: bool = False) -> str:

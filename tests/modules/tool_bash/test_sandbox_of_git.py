@@ -366,3 +366,20 @@ async def test_what_the_user_sets_by_environment_counts_for_git(
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "user.name")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", "Mine")
     assert "Mine\n" in await run(shell, "git --version; git config user.name", grant)
+
+
+async def test_a_head_beside_other_files_does_not_hide_what_they_configure(shell: Shell) -> None:
+    (shell.root / "pkg").mkdir()
+    (shell.root / "make.sh").write_text(
+        "for at in . pkg; do mkdir -p $at/objects $at/refs $at/.claude $at/.vscode; "
+        "echo 'ref: refs/heads/main' > $at/HEAD; "
+        "touch $at/.envrc $at/.vscode/tasks.json $at/.claude/settings.json; done\n"
+    )
+    output = await run(shell, "sh make.sh")
+    assert "exit code 0" in output
+    assert not [
+        each
+        for at in (".", "pkg")
+        for each in ("HEAD", ".envrc", ".vscode/tasks.json", ".claude")
+        if (shell.root / at / each).exists()
+    ]

@@ -19,12 +19,13 @@ from amplifier_tui.base.files.nearby import (
     obeyed_from_home,
 )
 from amplifier_tui.base.protected import configuring, starts_from_home
-from amplifier_tui.base.repositories import places_of_hooks, places_of_settings
+from amplifier_tui.base.repositories import places_named_by_settings
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     folders_of_git,
     is_git_folder,
     is_head,
     is_repository,
+    names_others,
     places_of_git,
     repository_named,
 )
@@ -35,7 +36,7 @@ from amplifier_tui.modules.tool_bash.sandbox.opened import (
     opened,
 )
 from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
-from amplifier_tui.modules.tool_bash.sandbox.tracked import repository_around
+from amplifier_tui.modules.tool_bash.sandbox.tracked import checkouts, repository_around
 
 _MOST_FOLDERS: Final = 40_000
 """Of a hundred thousand files and more."""
@@ -112,10 +113,11 @@ class Look:
             self._look_after(before)
             self.opened = sorted(opening.opened)
         self._add(obeyed_from_home(workspace))
-        checkout = repository_around(workspace / ".git")
-        if checkout is not None:
-            hooks = (*places_of_hooks(checkout), *places_of_settings(checkout))
-            self._add(each for each in hooks if workspace in each.parents)
+        around = repository_around(workspace / ".git")
+        for checkout in checkouts(self.places, workspace):
+            if checkout == around or names_others(checkout):
+                named = places_named_by_settings(checkout)
+                self._add(each for each in named if workspace in each.parents)
 
     def _look_after(self, before: "Look") -> None:
         listing, old = self._listing, before._listing
@@ -178,7 +180,7 @@ class Look:
         made = {
             self._led_by(place) or place
             for place in found
-            if place in appeared or inert.isdisjoint(place.parents)
+            if place in appeared or inert.isdisjoint(place.parents) or now._counts_itself(place)
         }
         now._add(made - found)
         self._known.listed |= now._listing.listed
@@ -250,6 +252,14 @@ class Look:
         """Whether a file is one to look at."""
         counts = configuring(name, folder.name) and not marks_environment(name, folder)
         return counts or is_head(name) or folder == self._home
+
+    def _counts_itself(self, place: Path) -> bool:
+        """Whether a place, or a folder that it is in, counts by its name, in whatever folder."""
+        return any(
+            configuring(each.name, each.parent.name)
+            for each in (place, *place.parents)
+            if self._workspace in each.parents
+        )
 
     def _led_by(self, place: Path) -> Path | None:
         """Return the link that was put in the way to a place: no look follows one."""

@@ -21,6 +21,7 @@ _OBEYED: Final = (
 """What git obeys in its folder; the rest it has to write itself."""
 _OF_WORKTREE: Final = ("gitdir", *(name for name in _OBEYED if name != "info"))
 """Without its `commondir` git takes a worktree's folder for a whole repository."""
+_NAMING: Final = re.compile(rb"include|hookspath|worktreeconfig", re.IGNORECASE)
 _LARGE: Final = frozenset({"objects", "lfs", "annex"})
 """Folders in it with very many files, few of which are written a second time."""
 _REWRITTEN: Final = ("objects", "objects/info", "objects/info/commit-graphs", "objects/pack")
@@ -51,6 +52,20 @@ def repository_named(mark: Path) -> Path | None:
         return None
     kept = git.parent.parent if git.parent.name == "worktrees" else git
     return kept if is_git_folder(kept) else None
+
+
+def names_others(checkout: Path) -> bool:
+    """Whether a repository's configuration may include other files, or name others for hooks."""
+    mark = checkout / ".git"
+    git = mark if mark.is_dir() else repository_named(mark)
+    if git is None:
+        return False
+    try:
+        return _NAMING.search(read_regular(git / "config", _MOST_BYTES)) is not None
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def is_link_of_git(place: Path) -> bool:
