@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.protected import configuring, holds_secrets_at
+from amplifier_tui.base.protected import configuring, holds_secrets_at, starts_from_home
 
 _MOST_ENTRIES: Final = 16_000
 _MOST_PLACES: Final = 200
@@ -187,7 +187,10 @@ def secrets_nearby(folder: Path) -> list[Path]:
     return list(islice(found, _MOST_PLACES))
 
 
-_CONFIG: Final = ".config"
+_CONFIGURED: Final = (
+    *(".ssh", ".gnupg", ".local/bin", "bin", ".vim", ".emacs.d", ".zsh", ".claude", ".codex"),
+    *(".cursor", ".gemini", ".config"),
+)
 _MOST_FOLDERS: Final = 500
 
 
@@ -195,7 +198,8 @@ def obeyed_from_home(folder: Path) -> tuple[Path, ...]:
     """Return the files and folders below a folder to which links lead that programs look for.
 
     As where a repository of dotfiles is linked into the home. Looked at are names in the home that
-    begin with a dot, and what is in `.config`, two levels deep. Blocking.
+    programs look for, and what is in folders of configuration there, as far as a look into a few
+    hundred goes. Blocking.
 
     Args:
         folder: Absolute, without links.
@@ -204,31 +208,22 @@ def obeyed_from_home(folder: Path) -> tuple[Path, ...]:
     if home.is_relative_to(folder):
         # There each file counts by its own name.
         return ()
-    links = (link for place in _places_of(home) for link in _links_in(place, dotted=place == home))
-    found = (Path(os.path.realpath(link)) for link in links)
+    links = [entry for entry in _entries(home) if starts_from_home(Path(entry.name))]
+    folders = deque(home / name for name in _CONFIGURED)
+    for _ in range(_MOST_FOLDERS):
+        if not folders:
+            break
+        for entry in _entries(folders.popleft()):
+            links.append(entry)
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(Path(entry))
+    found = (Path(os.path.realpath(link)) for link in links if link.is_symlink())
     return tuple(dict.fromkeys(each for each in found if folder in each.parents))
 
 
-def _places_of(home: Path) -> Iterator[Path]:
-    yield home
-    config = home / _CONFIG
-    yield config
+def _entries(folder: Path) -> list["os.DirEntry[str]"]:
     try:
-        with os.scandir(config) as entries:
-            for _, entry in zip(range(_MOST_FOLDERS), entries, strict=False):
-                if entry.is_dir(follow_symlinks=False):
-                    yield Path(entry)
-    except OSError:
-        return
-
-
-def _links_in(place: Path, *, dotted: bool) -> list[Path]:
-    try:
-        with os.scandir(place) as entries:
-            return [
-                Path(entry)
-                for entry in entries
-                if (entry.name.startswith(".") or not dotted) and entry.is_symlink()
-            ]
+        with os.scandir(folder) as entries:
+            return list(entries)
     except OSError:
         return []

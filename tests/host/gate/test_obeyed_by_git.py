@@ -124,6 +124,7 @@ def test_what_a_link_in_the_home_leads_to_is_asked_about_in_every_mode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home, dotfiles = tmp_path / "home", tmp_path / "dotfiles"
+    asked = [("shell/rc.sh", "ask"), ("editor/init.lua", "ask"), ("README", "allow")]
     (home / ".config").mkdir(parents=True)
     (dotfiles / "shell").mkdir(parents=True)
     (dotfiles / "editor").mkdir()
@@ -131,9 +132,34 @@ def test_what_a_link_in_the_home_leads_to_is_asked_about_in_every_mode(
     (home / ".bashrc").symlink_to(dotfiles / "shell/rc.sh")
     (home / ".config/nvim").symlink_to("../../dotfiles/editor")
     (home / "plain").symlink_to(dotfiles / "README")
+    for name in (".ssh/config", ".local/bin/tool", ".config/systemd/user/a.service", "bin/mine"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (dotfiles / name.lstrip(".")).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).symlink_to(dotfiles / name.lstrip("."))
+        asked.append((name.lstrip("."), "ask"))
     monkeypatch.setenv("HOME", str(home))
     gate = Gate(dotfiles, RuleBook, "edits")
-    for name, verdict in (("shell/rc.sh", "ask"), ("editor/init.lua", "ask"), ("README", "allow")):
+    for name, verdict in asked:
         decision = gate.decide("write_file", {"file_path": name, "content": "x"})
         assert decision.verdict == verdict, name
     assert "by a link in your home" in gate.decide("bash", {"command": "echo > shell/rc.sh"}).reason
+
+
+@pytest.mark.parametrize("mode", ["edits", "auto"])
+def test_what_links_in_the_workspace_lead_to_is_asked_about(
+    decide: Decide, tmp_path: Path, mode: Mode
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    for name in ("scripts/hook.sh", "cfg/tasks.json", "pkg/env/dev.sh", "README"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / ".git/hooks/pre-push").symlink_to("../../scripts/hook.sh")
+    (tmp_path / ".vscode").symlink_to("cfg")
+    (tmp_path / "pkg/.envrc").symlink_to("env/dev.sh")
+    (tmp_path / "LIESMICH").symlink_to("README")
+    assert asks_about_git(write(decide, "scripts/hook.sh", mode))
+    for name, verdict in (
+        *(("cfg/tasks.json", "ask"), ("cfg/new.json", "ask"), ("pkg/env/dev.sh", "ask")),
+        *(("README", "allow"), ("LIESMICH", "allow"), ("scripts/other.sh", "allow")),
+    ):
+        assert write(decide, name, mode).verdict == verdict, name

@@ -72,4 +72,4 @@ def test_a_link_counts_as_what_its_name_says_too(tmp_path: Path) -> None:
     assert Gate(tmp_path, RuleBook).decide("read_file", {"file_path": ".env"}).verdict == "ask"
     assert Gate(tmp_path, RuleBook).decide("bash", {"command": "cat .env"}).verdict == "ask"
     assert verdict(tmp_path, tmp_path / ".claude" / "settings.json") == "ask"
-    assert verdict(tmp_path, tmp_path / "dev" / "values") == "allow"
+    assert verdict(tmp_path, tmp_path / "dev" / "values") == "ask"

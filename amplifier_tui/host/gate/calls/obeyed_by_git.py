@@ -1,7 +1,7 @@
 """What programs obey in a workspace although its name alone does not say so.
 
-A repository's folder may have any name, its hooks may be kept in any folder, and links in the home
-lead to files of a repository of dotfiles.
+A repository's folder may have any name, its hooks may be kept in any folder, and links lead to
+files: those in the home to a repository of dotfiles, others to scripts that are hooks.
 """
 
 import os
@@ -13,9 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.files.nearby import obeyed_from_home
+from amplifier_tui.base.files.nearby import Entries, FolderListing, nearby, obeyed_from_home
 from amplifier_tui.base.files.under import is_under
-from amplifier_tui.base.repositories import places_of_hooks, places_of_settings
+from amplifier_tui.base.protected import configures
+from amplifier_tui.base.repositories import places_named_by_settings
 from amplifier_tui.host.gate.places import PathPlace, resolved
 
 _GIT: Final = "git"
@@ -41,8 +42,12 @@ def told_of_git(place: PathPlace) -> PathPlace:
     """
     if place.configures or place.outside:
         return place
-    if any(is_under(place.path, each) for each in _from_home(place.root, int(time.monotonic()))):
+    about_now = int(time.monotonic())
+    if any(is_under(place.path, each) for each in _from_home(place.root, about_now)):
         return replace(place, configures=_HOME)
+    for whom, target in _from_links(place.root, about_now):
+        if is_under(place.path, target):
+            return replace(place, configures=whom)
     obeyed = any(_in_repository(path, place.root) for path in (place.path, place.named))
     return replace(place, configures=_GIT) if obeyed or _holds_hooks(place) else place
 
@@ -92,5 +97,30 @@ def _from_home(root: Path, _: int) -> tuple[Path, ...]:
 
 
 @lru_cache(maxsize=_MOST_KEPT)
+def _from_links(root: Path, _now: int) -> tuple[tuple[str, Path], ...]:
+    """Return where links lead that programs look for in a workspace, and what those are."""
+    found = []
+    for entry, _ in nearby(root, FolderListing(lambda *_: False, _entries_of(root))):
+        # What git obeys is not looked into.
+        links = _links_of_git(Path(entry)) if entry.name == ".git" else [entry]
+        for link in filter(os.path.islink, links):
+            whom = configures(Path(link), root)
+            target = resolved(Path(link))
+            if whom and root in target.parents:
+                found.append((whom, target))
+    return tuple(found)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _entries_of(_: Path) -> Entries:
+    return {}
+
+
+def _links_of_git(git: Path) -> Iterator[Path]:
+    folders = (git, git / "hooks", git / "info")
+    return (each for folder in folders if folder.is_dir() for each in folder.iterdir())
+
+
+@lru_cache(maxsize=_MOST_KEPT)
 def _hooks(checkout: Path, _: int) -> tuple[Path, ...]:
-    return (*places_of_hooks(checkout), *places_of_settings(checkout))
+    return places_named_by_settings(checkout)

@@ -95,12 +95,13 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
 
 def _hidden_and_tracked(workspace: Path) -> str:
     """Return what git tracks in a workspace and a command does not see there; empty for nothing."""
-    home = Path.home()
-    if not home.is_relative_to(workspace):
-        return ""
-    hidden = (os.fspath(each) for each in secret_homes(home) if os.path.lexists(each))
-    told = git_output_now(workspace, "--literal-pathspecs", "ls-files", "-z", "--", *hidden)
-    return (told or "").partition("\0")[0]
+    for place in secret_homes(Path.home()):
+        if place.is_relative_to(workspace) and os.path.lexists(place):
+            # From the folder it is in: that may be a repository of its own.
+            asked = ("--literal-pathspecs", "ls-files", "-z", "--", place.name)
+            if told := git_output_now(place.parent, *asked):
+                return os.fspath(place.parent.relative_to(workspace) / told.partition("\0")[0])
+    return ""
 
 
 def _own(script: JudgedScript, workspace: Path) -> Path | None:

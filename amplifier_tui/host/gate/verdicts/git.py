@@ -19,6 +19,7 @@ from amplifier_tui.host.gate.verdicts.words import (
 
 _LOSES: Final = "throws changes away"
 _LOSES_SAVED: Final = "deletes saved work"
+_CUTS_OFF: Final = "cuts off the repository's history"
 _SETS: Final = "sets git's configuration"
 _GIT: Final = by_name(
     (
@@ -75,6 +76,9 @@ _BY_OPTION: Final[tuple[_Row, ...]] = (
 """Options with which a command is of high risk, and why."""
 
 
+_FETCHING: Final = ("fetch", "pull", "submodule")
+
+
 def judge_git(arguments: tuple[str, ...]) -> Verdict:
     """Return how risky git is with these arguments, paths not considered."""
     own, subcommand, rest = git_words(arguments)
@@ -96,6 +100,10 @@ def judge_git(arguments: tuple[str, ...]) -> Verdict:
         return "high", (_LOSES,)
     if _drops_unreachable(subcommand, rest, flags):
         return "critical", (_LOSES_SAVED,)
+    if subcommand in _FETCHING and given(
+        flags, "depth shallow-since shallow-exclude update-shallow"
+    ):
+        return "critical", (_CUTS_OFF,)
     if subcommand == "archive" and given(flags, "remote"):
         return "medium", (NETWORK,)
     if deep := _DEEP.get((subcommand, "".join(operands[:1]))):
@@ -131,13 +139,15 @@ def given(flags: set[str], names: str) -> bool:
     )
 
 
-_LONG_AGO: Final = re.compile(r"never|false|(?:[2-9]|\d\d+)[. ](?:week|month|year)s?(?:[. ]ago)?")
+_LONG_AGO: Final = re.compile(
+    r"never|false|(?:[2-9]|[1-9]\d+)[. ](?:week|month|year)s?(?:[. ]ago)?"
+)
 
 
 def _drops_unreachable(subcommand: str, words: tuple[str, ...], flags: set[str]) -> bool:
     """Whether what was dropped or reset shortly before can't be brought back afterwards."""
     if subcommand == "gc":
-        given_times = (word.partition("=") for word in words if word.startswith("--pru"))
+        given_times = (word.partition("=") for word in words if word.startswith("--p"))
         return any(
             equals and not _LONG_AGO.fullmatch(when) and "prune".startswith(name[2:])
             for name, equals, when in given_times
