@@ -128,6 +128,9 @@ def test_a_push_to_a_repository_of_this_machine_is_asked_about(workspace: Path) 
         ("git gc --prune=0", "ask"),
         ("git gc --prun=1.second.ago", "ask"),
         ("git gc --prune=today", "ask"),
+        ("git gc --p=now", "ask"),
+        ("git gc --prune=01.week.ago", "ask"),
+        ("git gc --prune=00.weeks.ago", "ask"),
         ("git gc --prune=2.weeks.ago", "allow"),
         ("git gc --prune=never", "allow"),
         ("git gc", "allow"),
@@ -150,3 +153,33 @@ def test_git_is_asked_about_where_it_would_take_hidden_files_for_deleted(
     decision = decide(workspace, "git commit -qam x")
     assert (decision.verdict, decision.by_person) == ("ask", True)
     assert ".ssh/config is hidden in the sandbox" in decision.reason
+
+
+def test_so_it_is_where_the_workspace_is_a_part_of_the_home(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(workspace.parent))
+    workspace = workspace.rename(workspace.parent / ".config")
+    (workspace / "gh").mkdir()
+    (workspace / "gh/config.yml").touch()
+    assert decide(workspace, "git commit -qam x").verdict == "allow"
+    subprocess.run(["git", "add", "gh"], cwd=workspace, check=True)
+    assert "gh/config.yml is hidden" in decide(workspace, "git commit -qam x").reason
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("git fetch --depth=1 origin", "ask"),
+        ("git pull --depth 3", "ask"),
+        ("git fetch --shallow-since=2020-01-01 origin", "ask"),
+        ("git submodule update --init --depth 1", "ask"),
+        ("git fetch --unshallow origin", "allow"),
+    ],
+)
+def test_what_cuts_off_the_history_is_asked_about(
+    workspace: Path, command: str, verdict: str
+) -> None:
+    address = ["git", "remote", "add", "origin", "../origin.git"]
+    subprocess.run(address, cwd=workspace, check=True)
+    assert decide(workspace, command).verdict == verdict

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.kernel.session.grant import Grant
 from amplifier_tui.modules.tool_bash.sandbox.made import Made
 from tests.modules.tool_bash.confined import run, shell, told
 from tests.modules.tool_bash.support import Shell
+from tests.modules.tool_bash.test_sandbox_history import server
 from tests.sandbox import needs_sandbox
 from tests.waiting import within
 
-__all__ = ["shell", "told"]
+__all__ = ["server", "shell", "told"]
 
 pytestmark = needs_sandbox
 
@@ -144,6 +146,29 @@ async def test_what_makes_git_lose_older_commits_is_moved_aside(shell: Shell) ->
     output = await run(shell, "git commit -q --allow-empty -m second")
     assert ".git/shallow would have git take older commits for none" in output
     assert git(shell.root, "log", "--format=%s").split() == ["second", "first"]
+
+
+async def test_what_a_fetch_of_less_ends_the_history_at_stays(shell: Shell, server: Path) -> None:
+    origin = server / "origin"
+    origin.mkdir()
+    await repository(shell, origin, hook="true")
+    for name in ("second", "third"):
+        git(origin, "commit", "-q", "--allow-empty", "-m", name)
+    await repository(shell, shell.root, hook="true")
+    command = f"git fetch -q --depth=1 file://{origin} main:refs/remotes/origin/main"
+    output = await run(shell, command, Grant("rule", network=True))
+    assert "exit code 0" in output and "shallow" not in output
+    assert git(shell.root, "log", "--format=%s", "origin/main").split() == ["third"]
+
+
+async def test_settings_of_repositories_below_are_guarded_too(shell: Shell) -> None:
+    below = shell.root / "sub"
+    below.mkdir()
+    await repository(shell, below, hook="true")
+    git(below, "config", "include.path", "../../dev/settings")
+    output = await run(shell, "mkdir dev; echo '[core] fsmonitor = evil' > dev/settings")
+    assert "dev/settings would take effect" in output
+    assert not (shell.root / "dev/settings").exists()
 
 
 async def test_settings_that_the_repository_includes_are_read_only(shell: Shell) -> None:

@@ -1,12 +1,20 @@
 """What a command may leave in the folders of repositories in which git has to write."""
 
 import os
+import re
 from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.files.nearby import FolderListing
-from amplifier_tui.base.git import TIMEOUT, change_now, git_bytes_now, git_output_now
+from amplifier_tui.base.git import (
+    TIMEOUT,
+    change_now,
+    git_blobs_now,
+    git_bytes_now,
+    git_output_now,
+)
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     Runs,
     folders_of_git,
@@ -16,12 +24,14 @@ from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
 )
 from amplifier_tui.modules.tool_bash.sandbox.git_outside import makes_repository_outside
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity, identity_of
+from amplifier_tui.modules.tool_bash.sandbox.tracked import commits_here
 
 TAKES_EFFECT: Final = "would take effect on other programs"
 _NAMES_OTHERS: Final = (
     "names files outside of its checkout, which git would write (`git reset` makes it anew)"
 )
 _SHALLOW: Final = "shallow"
+_PARENT: Final = re.compile(rb"^parent ([0-9a-f]+)$", re.MULTILINE)
 _HIDES: Final = "would have git take older commits for none that are there, and lose them"
 _MOST_NAMES: Final = 64_000_000
 """Bytes of what an index names."""
@@ -65,7 +75,7 @@ class GitWriting:
             if not leads_back(place) and not makes_repository_outside(self._outside.parent):
                 yield place, TAKES_EFFECT
         for git in self._whole:
-            if os.path.lexists(git / _SHALLOW):
+            if os.path.lexists(git / _SHALLOW) and not _is_cut_off(git):
                 yield git / _SHALLOW, _HIDES
         for index, identity in self._all_indexes().items():
             if self._indexes.get(index) != identity:
@@ -128,6 +138,20 @@ def _replaced(git: Path) -> dict[str, str] | None:
     if told is None:
         return None
     return {name: shown for name, _, shown in (row.partition(" ") for row in told.splitlines())}
+
+
+def _is_cut_off(git: Path) -> bool:
+    """Whether a repository lacks what is behind the commits that it is said to end at.
+
+    As after `git fetch --depth`: without that file git could not tell any more what is there.
+    """
+    try:
+        names = read_regular(git / _SHALLOW, _MOST_NAMES).decode("ascii").split()
+    except (OSError, ValueError):
+        return False
+    commits = git_blobs_now(git, names, most_bytes=_MOST_NAMES).values()
+    behind = {name for text in commits for name in _PARENT.findall(text.partition(b"\n\n")[0])}
+    return len(commits_here(git, {name.decode() for name in behind})) < len(behind)
 
 
 def _names_others(index: Path) -> bool:
