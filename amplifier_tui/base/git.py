@@ -35,6 +35,8 @@ _OPTIONS: Final = (
     *("-c", f"core.hooksPath={os.devnull}"),
     *("-c", "core.quotePath=false"),
     *("-c", "log.showSignature=false"),
+    # What `-m` means.
+    *("-c", "log.diffMerges=separate"),
 )
 _ENVIRONMENT: Final = {
     "GIT_TERMINAL_PROMPT": "0",

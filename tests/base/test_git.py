@@ -57,7 +57,7 @@ def test_a_thread_without_a_loop_can_ask(repository: Path) -> None:
 async def test_output_and_time_are_limited(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put_git_first(tmp_path / "bin", "[ $# -gt 12 ] && exec yes; exec sleep 600", monkeypatch)
+    put_git_first(tmp_path / "bin", "[ $# -gt 14 ] && exec yes; exec sleep 600", monkeypatch)
     assert await git_output(repository, "log", timeout=0.2) is None
     found = await git_output(repository, "log", "--a", "--b", "--c", most_bytes=1_000)
     assert found == "y\n" * 500

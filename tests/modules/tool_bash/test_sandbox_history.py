@@ -188,6 +188,21 @@ async def test_what_a_pull_brings_from_a_remote_of_the_users_stays(
     assert "would take effect" not in await run(repository, "git reset -q --hard HEAD~1")
 
 
+async def test_a_tag_that_is_fetched_from_a_remote_of_no_branch_counts(
+    repository: Shell, server: Path
+) -> None:
+    await theirs_of(repository, server)
+    theirs = str(server / "theirs")
+    git(repository, "-C", theirs, "reset", "-q", "--hard", "HEAD~1")
+    (server / "theirs/AGENTS.md").write_text("released\n")
+    git(repository, "-C", theirs, "commit", "-qam", "release")
+    git(repository, "-C", theirs, "tag", "-a", "-m", "v1", "v1")
+    git(repository, "-C", theirs, "push", "-q", "origin", "v1")
+    output = await run(repository, "git fetch -q --tags origin; git checkout -q v1")
+    assert "exit code 0" in output and "would take effect" not in output
+    assert (repository.root / "AGENTS.md").read_text() == "released\n"
+
+
 @pytest.mark.parametrize(
     "source",
     ["./x.bundle HEAD:refs/remotes/origin/evil", ". evil:refs/remotes/origin/evil", "./inside"],

@@ -171,3 +171,31 @@ async def test_where_the_index_can_t_be_put_back_that_is_said(
     (repository.root / "x.patch").write_text(EVIL)
     output = await run(repository, "git apply --cached x.patch")
     assert "it is staged, and `git reset -- AGENTS.md` takes it out" in output
+
+
+@pytest.mark.parametrize(
+    "moved",
+    ["git update-ref refs/heads/main HEAD~1", "git fetch -q -u -f . base:main"],
+)
+async def test_a_commit_that_head_is_moved_behind_is_not_staged_by_the_user(
+    repository: Shell, moved: str
+) -> None:
+    git(repository, "branch", "base")
+    (repository.root / "x.patch").write_text(EVIL)
+    await run(repository, "git apply --cached x.patch && git commit -qm evil")
+    output = await run(repository, moved)
+    assert "exit code 0" in output
+    output = await run(repository, "git commit -qm again; git reset -q --hard")
+    assert "would take effect" in output
+    assert "evil" not in (repository.root / "AGENTS.md").read_text()
+
+
+@pytest.mark.parametrize("listed", ["off", "combined"])
+async def test_merges_are_looked_at_whatever_the_user_lets_git_list_of_them(
+    repository: Shell, listed: str
+) -> None:
+    git(repository, "config", "log.diffMerges", listed)
+    (repository.root / "x.patch").write_text(EVIL)
+    made = "git merge -q --no-commit --no-ff side; git apply --cached x.patch"
+    output = await run(repository, f"{made}; git commit -qm merged")
+    assert "holds AGENTS.md, which would take effect" in output

@@ -34,6 +34,7 @@ from amplifier_tui.modules.tool_bash.sandbox.taken_up import Staged, committed, 
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     Commits,
     checkouts,
+    fetched,
     is_as_tracked,
     remote_tips,
     repository_around,
@@ -67,6 +68,7 @@ class Made:
         self._git = GitWriting()
         self._of_git = self._fetches = self._takes_up = False
         self._tips: dict[Path, Set[str]] = {}
+        self._fetched: dict[Path, Set[str]] = {}
         self._staged: dict[Path, Staged] = {}
         self._commits: dict[Path, Commits] = {}
         self._runs: Runs = {}
@@ -103,7 +105,9 @@ class Made:
             for checkout in around:
                 self._aside.distrusted.forgive(checkout, self._aside.known.seen)
             self._tips = {checkout: tips_of(checkout) for checkout in around}
-            self._staged = {checkout: staged(checkout) for checkout in around}
+            self._fetched = {each: fetched(each) for each in around} if fetches else {}
+            distrusted = self._aside.distrusted.all()
+            self._staged = {checkout: staged(checkout, distrusted) for checkout in around}
             self._takes_up = takes_up
             self._aside.take_commits()
         self._runs = {
@@ -121,8 +125,7 @@ class Made:
         came: set[str] = set()
         found: dict[str, list[Path]] = {}
         for checkout, tips in self._tips.items():
-            if self._fetches:
-                tips |= remote_tips(checkout)
+            tips |= self._tips_of_remotes(checkout)
             known, was = self._known_commits(checkout), self._staged[checkout]
             new, holding = committed(checkout, tips, known, was)
             # Worktrees share commits: in one of them it may be a file of the user's.
@@ -265,11 +268,18 @@ class Made:
         """Return what git may bring: of what others commit meanwhile, where they alone can."""
         if checkout not in self._commits:
             tips = self._tips.get(checkout, frozenset()) if self._of_git else tips_of(checkout)
-            if self._fetches:
-                tips |= remote_tips(checkout)
+            tips |= self._tips_of_remotes(checkout)
             distrusted, seen = self._aside.distrusted.all(), self._aside.known.seen
             self._commits[checkout] = Commits(checkout, tips, distrusted, seen)
         return self._commits[checkout]
+
+    def _tips_of_remotes(self, checkout: Path) -> frozenset[str]:
+        """Return what remotes have, where the command fetched from them."""
+        if not self._fetches:
+            return frozenset()
+        # What was fetched before may be of a command.
+        new = fetched(checkout) - self._fetched.get(checkout, frozenset())
+        return remote_tips(checkout) | new
 
     def _put_back(self, place: Path, kept: Path) -> bool:
         """Put back what a file held before: without it, git's next commit would take it away."""

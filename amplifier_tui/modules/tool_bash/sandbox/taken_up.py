@@ -67,8 +67,7 @@ class Distrusted:
         """
         takes_effect = _takes_effect(checkout)
         for commit in commits_here(checkout, self.all()):
-            listed = asked(checkout, (), "diff-tree", "-r", "--root", "-m", *RAW, commit)
-            files = [each for each in changes(checkout, listed or b"") if takes_effect(each.file)]
+            files = [each for each in _changes_of(checkout, commit) if takes_effect(each.file)]
             if files and all(
                 stands(each.file, each.version) and seen.is_as_it_was(each.file) for each in files
             ):
@@ -87,13 +86,20 @@ Staged = frozenset[tuple[Path, Version]]
 """What of an index would take effect, and is not so in HEAD."""
 
 
-def staged(checkout: Path) -> Staged:
-    """Return that of a repository.
+def staged(checkout: Path, made: Set[str]) -> Staged:
+    """Return that of a repository, as far as somebody else than a command staged it.
 
     Args:
         checkout: The folder of the repository.
+        made: Commits of commands. Where HEAD is moved back behind one, what it holds is staged.
     """
-    return frozenset((each.file, each.version) for each in _staged(checkout))
+    found = frozenset((each.file, each.version) for each in _staged(checkout))
+    of_commands = commits_here(checkout, made) if found else ()
+    return found.difference(
+        (each.file, each.version)
+        for commit in of_commands
+        for each in _changes_of(checkout, commit)
+    )
 
 
 def committed(
@@ -116,11 +122,13 @@ def committed(
     if listed is None or new is None:
         # What can't be looked at may hold anything.
         return tips_now, {commit: [checkout] for commit in tips_now}
-    found: dict[str, list[Path]] = {}
+    found: dict[str, dict[Path, None]] = {}
     for commit, file, version, _ in _taking_effect(checkout, listed):
         if (file, version) not in was and not before.know(file, version):
-            found.setdefault(commit, []).append(file)
-    return frozenset(new.decode("ascii", "replace").split()), found
+            # Of a merge it is listed for each of its parents.
+            found.setdefault(commit, {})[file] = None
+    holding = {commit: list(files) for commit, files in found.items()}
+    return frozenset(new.decode("ascii", "replace").split()), holding
 
 
 def unstage(checkout: Path, before: Commits, was: Staged) -> tuple[list[Path], bool]:
@@ -153,6 +161,11 @@ def unstage(checkout: Path, before: Commits, was: Staged) -> tuple[list[Path], b
 def _staged(checkout: Path) -> list[ListedChange]:
     listed = asked(checkout, (), "diff", "--cached", "--ignore-submodules=all", *RAW)
     return list(_taking_effect(checkout, listed or b""))
+
+
+def _changes_of(checkout: Path, commit: str) -> Iterator[ListedChange]:
+    asking = ("diff-tree", "-r", "--root", "-m", *RAW, commit)
+    return changes(checkout, asked(checkout, (), *asking) or b"")
 
 
 def _taking_effect(checkout: Path, listed: bytes) -> Iterator[ListedChange]:
