@@ -271,6 +271,10 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         if isinstance(self.screen, LeaderPopup):
             self.screen.take(event.key)
 
+    @on(PromptInput.NothingToUndo)
+    def _nothing_to_undo(self) -> None:
+        program.nothing_to_undo(self)
+
     def on_app_focus(self) -> None:
         """The terminal came to the front."""
         if self.link is not None:

@@ -77,6 +77,9 @@ class PromptInput(EditArea, inherit_bindings=False):
             super().__init__()
             self.key = key
 
+    class NothingToUndo(Message):
+        """The key that undoes was pressed, and nothing was written that it could undo."""
+
     def __init__(self, history: History) -> None:
         self.chips = Chips()
         super().__init__(
@@ -164,6 +167,12 @@ class PromptInput(EditArea, inherit_bindings=False):
     def clear_draft(self) -> None:
         """Empty the draft, undoably."""
         self.replace("", (0, 0), self.document.end)
+
+    def action_undo(self) -> None:
+        """Undo what was written last."""
+        if not self.history.undo_stack:
+            self.post_message(self.NothingToUndo())
+        super().action_undo()
 
     def get_line(self, line_index: int) -> Text:
         """Return a line of the draft with its chips marked."""

@@ -102,6 +102,16 @@ async def test_a_new_line_can_be_undone_in_one_burst() -> None:
         assert drive.draft == "a"
 
 
+async def test_the_key_that_undoes_names_the_way_to_the_shell_where_there_is_nothing_to_undo() -> (
+    None
+):
+    async with running(size=(80, 24)) as drive:
+        await drive.press("a", "ctrl+z")
+        assert "to the shell" not in drive.text()
+        await drive.press("ctrl+z")
+        assert "There is nothing to undo: /suspend goes to the shell." in drive.text()
+
+
 async def test_wide_characters_can_be_written_and_sent() -> None:
     async with running() as drive:
         await drive.write("漢字とemoji🙂")

@@ -56,10 +56,20 @@ def search_history(app: SessionApp) -> None:
 
 def suspend(app: SessionApp) -> None:
     """Stop the program until the shell brings it back."""
-    if app.is_headless or app.page is not None or not hasattr(signal, "SIGTSTP"):
+    if app.is_headless or not _has_shell(app):
         app.say("There is no shell to go back to from here.", "warning")
     else:
         app.action_suspend_process()
+
+
+def nothing_to_undo(app: SessionApp) -> None:
+    """Say what leads to the shell: the key that undoes does so in most programs."""
+    way = f": {app.keymap.way_to('app.suspend')} goes to the shell" if _has_shell(app) else ""
+    app.say(f"There is nothing to undo{way}.")
+
+
+def _has_shell(app: SessionApp) -> bool:
+    return app.page is None and hasattr(signal, "SIGTSTP")
 
 
 def editor(app: SessionApp) -> None:
