@@ -422,6 +422,16 @@ def test_a_traceback_just_before_the_end_is_told_all_the_same(
     assert notice.text.startswith("ZeroDivisionError: division by zero\n")
 
 
+def test_closing_names_no_command_that_resumes_in_a_folder_that_is_gone(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle())
+    driver.turn("hi")
+    project.folder.rename(project.folder.with_name("moved"))
+    driver.close()
+    assert driver.of(SessionClosed)[0].resume_command == ""
+
+
 def test_closing_says_how_to_come_back_only_when_something_was_said(
     project: Project, driver: Driver, drive
 ) -> None:

@@ -13,6 +13,7 @@ from amplifier_tui.ui.dialogs.modules.commands import CommandPalette
 from amplifier_tui.ui.dialogs.questions import AskLine, Confirm
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient, opened
+from tests.ui.state.make import turn, turn_ended
 
 CARD = WorktreeCard(
     path="/home/u/src/app-fix",
@@ -170,6 +171,17 @@ async def test_the_only_session_goes_on_in_the_checkout_when_its_worktree_is_lef
             await drive.press("y")
         await drive.until(lambda: len(drive.client.named("open")) == 2, "a session is opened")
         assert drive.client.named("open")[-1][0].cwd == Path(CARD.original)
+        assert "copies its session" not in said(drive), "nothing was said in it"
+
+
+async def test_what_was_said_in_a_worktree_that_is_removed_is_found_again() -> None:
+    async with running(FakeClient(made=CARD), size=(80, 24)) as drive:
+        await drive.push(turn(1, "fix it"), turn_ended())
+        await say(drive, "/worktree remove")
+        await drive.dialog(Confirm)
+        await drive.press("y")
+        found = "is removed. ctrl+x l copies its session into this folder; ctrl+t shows all folders"
+        await drive.until(lambda: found in said(drive), found)
 
 
 @pytest.mark.parametrize("how", ["leave", "remove"])

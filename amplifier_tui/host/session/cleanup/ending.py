@@ -20,7 +20,9 @@ CLEANUP_TIME: Final = 1.2
 
 
 def resume_command(session_id: str, project: str) -> str:
-    """Return the command that resumes a session of a project's folder."""
+    """Return the command that resumes a session of a project's folder; empty where that is gone."""
+    if project and not os.path.isdir(project):
+        return ""
     command = f"amplifier-tui --resume {session_id}"
     shell = os.environ.get("PWD")
     # The shell that reads it may stand somewhere else than the session's project.
