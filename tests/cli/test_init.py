@@ -259,6 +259,30 @@ def test_a_server_of_this_machine_is_offered_and_set_up(
     assert settings() == {"bundle": {"active": "local"}}
 
 
+@pytest.mark.parametrize("asks", [False, True])
+def test_which_of_a_server_s_models_answers_is_chosen_or_said(
+    asks: bool, monkeypatch: Patch, capsys: Capture
+) -> None:
+    async def found() -> tuple[LocalServer, ...]:
+        models = ("small", "large", "bad\x1b[2J", *(f"m{each}" for each in range(6)))
+        return (LocalServer(name="Ollama", url="http://127.0.0.1:9/v1", models=models),)
+
+    monkeypatch.setattr("amplifier_tui.host.models.local_servers.find_local_servers", found)
+    for name in ("LOCAL_LLM_BASE_URL", "LOCAL_LLM_MODEL"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: asks)
+    monkeypatch.setattr("click.prompt", lambda text, default, **others: "2")
+    assert run(["init", "--provider", "local", "--no-call", *REST]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    if asks:
+        assert "Which model answers * 1 small 2 large 3 m0" in said
+    else:
+        others = "it also has large, m0, m1, m2, m3 and 2 more"
+        assert f"Model small; {others}. LOCAL_LLM_MODEL names another." in said
+    kept = (amplifier_home() / "keys.env").read_text()
+    assert f'LOCAL_LLM_MODEL="{"large" if asks else "small"}"' in kept
+
+
 def test_the_address_of_a_server_is_asked_for_until_one_answers(
     server: LoopbackServer, monkeypatch: Patch, capsys: Capture
 ) -> None:

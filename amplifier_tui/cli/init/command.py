@@ -95,6 +95,7 @@ def _provider(workspace: "Workspace", name: str, *, asks: bool, call: bool) -> "
             chosen = steps.own_server(chosen) or chosen
         if chosen is steps.NOBODY:
             return chosen
+        chosen = steps.with_model(chosen, asks=asks)
         key = ""
         if chosen.source == "the environment":
             said = f"{chosen.asked} is set in {chosen.source}, which wins over keys.env."

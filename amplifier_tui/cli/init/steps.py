@@ -26,6 +26,7 @@ class Answerer(NamedTuple):
         asked: The variable that is asked for, unless the environment has it; empty for none.
         source: What sets it already: the environment, or keys.env; empty for nothing.
         bundle: What new sessions open with it.
+        models: What a server has, the one of `variables` first; empty for a vendor.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Answerer(NamedTuple):
     asked: str = ""
     source: Literal["", "the environment", "keys.env"] = ""
     bundle: str = "coding"
+    models: tuple[str, ...] = ()
 
 
 _VENDORS: Final = (
@@ -42,6 +44,8 @@ _VENDORS: Final = (
     ("openai", "OpenAI", "provider-openai", "OPENAI_API_KEY"),
 )
 _ADDRESS: Final = "LOCAL_LLM_BASE_URL"
+_MODEL: Final = "LOCAL_LLM_MODEL"
+_NAMED: Final = 5
 SERVER: Final = Answerer(
     "local", "A model server (asks for its address)", "provider-openai", bundle="local"
 )
@@ -110,10 +114,31 @@ def own_server(now: Answerer | None = None) -> Answerer | None:
 
 
 def _local(server: "LocalServer") -> Answerer:
-    url, model = server.url, server.models[0]
-    variables = ((_ADDRESS, url), ("LOCAL_LLM_MODEL", model))
-    title = one_line(f"{server.title} ({model})")
-    return Answerer("local", title, "provider-openai", variables, _ADDRESS, bundle="local")
+    # A server may list anything, and what is listed here is typed or chosen as it stands.
+    models = tuple(each for each in server.models if one_line(each) == each) or server.models[:1]
+    variables = ((_ADDRESS, server.url), (_MODEL, models[0]))
+    more = f" and {len(models) - 1} more" if len(models) > 1 else ""
+    title = one_line(f"{server.title} ({models[0]}{more})")
+    known = (variables, _ADDRESS)
+    return Answerer("local", title, "provider-openai", *known, bundle="local", models=models)
+
+
+def with_model(chosen: Answerer, *, asks: bool) -> Answerer:
+    """Return who was chosen with one of the models it has; where nobody is asked, name the first.
+
+    Args:
+        asks: Somebody can be asked for it.
+    """
+    if len(chosen.models) < 2:
+        return chosen
+    model, *others = chosen.models
+    if asks:
+        model = pick("Which model answers", [(each, "") for each in chosen.models], model)
+        return chosen._replace(variables=(*chosen.variables[:1], (_MODEL, model)))
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    there = f"it also has {', '.join(others[:_NAMED])}{more}"
+    click.echo("\n".join(paragraph(f"Model {model}; {there}. {_MODEL} names another.")))
+    return chosen
 
 
 def set_up(workspace: "Workspace", chosen: Answerer, key: str, *, call: bool) -> str:
