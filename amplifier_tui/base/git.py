@@ -160,7 +160,7 @@ def git_bytes_now(
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-    except OSError as error:
+    except (OSError, ValueError) as error:  # The latter for a null byte.
         logger.info("git can't be started in %s: %s", folder, error)
         return None
     assert process.stdout is not None
@@ -246,7 +246,7 @@ def run_now(folder: Path, *arguments: str, timeout: float) -> GitEnd:
                 stderr=said,
                 start_new_session=True,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
             return GitEnd(-1, "", f"git can't be started: {error}")
         try:
             code = process.wait(timeout)

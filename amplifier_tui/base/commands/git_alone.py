@@ -36,6 +36,14 @@ _LEAVES_FILES: Final = frozenset(
     {"branch", "fetch", "gc", "notes", "push", "reflog", "remote", "tag", "update-ref"}
 )
 """Commands of git that leave the files of a checkout as they are, and its index."""
+_GOES_ON: Final = frozenset({"checkout", "fetch", "merge", "pull", "rebase", "reset", "switch"})
+"""Commands of git that only make of what was fetched what they can, and of what was there."""
+_FETCHING: Final = frozenset(
+    {"-q", "--quiet", "-v", "--verbose", "-p", "--prune", "-t", "--tags", "--no-tags", "-r"}
+    | {"--rebase", "--no-rebase", "--ff", "--ff-only", "--no-ff", "--no-edit", "--autostash"}
+    | {"--progress", "--no-progress", "--stat", "-n", "--no-stat", "-f", "--force", "--unshallow"}
+)
+"""Options of fetching that say nothing of where from, or to."""
 _RUNS: Final = (
     *("--build-fake-ancestor", "--config", "--exec", "--open-files-in-pager", "--output"),
     *("--receive-pack", "--template", "--upload-pack"),
@@ -121,16 +129,23 @@ def brings_files(text: str) -> bool:
 def remotes_fetched(text: str) -> tuple[str, ...]:
     """Return the remotes that a command line fetches from; an empty name for the usual one.
 
-    Nothing where it fetches none, or may put elsewhere what it fetches.
+    Nothing where it fetches none, or may put elsewhere what it fetches, and nothing where something
+    else of it may be taken for what was fetched.
 
     Args:
         text: A command line that is git's alone.
     """
     found = []
-    for name, *words in filter(None, map(_behind_git, _read(text).commands)):
+    for command in _read(text).commands:
+        name, *words = _behind_git(command) or ("",)
+        if name and (name not in _GOES_ON or "-C" in command.words):
+            return ()
+        if command.words[:1] in (("cd",), ("pushd",), ("popd",)):
+            return ()
         if name in ("fetch", "pull"):
+            options = {word.partition("=")[0] for word in words if word.startswith("-")}
             remote, *references = [word for word in words if not word.startswith("-")] or [""]
-            if any(":" in word for word in references):
+            if options - _FETCHING or any(":" in word for word in references):
                 return ()
             found.append(remote)
     return tuple(found)
@@ -177,7 +192,9 @@ def _is_git(command: ShellCommand) -> bool:
     if name not in _ANY_WORDS and not (name in _KNOWN_WORDS and all(command.known)):
         return False
     action = next((word for word in arguments if not word.startswith("-")), "")
-    if name == "update-ref" and not _NAMES_BRANCH.match(action):
+    if name == "update-ref" and not (
+        _NAMES_BRANCH.match(action) and all(w == "-d" for w in arguments if w.startswith("-"))
+    ):
         return False
     return (name, action) not in _RUNNING and not any(
         _runs(name, word, after)

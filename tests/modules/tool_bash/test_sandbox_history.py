@@ -204,6 +204,40 @@ async def test_a_tag_that_is_fetched_from_a_remote_of_no_branch_counts(
 
 
 @pytest.mark.parametrize(
+    "beside",
+    [
+        "git apply --cached x.patch; git commit -qm evil; git push -q . HEAD:refs/remotes/origin/x",
+        "git apply --cached x.patch; git commit -qm evil; "
+        "git update-ref -m refs/heads/x refs/remotes/origin/y HEAD",
+    ],
+)
+async def test_what_is_committed_beside_a_fetch_is_not_fetched(
+    repository: Shell, server: Path, beside: str
+) -> None:
+    await theirs_of(repository, server)
+    (repository.root / "x.patch").write_text(EVIL)
+    await run(repository, f"git fetch -q origin; {beside}")
+    output = await run(repository, "git reset -q --hard")
+    assert "evil" not in (repository.root / "AGENTS.md").read_text(), output
+
+
+async def test_a_remote_of_a_repository_below_is_asked_there(
+    repository: Shell, server: Path
+) -> None:
+    await theirs_of(repository, server)
+    git(repository, "clone", "-q", ".", "sub")
+    git(repository, "clone", "-q", "--bare", ".", "up")
+    git(repository, "-C", "sub", "remote", "set-url", "origin", "../up")
+    made = "git -C /tmp/x commit -qam evil && git -C /tmp/x push -q"
+    names = "-c user.email=a@b -c user.name=a"
+    evil = f"git clone -q up /tmp/x && echo evil > /tmp/x/AGENTS.md && {made}"
+    assert "exit code 0" in await run(repository, evil.replace(" commit", f" {names} commit"))
+    output = await run(repository, "git -C sub fetch -q origin; git -C sub merge -q origin/main")
+    assert "AGENTS.md would take effect" in output
+    assert "evil" not in (repository.root / "sub/AGENTS.md").read_text()
+
+
+@pytest.mark.parametrize(
     "source",
     ["./x.bundle HEAD:refs/remotes/origin/evil", ". evil:refs/remotes/origin/evil", "./inside"],
 )

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -199,3 +200,74 @@ async def test_merges_are_looked_at_whatever_the_user_lets_git_list_of_them(
     made = "git merge -q --no-commit --no-ff side; git apply --cached x.patch"
     output = await run(repository, f"{made}; git commit -qm merged")
     assert "holds AGENTS.md, which would take effect" in output
+
+
+@pytest.mark.parametrize("unreadable", [True, False])
+async def test_commits_that_can_not_be_looked_at_are_distrusted(
+    repository: Shell, monkeypatch: pytest.MonkeyPatch, unreadable: bool
+) -> None:
+    prepare = (
+        "git init -q /tmp/evil && cd /tmp/evil && git config user.email a@b && "
+        "git config user.name a && echo evil > AGENTS.md && git add . && git commit -qm evil && "
+        "git rm -q --cached AGENTS.md && git commit -qm next"
+    )
+    assert "exit code 0" in await run(repository, prepare)
+    if unreadable:
+        asks = taken_up.asked
+        monkeypatch.setattr(
+            taken_up, "asked", lambda *a, **k: None if "log" in a else asks(*a, **k)
+        )
+    else:
+        monkeypatch.setattr(taken_up, "configuring", lambda *_: 1 / 0)
+    output = await run(repository, "git fetch -q /tmp/evil HEAD:got")
+    assert "exit code 0" in output and "would take effect" in output
+    monkeypatch.undo()
+    output = await run(repository, "git reset -q --hard got~1")
+    assert "AGENTS.md would take effect" in output
+    assert "evil" not in (repository.root / "AGENTS.md").read_text()
+
+
+async def test_a_name_that_no_file_has_leads_nowhere_else(repository: Shell) -> None:
+    """Git itself makes no tree with such a name, and takes one from elsewhere."""
+    script = repository.root / "script.py"
+    script.write_text(
+        "import subprocess as s\n"
+        "blob = bytes.fromhex(s.check_output(['git', 'rev-parse', 'HEAD:AGENTS.md'], text=True))\n"
+        "tree = b'100644 .envrc\\0' + blob + b'100644 /x\\0' + blob\n"
+        "make = ['git', 'hash-object', '-w', '--literally', '-t', 'tree', '--stdin']\n"
+        "name = s.run(make, input=tree, stdout=-1).stdout.decode().strip()\n"
+        "made = s.check_output(['git', 'commit-tree', '-m', 'x', name], text=True).strip()\n"
+        "s.check_call(['git', 'branch', 'evil', made])\n"
+    )
+    prepare = f"git clone -q {repository.root} /tmp/evil && cd /tmp/evil && "
+    prepare += f"git config user.email a@b && git config user.name a && python3 {script}"
+    assert "exit code 0" in await run(repository, prepare)
+    output = await run(repository, "git fetch -q /tmp/evil evil:evil")
+    assert "holds .envrc, which would take effect" in output
+
+
+def test_a_list_of_commits_that_can_not_be_read_is_no_empty_one(tmp_path: Path) -> None:
+    listed = taken_up.Distrusted(tmp_path / "commits")
+    assert listed.all() == frozenset()
+    listed.add({"a" * 40})
+    assert listed.all() == {"a" * 40}
+    (tmp_path / "commits").unlink()
+    (tmp_path / "commits").mkdir()
+    with pytest.raises(OSError):
+        listed.all()
+
+
+async def test_hooks_that_another_worktree_holds_count_in_each(repository: Shell) -> None:
+    hooks = repository.root / "hk"
+    hooks.mkdir()
+    (hooks / "pre-commit").write_text("#!/bin/sh\n")
+    (hooks / "pre-commit").chmod(0o755)
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "hooks")
+    git(repository, "config", "core.hooksPath", str(hooks))
+    git(repository, "worktree", "add", "-q", "-b", "other", ".wt/b")
+    (repository.root / "x.patch").write_text(
+        "--- a/hk/pre-commit\n+++ b/hk/pre-commit\n@@ -1 +1,2 @@\n #!/bin/sh\n+evil\n"
+    )
+    output = await run(repository, "git apply --cached x.patch && git commit -qnm evil")
+    assert "holds hk/pre-commit, which would take effect" in output

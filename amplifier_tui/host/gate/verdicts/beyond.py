@@ -28,6 +28,7 @@ from amplifier_tui.host.gate.calls.git_writing import (
 )
 from amplifier_tui.host.gate.calls.option_words import option_names
 from amplifier_tui.host.gate.calls.whereabouts import Whereabouts
+from amplifier_tui.host.gate.places import resolved
 from amplifier_tui.host.gate.risk import JudgedScript, judge_script
 from amplifier_tui.host.gate.verdicts.git import given
 from amplifier_tui.host.gate.verdicts.git_below import concerns_workspace
@@ -95,7 +96,9 @@ def beyond_sandbox(text: str, workspace: Path, folder: Path) -> str:
 
 def _hidden_and_tracked(workspace: Path) -> str:
     """Return what git tracks in a workspace and a command does not see there; empty for nothing."""
-    for place in secret_homes(Path.home()):
+    workspace = workspace.resolve()
+    # A link is hidden where it leads.
+    for place in map(resolved, secret_homes(Path.home())):
         if place.is_relative_to(workspace) and os.path.lexists(place):
             # From the folder it is in: that may be a repository of its own.
             asked = ("--literal-pathspecs", "ls-files", "-z", "--", place.name)

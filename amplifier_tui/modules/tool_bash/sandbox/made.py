@@ -275,11 +275,9 @@ class Made:
 
     def _tips_of_remotes(self, checkout: Path) -> frozenset[str]:
         """Return what remotes have, where the command fetched from them."""
-        if not self._fetches:
-            return frozenset()
         # What was fetched before may be of a command.
-        new = fetched(checkout) - self._fetched.get(checkout, frozenset())
-        return remote_tips(checkout) | new
+        was = self._fetched.get(checkout, frozenset())
+        return remote_tips(checkout) | fetched(checkout) - was if self._fetches else frozenset()
 
     def _put_back(self, place: Path, kept: Path) -> bool:
         """Put back what a file held before: without it, git's next commit would take it away."""
@@ -326,10 +324,13 @@ class Made:
 
         Blocking.
         """
-        self.look()
-        self.take_commits()
-        self._take_staged()
-        self._aside.ended(self)
+        try:
+            self.look()
+        finally:
+            # What is not told now would count as somebody else's when the next command begins.
+            self.take_commits()
+            self._take_staged()
+            self._aside.ended(self)
         unwatch(self)
         return self.take_notes()
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from amplifier_tui.base.files import read_regular
 
-_MOST_BYTES: Final = 1_000_000
+_MOST_BYTES: Final = 10_000_000
 _MOST_LINES: Final = 200_000
 _MOST_KEPT: Final = 20_000_000
 """Bytes of all contents that are kept themselves."""

@@ -5,8 +5,7 @@ the index is put back, and such a commit never counts as what somebody else made
 """
 
 import logging
-import os
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +21,7 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     asked,
     changes,
     commits_here,
+    repository_around,
     stands,
     tips_of,
     wait_for_git,
@@ -29,7 +29,7 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
 
 logger = logging.getLogger(__name__)
 
-_MOST_BYTES: Final = 4_000_000
+_MOST_BYTES: Final = 200_000_000
 _FORGIVEN: Final = "-"
 _FILE: Final = "1"
 """How the mode of a file or of a link begins; that of a submodule is `160000`."""
@@ -46,10 +46,14 @@ class Distrusted:
         self._file = file
 
     def all(self) -> frozenset[str]:
-        """Return them."""
+        """Return them.
+
+        Raises:
+            OSError: They can't be read.
+        """
         try:
-            rows = read_regular(self._file, _MOST_BYTES).decode("ascii").split()
-        except (OSError, ValueError):
+            rows = read_regular(self._file, _MOST_BYTES).decode("ascii", "replace").split()
+        except FileNotFoundError:
             return frozenset()
         forgiven = {row[1:] for row in rows if row.startswith(_FORGIVEN)}
         return frozenset(rows) - forgiven - {_FORGIVEN + each for each in forgiven}
@@ -66,12 +70,16 @@ class Distrusted:
             seen: What was in files before commands.
         """
         takes_effect = _takes_effect(checkout)
-        for commit in commits_here(checkout, self.all()):
-            files = [each for each in _changes_of(checkout, commit) if takes_effect(each.file)]
-            if files and all(
-                stands(each.file, each.version) and seen.is_as_it_was(each.file) for each in files
-            ):
-                self._write([_FORGIVEN + commit])
+        here = commits_here(checkout, self.all())
+        left = set(here)
+        held = set()
+        for change in _changes_of(checkout, here):
+            if change.commit in left and takes_effect(change.file):
+                held.add(change.commit)
+                if not (stands(change.file, change.version) and seen.is_as_it_was(change.file)):
+                    left.discard(change.commit)
+        if held & left:
+            self._write([_FORGIVEN + commit for commit in sorted(held & left)])
 
     def _write(self, rows: list[str]) -> None:
         try:
@@ -96,9 +104,7 @@ def staged(checkout: Path, made: Set[str]) -> Staged:
     found = frozenset((each.file, each.version) for each in _staged(checkout))
     of_commands = commits_here(checkout, made) if found else ()
     return found.difference(
-        (each.file, each.version)
-        for commit in of_commands
-        for each in _changes_of(checkout, commit)
+        (each.file, each.version) for each in _changes_of(checkout, of_commands)
     )
 
 
@@ -117,18 +123,22 @@ def committed(
     if not tips_now:
         return frozenset(), {}
     given = (*tips_now, *(f"^{each}" for each in tips))
+    names = asked(checkout, given, "rev-list", "--stdin")
+    new = tips_now if names is None else frozenset(names.decode("ascii", "replace").split())
     listed = asked(checkout, given, "log", "--stdin", "-m", "--root", *RAW, "--format=%H")
-    new = asked(checkout, given, "rev-list", "--stdin")
-    if listed is None or new is None:
-        # What can't be looked at may hold anything.
-        return tips_now, {commit: [checkout] for commit in tips_now}
     found: dict[str, dict[Path, None]] = {}
-    for commit, file, version, _ in _taking_effect(checkout, listed):
-        if (file, version) not in was and not before.know(file, version):
-            # Of a merge it is listed for each of its parents.
-            found.setdefault(commit, {})[file] = None
-    holding = {commit: list(files) for commit, files in found.items()}
-    return frozenset(new.decode("ascii", "replace").split()), holding
+    try:
+        for commit, file, version, _ in _taking_effect(checkout, listed or b""):
+            if (file, version) not in was and not before.know(file, version):
+                # Of a merge it is listed for each of its parents.
+                found.setdefault(commit, {})[file] = None
+    except Exception:
+        logger.exception("The commits of a command can't be looked at")
+        listed = None
+    if listed is None:
+        # What can't be looked at may hold anything.
+        return new, {commit: [checkout] for commit in new}
+    return new, {commit: list(files) for commit, files in found.items()}
 
 
 def unstage(checkout: Path, before: Commits, was: Staged) -> tuple[list[Path], bool]:
@@ -163,9 +173,10 @@ def _staged(checkout: Path) -> list[ListedChange]:
     return list(_taking_effect(checkout, listed or b""))
 
 
-def _changes_of(checkout: Path, commit: str) -> Iterator[ListedChange]:
-    asking = ("diff-tree", "-r", "--root", "-m", *RAW, commit)
-    return changes(checkout, asked(checkout, (), *asking) or b"")
+def _changes_of(checkout: Path, commits: Iterable[str]) -> Iterator[ListedChange]:
+    commits = tuple(commits)
+    asking = ("diff-tree", "--stdin", "-r", "--root", "-m", *RAW)
+    return changes(checkout, (asked(checkout, commits, *asking) if commits else None) or b"")
 
 
 def _taking_effect(checkout: Path, listed: bytes) -> Iterator[ListedChange]:
@@ -177,12 +188,13 @@ def _taking_effect(checkout: Path, listed: bytes) -> Iterator[ListedChange]:
 
 
 def _takes_effect(checkout: Path) -> Callable[[Path], bool]:
-    hooks = places_of_hooks(checkout)
+    # They may be in another worktree of the same repository.
+    within = ((each, repository_around(each)) for each in places_of_hooks(checkout))
+    hooks = [each.relative_to(around) for each, around in within if around is not None]
 
     def takes_effect(file: Path) -> bool:
-        parts = file.relative_to(checkout).parts
-        return any(map(configuring, parts, ("", *parts))) or any(
-            file.is_relative_to(folder) for folder in hooks if os.path.isabs(folder)
-        )
+        inside = file.relative_to(checkout)
+        parts = inside.parts
+        return any(map(configuring, parts, ("", *parts))) or any(map(inside.is_relative_to, hooks))
 
     return takes_effect

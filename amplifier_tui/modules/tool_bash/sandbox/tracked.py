@@ -17,7 +17,7 @@ from amplifier_tui.base.files.nearby import files_below
 from amplifier_tui.base.git import git_blobs_now, git_bytes_now, git_output_now
 from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents, unwrapped
 
-_MOST_BYTES: Final = 1_000_000
+_MOST_BYTES: Final = 10_000_000
 _MOST_FILES: Final = 1_000
 _MOST_NAMES: Final = 500
 _MOST_HISTORY: Final = 64_000_000
@@ -351,7 +351,9 @@ def changes(checkout: Path, listed: bytes) -> Iterator[ListedChange]:
             commit = facts.decode("ascii", "replace") or commit
         elif name := next(rows, b""):
             before, mode, was, blob, _ = facts[1:].decode("ascii").split(" ")
-            yield ListedChange(commit, checkout / os.fsdecode(name), (mode, blob), (before, was))
+            # Whatever the name is, it leads nowhere else.
+            file = Path(f"{checkout}/{os.fsdecode(name)}")
+            yield ListedChange(commit, file, (mode, blob), (before, was))
 
 
 def _files(place: Path) -> dict[Path, Content | None]:
