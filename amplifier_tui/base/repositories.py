@@ -6,6 +6,7 @@ machine: by a link, or by what git reads from its files.
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -54,6 +55,15 @@ _HOOKS: Final = [
 ]
 _HOOKS_PATH: Final = "core.hookspath"
 _INCLUDES: Final = re.compile(r"include(?:if\..*)?\.path", re.DOTALL)
+_RUNS: Final = re.compile(
+    r"core\.(?:fsmonitor|sshcommand|askpass|pager|editor|gitproxy|alternaterefscommand)|pager\..*"
+    r"|sequence\.editor|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|interactive\.difffilter"
+    r"|(?:filter|diff|merge|mergetool|difftool|remote|trailer|lfs)\..*"
+    r"\.(?:clean|smudge|process|command|cmd|textconv|driver|uploadpack|receivepack|path)"
+    r"|diff\.external|uploadpack\.packobjectshook",
+    re.DOTALL,
+)
+"""Settings that name a command."""
 _BY_CALL: Final = "command"
 """The scope of what a call of git sets for itself."""
 
@@ -184,7 +194,8 @@ def places_of_hooks(checkout: Path) -> tuple[Path, ...]:
 def places_named_by_settings(checkout: Path) -> tuple[Path, ...]:
     """Return those, and the files that git reads settings from, by whatever includes them.
 
-    Also files that may be included some time, and need not be there. Blocking; nothing runs.
+    Also files that may be included some time, and need not be there, and programs of the checkout
+    that settings have git run. Blocking; nothing runs.
 
     Args:
         checkout: The folder that holds `.git`, or a bare repository.
@@ -199,8 +210,8 @@ def places_named_by_settings(checkout: Path) -> tuple[Path, ...]:
         for each in settings
         if each.file is not None and _INCLUDES.fullmatch(each.name) and each.value
     )
-    named = (Path(os.path.normpath(each)) for each in (*files, *included))
-    return (*_hooks_of(checkout, settings), *sorted(set(named)))
+    named = {Path(os.path.normpath(each)) for each in (*files, *included)}
+    return (*_hooks_of(checkout, settings), *sorted(named), *_programs_of(checkout, settings))
 
 
 class _Setting(NamedTuple):
@@ -227,6 +238,19 @@ def _settings(checkout: Path) -> list[_Setting]:
         file = checkout.absolute() / path if kind == "file" else None
         found.append(_Setting(scope, file, name, value))
     return found
+
+
+def _programs_of(checkout: Path, settings: Iterable[_Setting]) -> tuple[Path, ...]:
+    """Return the files that commands in settings name, in the checkout."""
+    found: set[Path] = set()
+    for each in settings:
+        if _RUNS.fullmatch(each.name):
+            try:
+                words = shlex.split(each.value.removeprefix("!"))
+            except ValueError:
+                words = each.value.split()
+            found.update(Path(os.path.normpath(checkout.absolute() / word)) for word in words)
+    return tuple(sorted(path for path in found if checkout in path.parents and path.is_file()))
 
 
 def _hooks_of(checkout: Path, settings: Iterable[_Setting]) -> tuple[Path, ...]:

@@ -386,7 +386,10 @@ def _read_only(guarded: Iterable[Path], workspace: Path) -> dict[Path, tuple[Pat
         where that is outside of the workspace. There nothing can be changed.
     """
     places = dict.fromkeys(place for place in guarded if not is_link_of_git(place))
-    outermost = [place for place in places if places.keys().isdisjoint(place.parents)]
+    # What is mounted over a folder does not cover where links in it lead.
+    outermost = [
+        place for place in places if place.is_symlink() or places.keys().isdisjoint(place.parents)
+    ]
     of_git = [place for place in outermost if ".git" in place.parts]
     others = [place for place in outermost if ".git" not in place.parts]
     found = {}

@@ -163,3 +163,23 @@ def test_what_links_in_the_workspace_lead_to_is_asked_about(
         *(("README", "allow"), ("LIESMICH", "allow"), ("scripts/other.sh", "allow")),
     ):
         assert write(decide, name, mode).verdict == verdict, name
+
+
+def test_what_settings_have_git_run_is_asked_about(decide: Decide, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    for name in ("fsm.sh", "ssh.sh", "other.sh"):
+        (tmp_path / name).touch()
+    for setting, value in (("core.fsmonitor", "./fsm.sh"), ("core.sshCommand", "sh ssh.sh -v")):
+        subprocess.run(["git", "config", setting, value], cwd=tmp_path, check=True)
+    assert asks_about_git(write(decide, "fsm.sh", "auto"))
+    assert asks_about_git(write(decide, "ssh.sh", "auto"))
+    assert write(decide, "other.sh", "auto").verdict == "allow"
+
+
+def test_a_folder_that_a_link_makes_that_of_hooks_is_asked_about(
+    decide: Decide, tmp_path: Path
+) -> None:
+    subprocess.run(["git", "init", "-q", "--template="], cwd=tmp_path, check=True)
+    (tmp_path / "ops").mkdir()
+    (tmp_path / ".git/hooks").symlink_to("../ops")
+    assert asks_about_git(write(decide, "ops/post-commit", "auto"))

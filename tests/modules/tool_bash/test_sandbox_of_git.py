@@ -383,3 +383,27 @@ async def test_a_head_beside_other_files_does_not_hide_what_they_configure(shell
         for each in ("HEAD", ".envrc", ".vscode/tasks.json", ".claude")
         if (shell.root / at / each).exists()
     ]
+
+
+@pytest.mark.parametrize("command", ["", "git commit -q --allow-empty -m x; "])
+async def test_where_links_among_hooks_lead_is_read_only(shell: Shell, command: str) -> None:
+    (shell.root / "ops").mkdir()
+    (shell.root / "ops/post-commit").write_text("mine\n")
+    (shell.root / "hook.sh").write_text("mine\n")
+    await run(shell, f"{COMMITTED}; rm -rf .git/hooks; ln -s ../ops .git/hooks", None)
+    await run(shell, "git init -q sub; ln -s ../../../hook.sh sub/.git/hooks/pre-push", None)
+    await run(shell, f"{command}echo evil >> ops/post-commit; echo evil >> hook.sh")
+    await run(shell, "echo evil > ops/pre-push; rm hook.sh; echo evil > hook.sh")
+    assert [each.name for each in (shell.root / "ops").iterdir()] == ["post-commit"]
+    assert (shell.root / "ops/post-commit").read_text() == "mine\n"
+    assert (shell.root / "hook.sh").read_text() == "mine\n"
+
+
+async def test_programs_that_settings_have_git_run_are_read_only(shell: Shell) -> None:
+    for name in ("fsm.sh", "clean.sh", "other.sh"):
+        (shell.root / name).write_text("true\n")
+    set_them = "git config core.fsmonitor ./fsm.sh; git config filter.x.clean 'sh clean.sh %f'"
+    await run(shell, f"{COMMITTED}; {set_them}", None)
+    await run(shell, "echo evil >> fsm.sh; echo evil >> clean.sh; echo more >> other.sh")
+    assert (shell.root / "fsm.sh").read_text() == (shell.root / "clean.sh").read_text() == "true\n"
+    assert (shell.root / "other.sh").read_text() == "true\nmore\n"

@@ -19,9 +19,15 @@ _OBEYED: Final = (
     *("remotes", "branches"),
 )
 """What git obeys in its folder; the rest it has to write itself."""
+_WITH_LINKS: Final = ("hooks", "info")
+"""Folders of it in which links may lead to files elsewhere, which git runs or obeys."""
 _OF_WORKTREE: Final = ("gitdir", *(name for name in _OBEYED if name != "info"))
 """Without its `commondir` git takes a worktree's folder for a whole repository."""
-_NAMING: Final = re.compile(rb"include|hookspath|worktreeconfig", re.IGNORECASE)
+_NAMING: Final = re.compile(
+    rb"include|path|worktreeconfig|fsmonitor|command|helper|clean|smudge|process|textconv|driver"
+    rb"|pager|editor|program|askpass|external",
+    re.IGNORECASE,
+)
 _LARGE: Final = frozenset({"objects", "lfs", "annex"})
 """Folders in it with very many files, few of which are written a second time."""
 _REWRITTEN: Final = ("objects", "objects/info", "objects/info/commit-graphs", "objects/pack")
@@ -73,7 +79,9 @@ def is_link_of_git(place: Path) -> bool:
     return (
         ".git" in place.parts
         and os.path.islink(place)
-        and not (place.name in _OBEYED and is_git_folder(place.parent))
+        and not any(
+            each.name in _OBEYED and is_git_folder(each.parent) for each in (place, *place.parents)
+        )
     )
 
 
@@ -90,6 +98,8 @@ def places_of_git(git: Path, listing: FolderListing) -> Iterator[Path]:
     folders = dict(folders_of_git(git, listing))
     for folder, obeyed in folders.items():
         yield from (folder / name for name in obeyed)
+        for name in _WITH_LINKS:
+            yield from (Path(each) for each in listing.entries(folder / name) if each.is_symlink())
         yield from _links(folder, {folder / name for name in obeyed} | folders.keys(), listing)
 
 
