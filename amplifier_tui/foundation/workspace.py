@@ -183,7 +183,7 @@ class Workspace(ProjectBundles):
             prepared.activation_failures.pop(module.module_id, None)
         prepared.refused_items = review.refused
         prepared.changed = review.changed
-        prepared.unasked = frozenset(review.unasked)
+        prepared.unasked = dict(review.unasked)
         prepared.notes += review.left_out.values()
         prepared.notes += await asyncio.to_thread(leave_out_unreadable, bundle, plan)
         self._leave_out_unused(prepared)

@@ -20,6 +20,7 @@ class Answers:
         self.yes = yes
         self.folders = folders
         self.seen: list[TrustItem] = []
+        self.nobody = ()
 
     def known(self, item: TrustItem) -> bool:
         self.seen.append(item)

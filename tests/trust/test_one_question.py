@@ -43,6 +43,10 @@ class Person:
     def folders(self) -> tuple[Path, ...]:
         return self.memory.file.folders
 
+    @property
+    def nobody(self) -> set[str]:
+        return self.memory.nobody
+
     def known(self, item: TrustItem) -> bool | None:
         return self.memory.known(item, "s")
 
@@ -135,6 +139,17 @@ async def test_one_changed_source_asks_about_that_one(
     assert refused.module_id == "tool-one" and "you refused its code" in refused.reason
     former = TrustFile().former(item)
     assert former is not None and former.accepted, "it can be said what was answered before"
+
+
+async def test_what_nobody_was_asked_about_is_not_called_refused(project: Path) -> None:
+    module(project / "m", "tool-m")
+    team(project, "tools: [{module: tool-m, source: ../../m}]\n")
+    person = Person(lambda items: TrustDecision(unasked=True))
+    for _ in range(2):
+        (left_out,) = (await opened(project, person)).refused
+        assert left_out.reason.startswith("it is not trusted yet, and nobody was there to be asked")
+        assert "trust add" in left_out.remedy and "--trust" in left_out.remedy
+    assert len(person.questions) == 1
 
 
 async def test_code_in_a_folder_is_asked_about_again_when_it_changes(project: Path) -> None:

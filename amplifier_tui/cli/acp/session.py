@@ -236,7 +236,7 @@ class EditorSession:
             case TrustAsked():
                 self._updates.untrusting = True
                 self.facts.untrusted += [one_line(item.title) for item in event.items]
-                self.client.answer_trust(event.request_id, TrustDecision())
+                self.client.answer_trust(event.request_id, TrustDecision(unasked=True))
             case _ if self._questions.take(event):
                 pass
             case _ if event.agent != MAIN_LANE or event.replayed:

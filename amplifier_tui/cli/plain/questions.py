@@ -206,7 +206,7 @@ def limit(client: SessionClient, asked: LimitAsked) -> NumberedQuestion:
 
 def leave_out(asking: Asking, asked: TrustAsked) -> None:
     """Let nothing of a project's or a stranger's count, and say so."""
-    asking.client.answer_trust(asked.request_id, TrustDecision())
+    asking.client.answer_trust(asked.request_id, TrustDecision(unasked=True))
     names = ", ".join(one_line(reveal(item.title), 100) for item in asked.items)
     asking.say(f"Not used without your trust: {names}.")
     asking.say("To be asked, open it at a terminal; --trust lets all of it count.")

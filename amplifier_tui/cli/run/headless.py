@@ -290,7 +290,7 @@ class Headless:
                 self._refused = True
                 for item in event.items:
                     self._speaker.say(f"Not used without --trust: {item.title} ({item.detail})")
-                self._client.answer_trust(event.request_id, TrustDecision())
+                self._client.answer_trust(event.request_id, TrustDecision(unasked=True))
             case OpeningReported():
                 self._report(event)
             case ModeChanged(by="session"):

@@ -28,6 +28,8 @@ class TerminalAnswers:
         from amplifier_tui.host.trust.answers import TrustMemory
 
         self._memory = TrustMemory()
+        self.nobody: set[str] = set()
+        """Keys of items that do not count because nobody was there to be asked."""
 
     @property
     def folders(self) -> Iterable[Path]:
@@ -54,6 +56,7 @@ class TerminalAnswers:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             said = "Refused, since nobody can be asked here: use --trust, or answer in a terminal."
             click.echo(said, err=True)
+            self.nobody |= {item.key for item in items}
             return ()
         answer = click.prompt(
             "Use all of it, choose, or none", type=click.Choice(["all", "choose", "none"]), err=True

@@ -52,7 +52,7 @@ class PreparedBundle:
             would have gone to a server that is not trusted.
         allowed: Keys of the further items that may count.
         refused_items: Everything that was refused: code, settings, files and keys.
-        unasked: Subjects of those of them that came too late to be asked about.
+        unasked: Of those nobody was asked about, by subject, why not and what to do.
         changed: By file and path of keys of each MCP server of others than the user: whether what
             it runs is not what was allowed any more. Blocking.
         unused: Providers without a key that are not in the plan.
@@ -71,7 +71,7 @@ class PreparedBundle:
     refused: list[RefusedModule] = field(default_factory=list)
     allowed: frozenset[str] = frozenset()
     refused_items: tuple[TrustItem, ...] = ()
-    unasked: frozenset[str] = frozenset()
+    unasked: dict[str, tuple[str, str]] = field(default_factory=dict)
     changed: dict[tuple[Path, Keys], Callable[[], bool]] = field(default_factory=dict)
     unused: list[ReportItem] = field(default_factory=list)
     appended: str = ""

@@ -27,7 +27,7 @@ from amplifier_tui.foundation.report import ReportItem, ReportKind
 from amplifier_tui.foundation.settings.apply import IN_PLACE_OF
 from amplifier_tui.foundation.trust.code import CodeSource, source_of
 from amplifier_tui.foundation.trust.owners import weakest
-from amplifier_tui.foundation.trust.review import ALLOW_IT, ASK_LATER, NOT_ASKED
+from amplifier_tui.foundation.trust.review import ALLOW_IT
 
 _CORRECT: Final = "Correct the include, or take it out."
 _CORRECT_SETTING: Final = "The session cannot run without it: correct the setting."
@@ -156,7 +156,9 @@ def how_to_install(module_id: str) -> str:
     return f"Install the package that has {module_id}, or give it a source."
 
 
-def _of_include(skipped: SkippedInclude, unasked: frozenset[str] = frozenset()) -> ReportItem:
+def _of_include(
+    skipped: SkippedInclude, unasked: Mapping[str, tuple[str, str]] | None = None
+) -> ReportItem:
     kind, remedy = _SKIPPED[skipped.kind]
     item = ReportItem(
         what=skipped.source,
@@ -168,9 +170,8 @@ def _of_include(skipped: SkippedInclude, unasked: frozenset[str] = frozenset()) 
         owner=skipped.owner,
         where=where(skipped.path, skipped.line),
     )
-    if CodeSource(source_of(skipped.source)).item().subject in unasked:
-        return replace(item, why=NOT_ASKED, remedy=ASK_LATER)
-    return item
+    found = (unasked or {}).get(CodeSource(source_of(skipped.source)).item().subject)
+    return replace(item, why=found[0], remedy=found[1]) if found else item
 
 
 def _missing(module: PreviewModule, bundle: BundleData) -> ReportItem:
@@ -249,13 +250,13 @@ def _refused(prepared: PreparedBundle) -> Iterator[ReportItem]:
     for item in prepared.refused_items:
         # Refused code is there already, for every module and include of it.
         if item.group != "code":
-            unasked = item.subject in prepared.unasked
+            why, remedy = prepared.unasked.get(item.subject, ("you refused it", ALLOW_IT))
             yield ReportItem(
                 what=item.title,
                 kind="refused",
                 part=item.group,
-                why=NOT_ASKED if unasked else "you refused it",
-                remedy=ASK_LATER if unasked else ALLOW_IT,
+                why=why,
+                remedy=remedy,
                 asked_by=item.owner,
                 where=item.where,
             )

@@ -57,6 +57,7 @@ class TrustDecision:
         owners: Publishers whose things are accepted from now on, without a question.
         folder: Whether the project's folder is the user's own from now on.
         cancelled: The session is not opened at all.
+        unasked: Nobody was there to be asked: it is no refusal.
     """
 
     accepted: frozenset[str] = frozenset()
@@ -64,6 +65,7 @@ class TrustDecision:
     owners: tuple[str, ...] = ()
     folder: bool = False
     cancelled: bool = False
+    unasked: bool = False
 
 
 def make_item(

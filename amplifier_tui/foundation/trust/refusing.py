@@ -10,7 +10,7 @@ from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.sources.lockfile import LockEntry
 from amplifier_tui.foundation.trust.items import make_item
 from amplifier_tui.foundation.trust.owners import Owner
-from amplifier_tui.foundation.trust.review import ALLOW_IT, ASK_LATER, NOT_ASKED, TrustReview
+from amplifier_tui.foundation.trust.review import ALLOW_IT, TrustReview
 
 GUARDING_HOOKS: Final = ("hooks-approval", "hooks-redaction", "hooks-logging", "hooks-checkpoint")
 
@@ -85,8 +85,8 @@ def remove_refused(
             continue
         remove_entry(plan, entry)
         reason, remedy = f"you refused its code, {redact_uri(source)}", ALLOW_IT
-        if review.is_unasked(source):
-            reason, remedy = f"{NOT_ASKED}: {redact_uri(source)}", ASK_LATER
+        if unasked := review.why_unasked(source):
+            reason, remedy = f"{unasked[0]}: {redact_uri(source)}", unasked[1]
         if entry.module in GUARDING_HOOKS and not entry.agent:
             plan["hooks"] = [*plan.get("hooks", ()), {"module": entry.module}]
             reason += "; the program's own is mounted in its place"

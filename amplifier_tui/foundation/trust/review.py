@@ -1,6 +1,6 @@
 """Everything a project or a stranger brings to one opening, collected and asked about once."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
@@ -34,6 +34,7 @@ MOST_QUESTIONS: Final = 2
 _NOT_LOOKED_AT: Final = "too large or can't be read: asked about each time"
 NOT_ASKED: Final = "it came with what you allowed, too late to be asked about"
 ASK_LATER: Final = "Open the bundle again: it is asked about then."
+NOT_TRUSTED: Final = "it is not trusted yet, and nobody was there to be asked"
 
 
 class TrustAnswers(Protocol):
@@ -42,6 +43,10 @@ class TrustAnswers(Protocol):
     @property
     def folders(self) -> Iterable[Path]:
         """Folders the user said are their own."""
+
+    @property
+    def nobody(self) -> Container[str]:
+        """Keys of items that do not count because nobody was there to be asked."""
 
     def known(self, item: TrustItem) -> bool | None:
         """Return what was answered before; None when it has to be asked."""
@@ -80,7 +85,7 @@ class TrustReview:
         chosen_by: Whose word it is that the bundle is opened.
         left_out: What never counts, whoever allows it, by what it is and where; see `leave_out`.
         named: Files outside of the project that its settings call bundles, and whether they may.
-        unasked: Subjects of the items that came too late to be asked about.
+        unasked: Of the items nobody was asked about, by subject, why not and what to do.
         pinned: Sources whose commit somebody else than the publisher or the user has chosen.
         kept_home: Modules whose addresses in the project's settings do not count: no key, or
             conversation, goes there.
@@ -111,7 +116,7 @@ class TrustReview:
         self._refused: dict[str, TrustItem] = {}
         self._fresh: set[str] = set()
         self.named: dict[Path, bool] = {}
-        self.unasked: set[str] = set()
+        self.unasked: dict[str, tuple[str, str]] = {}
         self.pinned: frozenset[str] = frozenset()
         self.left_out: dict[tuple[str, str], ReportItem] = {}
         self.kept_home: set[str] = set()
@@ -154,6 +159,8 @@ class TrustReview:
         self._given[item.key] = answer
         if not answer:
             self._refused[item.key] = item
+            if item.key in self._answers.nobody:
+                self.unasked[item.subject] = (NOT_TRUSTED, ALLOW_IT)
         return answer
 
     def was_allowed(self, item: TrustItem) -> bool:
@@ -178,7 +185,7 @@ class TrustReview:
         if not asked:
             return bool(waiting)
         if self._questions == 0:
-            self.unasked |= {item.subject for item in asked}
+            self.unasked |= {item.subject: (NOT_ASKED, ASK_LATER) for item in asked}
             self._given |= {item.key: False for item in asked}
             return True
         if self._questions is not None:
@@ -282,9 +289,12 @@ class TrustReview:
             if item is not None and item.subject in self._fresh and item.key not in self._given:
                 self.allows(item)
 
-    def is_unasked(self, uri: str) -> bool:
-        """Whether a source that may not be used came too late to be asked about."""
-        return CodeSource(source_of(uri)).item().subject in self.unasked
+    def why_unasked(self, uri: str) -> tuple[str, str] | None:
+        """Return why nobody was asked about a source that may not be used, and what to do.
+
+        None where it was refused.
+        """
+        return self.unasked.get(CodeSource(source_of(uri)).item().subject)
 
     def gate(self) -> TrustGate:
         """Return the gate for fetching, installing and running."""
@@ -342,6 +352,7 @@ class EachAsked:
     """Asks a `TrustCallback` about one item after the other, and remembers nothing."""
 
     folders: tuple[Path, ...] = ()
+    nobody: tuple[str, ...] = ()
 
     def __init__(self, callback: TrustCallback) -> None:
         self.callback = callback
@@ -370,6 +381,7 @@ class OnlyLooking:
     """
 
     folders: tuple[Path, ...] = ()
+    nobody: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self.seen: dict[str, TrustItem] = {}

@@ -323,7 +323,7 @@ class _Conversation:
                 self.modules[event.instance or event.module_id] = "failed"
             case TrustAsked():
                 self.refused += [f"{item.title} ({item.detail})" for item in event.items]
-                self._client.answer_trust(event.request_id, TrustDecision())
+                self._client.answer_trust(event.request_id, TrustDecision(unasked=True))
             case ApprovalRequested():
                 self._decide(event)
             case ToolEnded():

@@ -4,8 +4,8 @@ Words are separated by spaces and all must hold; a leading `-` turns one around;
 word mean "or". A bare word is looked for in event name, source and lane, and where names of
 handlers begin; with `*` or `?` it must match the whole event name. `mod:` looks at the handlers
 (and the source), `verdict:` at the verdict, `lane:`, `source:` and `event:` at their column,
-`data:` in the payload; quotes keep spaces together. `>100ms`, `<=2s` compare the duration; without a
-unit it is milliseconds.
+`data:` in the payload; quotes keep spaces together. `>100ms`, `<=2s` compare the duration; without
+a unit it is milliseconds.
 """
 
 import operator

@@ -244,6 +244,8 @@ class TrustMemory:
         self._run: dict[str, bool] = {}
         self._sessions: dict[str, dict[str, bool]] = {}
         self._remembered: dict[str, Remember] = {}
+        self.nobody: set[str] = set()
+        """Keys of the items that nobody was there to be asked about."""
 
     def known(self, item: TrustItem, session_id: str) -> bool | None:
         """Return what was answered about an item; None when it has to be asked."""
@@ -268,6 +270,8 @@ class TrustMemory:
         own = decision.remember == "session"
         answers = self._sessions.setdefault(session_id, {}) if own else self._run
         answers.update({item.key: accepted for item, accepted in given.items()})
+        keys = {item.key for item in given}
+        self.nobody = self.nobody | keys if decision.unasked else self.nobody - keys
         always = decision.remember == "always"
         self._remembered.update({item.subject: decision.remember for item in given})
         if always or decision.owners or decision.folder:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import time
@@ -55,6 +55,11 @@ class TrustService:
     def folders(self) -> Iterable[Path]:
         """Folders the user said are their own."""
         return self._memory.file.folders
+
+    @property
+    def nobody(self) -> Container[str]:
+        """Keys of items that do not count because nobody was there to be asked."""
+        return self._memory.nobody
 
     @property
     def asks(self) -> bool:

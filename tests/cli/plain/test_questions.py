@@ -156,7 +156,7 @@ def test_what_others_bring_counts_only_as_far_as_the_user_says(
 def test_over_a_pipe_no_line_answers_what_others_bring() -> None:
     client = TrustingClient(on_open=[TRUST], batches=[[turn(), turn_ended()]])
     text = said(client, "3\n")
-    assert client.named("answer_trust") == [("t", TrustDecision())]
+    assert client.named("answer_trust") == [("t", TrustDecision(unasked=True))]
     assert client.named("submit") == [("3",)]
     assert "Not used without your trust: module a, module b.\n" in text and "--trust" in text
 
