@@ -21,6 +21,11 @@ class ProviderTrial:
     def __init__(self) -> None:
         self._pipeline = ContextPipeline(SessionContextManager())
 
+    @property
+    def added(self) -> list[str]:
+        """The context providers that the module added, in words."""
+        return [f"context provider '{each.source_id}'" for each in self._pipeline.context_providers]
+
     def offer(self, coordinator: TrialCoordinator) -> None:
         """Let the module find the pipeline when it mounts."""
         coordinator.register_capability("context.pipeline", self._pipeline)

@@ -34,10 +34,15 @@ class ViewState:
         self._view.restore(state.get(STATE_KEY) if isinstance(state, Mapping) else None)
 
 
-def write_state(path: Path, data: Mapping[str, Any]) -> list[str]:
+def write_state(
+    path: Path, data: Mapping[str, Any], places: Mapping[str, str] | None = None
+) -> list[str]:
     """Write what ``to_dict()`` of a pipeline or a session returned, in one step.
 
     A part that has no JSON form is left out, so that the rest can be saved.
+
+    Args:
+        places: File and line of the code that keeps the part of a name, where they are known.
 
     Returns:
         What was left out, in words for the user.
@@ -52,7 +57,10 @@ def write_state(path: Path, data: Mapping[str, Any]) -> list[str]:
         try:
             _encode({str(name): part})
         except (TypeError, ValueError, RecursionError) as error:
-            problems.append(f"What '{name}' remembers of this session can't be saved: {error}")
+            place = (places or {}).get(str(name), "")
+            at = f" ({place})" if place else ""
+            what = f"What '{name}' remembers of this session can't be saved: {error}{at}"
+            problems.append(f"{what}. Keep JSON values, or call register_state_type")
             logger.warning("%s", problems[-1])
         else:
             kept[str(name)] = part

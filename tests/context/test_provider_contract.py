@@ -35,7 +35,8 @@ HEAD = "async def before_run(self, agent, session, context, state):"
 
 async def validated(folder: Path, body: str) -> list[ValidationCheck]:
     result = await checked(folder, MODULE.format(body=indent(body, "    ")))
-    return [check for check in result.checks if "rovider" in check.message]
+    told = [check for check in result.checks if "rovider" in check.message]
+    return [each for each in told if not (each.passed and each.name == "protocol_compliance")]
 
 
 async def checked(folder: Path, text: str) -> ValidationResult:
@@ -64,6 +65,14 @@ async def test_one_that_cannot_be_called_fails_with_its_line_and_what_to_do(
     assert words in check.message and f"__init__.py:{line})" in check.message
     remedy = "super().__init__" if "__init__" in body else "async def"
     assert remedy in check.message
+
+
+async def test_a_module_that_adds_one_is_not_missed_a_handler(tmp_path: Path) -> None:
+    body = indent(f"{HEAD}\n    pass", "    ")
+    result = await checked(tmp_path, MODULE.format(body=body))
+    (check,) = [each for each in result.checks if each.name == "protocol_compliance"]
+    assert check.passed and check.severity == "info"
+    assert "context provider 'glossary'" in check.message
 
 
 @pytest.mark.parametrize(

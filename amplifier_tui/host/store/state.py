@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+import warnings
 from typing import Any, Final
 
 from amplifier_tui.base.files import move_aside
 from amplifier_tui.context.state_file import read_state, write_state
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.sources import Remembers
+from amplifier_tui.kernel.mounting.contents import place_of
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +30,8 @@ class StateKeeper:
         if data is None:
             return
         try:
-            for problem in await asyncio.to_thread(write_state, self._path, data):
+            places = _places(context)
+            for problem in await asyncio.to_thread(write_state, self._path, data, places):
                 self._tell(problem)
         except OSError as error:
             reason = error.strerror or str(error)
@@ -37,7 +40,10 @@ class StateKeeper:
     def snapshot(self, context: Remembers) -> dict[str, Any] | None:
         """Return the state as it is now, without secrets; None where a source spoils it."""
         try:
-            data: dict[str, Any] = self._sender.redactor.values(context.to_dict())
+            with warnings.catch_warnings():
+                # Of a part that has no plain form it is told when it can't be written.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                data: dict[str, Any] = self._sender.redactor.values(context.to_dict())
         except Exception as error:
             # A source may keep anything there, such as a circle.
             logger.exception("The session's state has no plain form")
@@ -81,3 +87,9 @@ class StateKeeper:
         if text not in self._told:
             self._told.add(text)
             self._sender.notice("warning", text, "store")
+
+
+def _places(context: Remembers) -> dict[str, str]:
+    """Return file and line of each provider of a context, by the name of its part of the state."""
+    providers = getattr(context, "context_providers", ())
+    return {str(getattr(each, "source_id", "")): place_of(each) for each in providers}

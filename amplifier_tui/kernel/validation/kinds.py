@@ -242,6 +242,8 @@ class HookValidator(ModuleValidator):
         if handlers:
             found = f"Hooks registered via coordinator.hooks ({len(handlers)} handlers)"
             result.succeed(COMPLIANCE, found)
+        elif self.trial is not None and (added := self.trial.added):
+            result.succeed(COMPLIANCE, f"It hears no events; it added {', '.join(added)}")
         else:
             found = _NO_HANDLER.format(where=self.mount_place) + mounted_at(coordinator)
             result.succeed(COMPLIANCE, found, "warning")

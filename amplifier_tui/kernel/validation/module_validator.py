@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -72,6 +72,10 @@ def mounted_at(coordinator: TrialCoordinator) -> str:
 
 class ModuleTrial(Protocol):
     """Looks at what a module adds to another than the kernel, such as a context."""
+
+    @property
+    def added(self) -> Sequence[str]:
+        """What the module has added, in words."""
 
     def offer(self, coordinator: TrialCoordinator) -> None:
         """Prepare the coordinator that the module is mounted on."""

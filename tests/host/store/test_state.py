@@ -81,8 +81,8 @@ def test_a_broken_state_is_moved_aside_and_said_and_the_session_goes_on(
     assert path.exists()
 
 
-def test_a_part_that_can_t_be_saved_is_said_once_and_the_rest_is_saved(
-    project: Project, driver: Driver, server: LoopbackServer
+def test_a_part_that_can_t_be_saved_is_said_once_with_its_place_and_the_rest_is_saved(
+    project: Project, driver: Driver, server: LoopbackServer, recwarn: pytest.WarningsRecorder
 ) -> None:
     server.script.add("One.", "Two.")
     opened = driver.open(with_source(project, server, {"keeps": True}, {"id": "other"}))
@@ -91,7 +91,8 @@ def test_a_part_that_can_t_be_saved_is_said_once_and_the_rest_is_saved(
     state = state_of(project, opened.session_id)["state"]
     assert state["other"]["asked"] == 2 and "weather" not in state
     told = [event.text for event in driver.of(Notice) if "'weather'" in event.text]
-    assert len(told) == 1
+    assert len(told) == 1 and "hooks_source/__init__.py:" in told[0]
+    assert not recwarn.list, "its author reads the notice"
 
 
 def test_a_state_without_a_plain_form_costs_a_notice_and_nothing_else(
