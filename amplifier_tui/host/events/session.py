@@ -139,8 +139,7 @@ class SessionClosed(HostEvent):
     """A session ended.
 
     Attributes:
-        resume_command: Opens it again; empty when nothing was said in it, nothing is on disk, or
-            the folder it works in is gone.
+        resume_command: Opens it again; empty when nothing was said in it, or it can't be opened.
         unsaved: What of it the disk did not take, and why, one sentence; it is lost.
         ends: What of it does not hold when it is opened again, one sentence; empty for nothing.
     """
