@@ -17,6 +17,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import MAIN_LANE, BlockEnded, BlockKind, BlockStarted
 from amplifier_tui.host.messages import thinking_of
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.mounting.errors import place_of_caller
 
 _KINDS: Final[dict[str, BlockKind]] = {
     "text": "text",
@@ -26,6 +27,12 @@ _KINDS: Final[dict[str, BlockKind]] = {
     "tool_use": "tool_use",
     "tool_call": "tool_use",
 }
+
+
+_WORDS: Final = ("text", "delta", "content", "thinking")
+"""Where providers put the words of a piece."""
+_ADDED: Final = ("session_id", "parent_id", "timestamp")
+"""Fields of an event that are not its emitter's."""
 
 
 @dataclass(slots=True)
@@ -70,6 +77,8 @@ class Blocks:
         self._numbers = count(1)
         self._said: set[str] = set()
         """Blocks with words of the main lane, of the running turn."""
+        self._told: set[str] = set()
+        """Code whose pieces had no words, of which that was told."""
 
     def turn_begins(self) -> None:
         """A prompt is about to run."""
@@ -93,7 +102,22 @@ class Blocks:
         """`llm:stream_block_delta`."""
         self._lanes[lane].streams = True
         block = self._find(lane, data) or self._begin(lane, data)
+        # What a call streams is shown when it is whole.
+        if block.kind != "tool_use" and not any(key in data for key in _WORDS):
+            self._wordless(lane, data)
         self._add(lane, block, _delta_text(data))
+
+    def _wordless(self, lane: str, data: Mapping[str, Any]) -> None:
+        """Tell once whose pieces of an answer have their words where nobody looks for them."""
+        place = place_of_caller()
+        if place in self._told:
+            return
+        self._told.add(place)
+        has = ", ".join(sorted(key for key in data if key not in _ADDED))
+        where = f" ({place})" if place else ""
+        said = f"What the provider streams can't be shown as it comes{where}"
+        text = f"{said}: its llm:stream_block_delta has {has}, and no `text`"
+        self._sender.notice("warning", self._sender.redactor.text(text), "provider", lane)
 
     def stream_end(self, lane: str, data: Mapping[str, Any]) -> None:
         """`llm:stream_block_end`."""
@@ -293,7 +317,7 @@ def _text_of(block: _Block) -> str:
 
 
 def _delta_text(data: Mapping[str, Any]) -> str:
-    for key in ("text", "delta", "content", "thinking"):
+    for key in _WORDS:
         value = data.get(key)
         if isinstance(value, str):
             return value

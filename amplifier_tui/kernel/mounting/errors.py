@@ -162,6 +162,15 @@ def _places(error: BaseException) -> list[tuple[str, int]]:
     return [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(error.__traceback__)]
 
 
+def place_of_caller() -> str:
+    """Return file and line of the module's code that runs now, such as in an emit of its own.
+
+    Empty where it can't be told.
+    """
+    frames = [(f.f_code.co_filename, line) for f, line in traceback.walk_stack(sys._getframe(1))]
+    return _theirs(frames[::-1])
+
+
 _PLACE: Final = re.compile(r'^\s*File "([^"\n]+)", line (\d+)', re.MULTILINE)
 
 

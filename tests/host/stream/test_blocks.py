@@ -6,6 +6,7 @@ from amplifier_tui.host.events import (
     BlockDelta,
     BlockEnded,
     BlockStarted,
+    Notice,
 )
 from amplifier_tui.host.stream.blocks import Blocks
 from tests.host.stream.up import Up
@@ -30,6 +31,17 @@ async def test_the_durable_copy_replaces_what_streamed(up: Up) -> None:
     (started,) = up.of(BlockStarted)
     assert [e.text for e in up.of(BlockEnded)] == ["Hello", "Hello!"]
     assert {e.block_id for e in up.events} == {started.block_id}
+
+
+async def test_pieces_without_words_are_told_once_with_the_line_that_emits_them(up: Up) -> None:
+    blocks = Blocks(up.sender)
+    for _ in range(3):
+        blocks.stream_delta("main", {"request_id": "r", "txt": "Hel", "timestamp": "now"})
+        blocks.stream_delta("main", stream("r", 1, "thinking", thinking=""))
+        blocks.stream_delta("main", stream("r", 2, "tool_use", partial_json="{"))
+    (notice,) = up.of(Notice)
+    assert notice.level == "warning" and f"({__file__}:" in notice.text
+    assert notice.text.endswith("llm:stream_block_delta has request_id, txt, and no `text`")
 
 
 async def test_an_equal_copy_is_not_sent_again(up: Up) -> None:
