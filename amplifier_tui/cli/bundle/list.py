@@ -76,11 +76,11 @@ def _judged(preview: "BundleDescription") -> "BundleDescription":
     """Return what is known of a bundle with the verdict that `validate` has on it."""
     from dataclasses import replace
 
-    from amplifier_tui.foundation.checks.findings import preview_findings
+    from amplifier_tui.foundation.checks.findings import first_error
 
     if preview.state in ("invalid", "not_fetched"):
         return preview
-    wrong = next((each for each in preview_findings(preview) if each.severity == "error"), None)
+    wrong = first_error(preview)
     return preview if wrong is None else replace(preview, state="invalid", error=str(wrong))
 
 

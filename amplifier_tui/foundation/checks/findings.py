@@ -71,6 +71,11 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     return list(dict.fromkeys(found))
 
 
+def first_error(preview: BundleDescription) -> Problem | None:
+    """Return the first error that `preview_findings` has; None where the bundle is valid."""
+    return next((each for each in preview_findings(preview) if each.severity == "error"), None)
+
+
 def _of_broken_file(preview: BundleDescription, *, strict: bool) -> Iterator[Problem]:
     """Yield everything that is wrong with a file that is no bundle, as far as it can be read."""
     path = preview.error_path

@@ -100,7 +100,7 @@ class BundlePicker(AskingPicker[BundleCard]):
         if card.state == "invalid":
             about = (_brief(card.error), "$text-error")
         elif card.state == "incomplete":
-            about = (one_line(card.error), "$text-warning")
+            about = (_brief(card.error), "$text-warning")
         title = marked_match(name, query).stylize("bold")
         left = Content.assemble((glyph, colour), " ", title, "  ", about)
         right = Content.styled(one_line(card.origin, 40), "$text-muted")
