@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -58,17 +59,18 @@ class SessionNotFoundError(Exception):
     """No stored session has that id, or several begin like that."""
 
 
-def find_session(cwd: Path, wanted: str) -> Path:
+def find_session(cwd: Path, wanted: str, *, past_demo: bool = False) -> Path:
     """Return the folder of a stored session.
 
     Args:
         wanted: Its id, an unambiguous beginning of it, or `last` for the newest.
+        past_demo: The last one is no demo, while there is another.
 
     Raises:
         SessionNotFoundError: None fits, or more than one does.
     """
     if wanted == "last":
-        return _stored(cwd)[0]
+        return next(_stored(cwd, past_demo=past_demo))
     folder = sessions_dir(cwd)
     if not wanted or any(mark in wanted for mark in ("/", "\\", "\0")) or wanted in (".", ".."):
         raise SessionNotFoundError(f"{wanted!r} is no session id")
@@ -101,8 +103,11 @@ def _meant(cwd: Path, wanted: str) -> str:
     return f"; the {head} there: {', '.join(said)}" if cards else ""
 
 
-def last_free_session(cwd: Path) -> tuple[Path, bool]:
+def last_free_session(cwd: Path, *, past_demo: bool = False) -> tuple[Path, bool]:
     """Return the folder of the newest session that nobody has open.
+
+    Args:
+        past_demo: As of `find_session`.
 
     Returns:
         The folder, and whether a newer session is open. Where all are open, the newest.
@@ -110,16 +115,28 @@ def last_free_session(cwd: Path) -> tuple[Path, bool]:
     Raises:
         SessionNotFoundError: None was stored.
     """
-    paths = _stored(cwd)
-    free = next((path for path in paths if not is_held(path)), paths[0])
-    return free, free != paths[0]
+    paths = _stored(cwd, past_demo=past_demo)
+    newest = next(paths)
+    free = next((path for path in chain([newest], paths) if not is_held(path)), newest)
+    return free, free != newest
 
 
-def _stored(cwd: Path) -> list[Path]:
-    newest = _newest(cwd)
-    if not newest:
+def _stored(cwd: Path, *, past_demo: bool) -> Iterator[Path]:
+    """Return the folders of a project's sessions, newest first and one at least."""
+    paths = [path for _, path in _newest(cwd)]
+    if not paths:
         raise SessionNotFoundError(f"No session was stored in {printable(str(cwd))} yet")
-    return [path for _, path in newest]
+    if not past_demo:
+        return iter(paths)
+    # Read one after the other: mostly the first will do.
+    own = (path for path in paths if not _is_demo(path))
+    first = next(own, None)
+    return chain([first], own) if first is not None else iter(paths)
+
+
+def _is_demo(folder: Path) -> bool:
+    metadata = read_metadata(folder)
+    return metadata.bundle == "demo" and bool(metadata.workspace)
 
 
 def only_fitting(wanted: str, fitting: Sequence[Path], none: str) -> Path:

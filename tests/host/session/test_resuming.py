@@ -12,6 +12,7 @@ import pytest
 
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import (
+    ApprovalRequested,
     BlockEnded,
     Failed,
     HookTraced,
@@ -386,3 +387,32 @@ def test_a_resumed_or_forked_session_says_how_long_thinking_took(
 def thinking_times(driver: Driver) -> list[float]:
     ended = [event for event in driver.of(BlockEnded) if event.kind == "thinking"]
     return list({event.block_id: event.duration_ms for event in ended}.values())
+
+
+@pytest.mark.parametrize("shows_busy", [False, True])
+def test_the_last_session_is_a_demo_only_where_there_is_no_other(
+    project: Project, drive: Make, shows_busy: bool
+) -> None:
+    def last(**values: bool) -> str:
+        driver = drive()
+        driver.client.open(
+            OpenRequest(cwd=project.folder, resume="last", shows_busy=shows_busy, **values)
+        )
+        found = driver.wait(SessionOpened).session_id
+        driver.close()
+        return found
+
+    demo = drive()
+    shown = demo.open(demo=True).session_id
+    demo.client.submit("hello")
+    demo.wait(ApprovalRequested)
+    demo.client.interrupt(immediate=True)
+    demo.wait(TurnEnded)
+    demo.close()
+    assert last() == shown
+    own = drive()
+    kept = own.open(project.bundle()).session_id
+    own.turn("hello")
+    own.close()
+    os.utime(project.folder_of(kept) / "transcript.jsonl", (1, 1))
+    assert (last(), last(demo=True)) == (kept, shown)

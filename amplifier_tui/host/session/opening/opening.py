@@ -142,10 +142,12 @@ class Opening:
             raise
 
     def _stored_folder(self, cwd: Path) -> Path:
+        # Trying the demo is no work to go on with.
+        past_demo = not self.request.demo and self.request.bundle != DEMO_BUNDLE
         if not (self.request.shows_busy and self.request.resume == "last"):
-            return find_session(cwd, self.request.resume)
+            return find_session(cwd, self.request.resume, past_demo=past_demo)
         # Another window's session could only be read here: what was left here is another one.
-        folder, passed = last_free_session(cwd)
+        folder, passed = last_free_session(cwd, past_demo=past_demo)
         if passed:
             self._notices.session_id = folder.name
             self._notices.say("info", "A newer session of this folder is open in another window")
