@@ -15,7 +15,13 @@ from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.ui.diffs.rows import DiffRows, parse_diff
 from amplifier_tui.ui.state.formats import elapsed, short_path
 from amplifier_tui.ui.widgets.question_strip import NARROW, TINY, strip_row
-from amplifier_tui.ui.widgets.text_lines import TextLine, visible, visible_line, visible_lines
+from amplifier_tui.ui.widgets.text_lines import (
+    NOTE_GAP,
+    TextLine,
+    visible,
+    visible_line,
+    visible_lines,
+)
 
 if TYPE_CHECKING:
     from amplifier_tui.host.events import (
@@ -275,7 +281,6 @@ _LONG = 400
 """Characters of a reason that stand beside who asks."""
 _BESIDE = 70
 """Cells of a command beside which reasons are kept in line."""
-_APART = 3
 _PRETTY_LIMIT = 200_000
 
 
@@ -306,7 +311,7 @@ def payload_lines(request: ApprovalRequested) -> list[TextLine]:
 def _beside(lines: list[TextLine]) -> list[TextLine]:
     """Return lines with their notes in one column, beside the longest that leaves them room."""
     sizes = [size for line in lines if line.note and (size := cell_len(line.text)) <= _BESIDE]
-    column = max(sizes, default=0) + _APART
+    column = max(sizes, default=0) + NOTE_GAP
     return [line._replace(note_at=column) if line.note else line for line in lines]
 
 

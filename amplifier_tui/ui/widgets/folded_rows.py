@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
 from typing import NamedTuple, overload
 
-from amplifier_tui.ui.widgets.text_lines import FOLDED, FoldedRow, LinePair, TextLine, fold
+from amplifier_tui.ui.widgets.text_lines import (
+    FOLDED,
+    FoldedRow,
+    LinePair,
+    TextLine,
+    fold,
+    note_column,
+)
 
 BETWEEN = 1
 """Cells between two lines side by side."""
@@ -39,9 +46,12 @@ class FoldedRows(Sequence[ShownRow]):
         self._width = width
         self._folded: dict[int, list[ShownRow]] = {}
         room, half = width - lead, side_width(width) - lead
+        self._column = 0
+        """Where the notes begin that stand in one column."""
         if isinstance(lines, LazyLines):
             short: Iterable[bool] = lines.short(room, half)
         else:
+            self._column = note_column((x for x in lines if isinstance(x, TextLine)), room)
             short = (_is_short(line, room, half) for line in lines)
         heights = (1 if is_short else len(self._rows_of(n)) for n, is_short in enumerate(short))
         self._starts = list(accumulate(heights, initial=0))
@@ -81,6 +91,8 @@ class FoldedRows(Sequence[ShownRow]):
 
     def _fold(self, line: TextLine, width: int) -> list[FoldedRow]:
         lead = self._lead if line.lead else 0
+        if line.note_at:
+            line = line._replace(note_at=self._column or line.note_at)
         return fold(line, max(1, width - lead), 0 if lead else _MARK)
 
 

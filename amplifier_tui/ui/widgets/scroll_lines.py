@@ -242,8 +242,8 @@ class ScrollLines(LineView[ShownRow]):
         style = "$text-muted" if row.offset else line.lead_style
         used = len(lead) + cell_len(row.text) + cell_len(row.note)
         free = gap = max(0, width - used)
-        if line.note_at and row.note:
-            gap = min(free, max(2, line.note_at - cell_len(row.text)))
+        if row.note_at and row.note:
+            gap = min(free, row.note_at - cell_len(row.text))
         note = (row.note, line.note_style)
         whole = Content.assemble((lead, style), body, " " * gap, note, " " * (free - gap))
         return whole.stylize_before(line.ground) if line.ground else whole

@@ -1,7 +1,7 @@
 """Lines that must be readable to the last character: made visible, and folded, never cut."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
@@ -13,6 +13,9 @@ Spans = tuple[tuple[int, int, str], ...]
 
 FOLDED = "»"
 """Stands before a row that goes on with the line above it."""
+
+NOTE_GAP = 3
+"""Cells between the longest text and a column of notes."""
 
 # Spaces that look like the usual one and are not: a shell takes them for letters.
 _ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
@@ -53,11 +56,15 @@ class LinePair(NamedTuple):
 
 
 class FoldedRow(NamedTuple):
-    """A part of a line: its text, where that begins in the line, and the note that ends it."""
+    """A part of a line: its text, where that begins in the line, and the note that ends it.
+
+    The note begins at the cell `note_at`, or, where that is 0, so that it ends with the row.
+    """
 
     text: str
     offset: int = 0
     note: str = ""
+    note_at: int = 0
 
 
 def visible(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -106,16 +113,34 @@ def fold(line: TextLine, room: int, mark: int = 0) -> list[FoldedRow]:
     if not line.note and len(text) <= room and text.isascii():
         return [FoldedRow(text)]
     parts = list(_parts(text, room, max(1, room - mark)))
-    fits = cell_len(text) + 2 + cell_len(line.note) <= room
+    column = max(line.note_at, cell_len(text) + 2)
+    fits = column + cell_len(line.note) <= room
     rows: list[FoldedRow] = []
     offset = 0
     for part in parts:
-        rows.append(FoldedRow(part, offset, line.note if fits and not rows else ""))
+        note = line.note if fits and not rows else ""
+        rows.append(FoldedRow(part, offset, note, column if line.note_at else 0))
         offset += len(part)
     if line.note and not fits:
         later = max(1, room - mark)
-        rows += (FoldedRow("", offset, part.rstrip()) for part in _parts(line.note, later, later))
+        for part in map(str.rstrip, _parts(line.note, later, later)):
+            at = line.note_at if line.note_at + cell_len(part) <= later else 0
+            rows.append(FoldedRow("", offset, part, at))
     return rows
+
+
+def note_column(lines: Iterable[TextLine], room: int) -> int:
+    """Return the cell at which most of the notes that want one column have room; 0 for none."""
+    noted = [line for line in lines if line.note_at]
+    sizes = [(cell_len(line.text), cell_len(line.note)) for line in noted]
+    most = max((line.note_at for line in noted), default=0)
+    columns = {most, *(size + NOTE_GAP for size, _ in sizes if size + NOTE_GAP < most)}
+
+    def fitting(column: int) -> tuple[int, int]:
+        fits = sum(size + 2 <= column and column + note <= room for size, note in sizes)
+        return fits, column
+
+    return max(columns, key=fitting)
 
 
 def _parts(text: str, room: int, later_room: int) -> Iterator[str]:

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 
 from amplifier_tui.host.events import Segment
 from amplifier_tui.host.gate.risk import CHANGES_FILE, MAKES_FILE
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.approval_words import (
     RISK,
     facts,
@@ -17,6 +18,7 @@ from amplifier_tui.ui.dialogs.approval_words import (
 )
 from amplifier_tui.ui.dialogs.parts.scope_row import ScopeRow
 from amplifier_tui.ui.widgets.text_lines import TextLine, fold, visible
+from tests.ui.driving import running
 from tests.ui.requests import ask, resolved
 
 HOSTILE = st.text(
@@ -161,3 +163,25 @@ def test_of_several_reasons_only_those_that_are_dangerous_are_red() -> None:
     assert [styles[reason] for reason in reasons] == ["$text-error", "$text-muted", "$text-muted"]
     alone = facts(ask(risk="medium", reasons=(CHANGES_FILE,)), brief=True)
     assert [span.style for span in alone.spans] == ["$text-warning"]
+
+
+@pytest.mark.parametrize(("size", "column"), [((80, 24), 43), ((120, 36), 66)])
+async def test_the_notes_of_single_commands_stand_in_one_column(
+    size: tuple[int, int], column: int
+) -> None:
+    parts = (
+        Segment(text="cd src", note="no rule", risk="low"),
+        Segment(text="python3 -m pytest tests/unit -q", note="no rule · runs code"),
+        Segment(text="rm -rf build", note="no rule · deletes files", risk="high"),
+        Segment(
+            text="git commit -m 'a long message about all that was done'",
+            note="allowed by rule git commit *",
+            allowed=True,
+        ),
+    )
+    async with running(size=size) as drive:
+        await drive.push(ask(payload=" && ".join(x.text for x in parts), segments=parts))
+        await drive.dialog(ApprovalDialog)
+        lines = drive.text().splitlines()
+        found = [line.index(part.note) for part in parts for line in lines if part.note in line]
+        assert set(found) == {column}
