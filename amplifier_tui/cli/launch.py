@@ -119,7 +119,10 @@ def parse_launch(arguments: list[str]) -> LaunchOptions | None:
 
 
 def mistake_in(options: LaunchOptions) -> str:
-    """Say what is wrong with the mode or the amount of dollars; empty when nothing is."""
+    """Say what is wrong with the options; empty when nothing is."""
+    if options.demo and options.bundle:
+        # Another bundle's provider would get what the demo promises to send nowhere.
+        return f"--demo is a bundle of its own: leave it or --bundle {options.bundle} out"
     if options.mode not in MODES:
         # What `auto` means is read where it is chosen.
         known = "plan, ask and edits are modes to begin in"

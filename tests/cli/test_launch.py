@@ -72,6 +72,15 @@ def test_the_help_and_the_refusal_say_where_mode_auto_is_chosen(
     assert "only /mode chooses auto" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [[], ["--plain"], ["run", "hi"], ["serve"], ["acp"]])
+def test_the_demo_is_refused_beside_another_bundle_whose_provider_would_be_asked(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*command, "--demo", "--bundle", "minimal"]) == 2
+    said = capsys.readouterr().err
+    assert "--demo is a bundle of its own: leave it or --bundle minimal out" in said
+
+
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     from amplifier_tui import __version__
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from amplifier_tui.cli.bundle.common import TRUSTED
+from amplifier_tui.cli.launch import LaunchOptions, mistake_in
 
 if TYPE_CHECKING:
     from amplifier_tui.cli.acp.agent import EditorAgent
@@ -34,6 +35,8 @@ _DESCRIBE = "_update_fields_from_docstrings"
 @click.option("--trust", is_flag=True, help="Let everything a project or stranger brings count.")
 def acp(bundle: str, demo: bool, mode: str | None, trust: bool) -> int:
     """Serve an editor until it goes; see the command's help."""
+    if mistake := mistake_in(LaunchOptions(demo=demo, bundle=bundle)):
+        raise click.UsageError(mistake)
     if sys.stdin is None or sys.stdout is None:
         raise click.UsageError("standard input and output have to be open")
     if sys.stdin.isatty():

@@ -15,6 +15,7 @@ import click
 
 from amplifier_tui.cli.bundle.common import TRUSTED, json_line
 from amplifier_tui.cli.completion import bundle_names, session_ids
+from amplifier_tui.cli.launch import LaunchOptions, mistake_in
 from amplifier_tui.cli.streams import open_missing
 
 if TYPE_CHECKING:
@@ -141,6 +142,8 @@ def run(
     timeout: float | None,
 ) -> int:
     """Send one prompt and print the answer; see the command's help."""
+    if mistake := mistake_in(LaunchOptions(demo=demo, bundle=bundle)):
+        raise click.UsageError(mistake)
     if (resume and again) or (session_id and (resume or again)):
         raise click.UsageError("--resume, --continue and --session-id name two sessions")
     open_missing()
