@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.session_app import in_open_session
-from amplifier_tui.ui.state.open_sessions import is_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,6 +211,8 @@ def _ask_to_remove(app: SessionApp, client: SessionClient, card: WorktreeCard) -
 
     def removed(card: WorktreeCard) -> None:
         said = f"The worktree {one_line(card.path, 200)} is removed."
+        from amplifier_tui.ui.state.open_sessions import is_empty
+
         if not is_empty(link.tab.state):
             way = app.keymap.way_to("session.sessions")
             said += f" {way} copies its session into this folder; ctrl+t shows all folders there."
