@@ -156,7 +156,6 @@ def plan(
     if before > budget.limit:
         work.cut("squeeze", (i for i in parts.results if work.sizes[i] > large), budget.limit, 4)
     kept = _with_answers(entries, parts, work, budget.target) if floor > budget.target else 0
-    floor = kept or floor
     _compact(work, parts, budget.target, large, worth_it=not kept)
     if work.total > budget.limit:
         _make_it_fit(work, parts, budget)
@@ -170,7 +169,8 @@ def plan(
         decisions=work.decisions,
         before=before,
         after=work.total,
-        floor=floor,
+        # Only a request that does not fit gets below it, by measures that it does not reckon with.
+        floor=min(kept or floor, work.total),
         reason=reason if work.changed or reason in ("overflow", "floor") else "fits",
         level=work.level,
         biggest=_biggest(work) if reason in ("floor", "overflow") else ("", 0),

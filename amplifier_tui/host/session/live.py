@@ -276,6 +276,9 @@ class LiveSession:
     def _watch(self, trace: Any) -> None:
         if trace.event == "provider:request":
             self._requested = True
+        elif trace.event == "context:compaction":
+            # What was measured before it would stand until the model has answered.
+            self.budget.measure_soon()
         if self.turns.running:
             self.turns.watch(trace.event)
             self._prompts.watch(trace.event)

@@ -265,6 +265,14 @@ async def test_a_floor_above_the_trigger_is_a_warning() -> None:
     assert "'system'" in report.warning
 
 
+async def test_a_result_that_is_going_to_be_cut_is_no_floor() -> None:
+    manager = SessionContextManager(BudgetPolicy(max_tokens=10_000))
+    await manager.set_messages([user(), calling("a"), result("a", "word " * 20_000)])
+    report = await manager.view.report()
+    assert report.total > 20_000 and report.floor == report.preview.after < report.trigger
+    assert not report.warning
+
+
 @given(st.lists(st.integers(0, 10_000), max_size=30), st.integers(0, 400_000))
 def test_shares_always_sum_to_the_total(sizes: list[int], total: int) -> None:
     lines = [

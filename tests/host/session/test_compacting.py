@@ -18,10 +18,11 @@ from amplifier_tui.host.events import (
     TurnStarted,
     UsageChanged,
 )
+from amplifier_tui.host.session import budget
 from amplifier_tui.host.session.compacting import _why_not
 from tests.host.asking import CONTEXT, chat, seen
 from tests.host.driving import Driver, Project, calling, saying
-from tests.servers import Failure, Gate, LoopbackServer, Reply, Usage, reply
+from tests.servers import Failure, Gate, LoopbackServer, Reply, ToolUse, Usage, reply
 
 Make = Callable[..., Driver]
 LONG = "word " * 400
@@ -180,6 +181,29 @@ def test_without_a_session_there_is_nothing_to_compact(driver: Driver) -> None:
     assert not driver.client.compaction().result(5).possible
     driver.client.compact()
     assert driver.wait(Notice).level == "warning"
+
+
+# --- by itself ---------------------------------------------------------------------------------
+
+
+def test_the_budget_is_that_of_the_request_while_the_model_answers_it(
+    project: Project, driver: Driver, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "PAUSE", 0)  # What follows the result is measured before it fits.
+    gate = Gate()
+    called = reply(ToolUse("echo", {"text": "word ", "times": 100_000}))
+    server.script.add(called, Reply([*reply("Well, ").parts, gate, *reply("yes.").parts]))
+    model = chat(server, context_window=20_000, max_tokens=1_000)
+    config = {"providers": []}
+    driver.open(project.bundle(context=CONTEXT, context_config=config, providers=[model]))
+    driver.client.submit("hello")
+    compacted = driver.wait(Compacted)
+    sent = driver.wait(BudgetChanged)
+    assert sent.total == compacted.after_tokens < sent.window
+    assert not any(measured.warning for measured in driver.of(BudgetChanged))
+    assert not driver.of(TurnEnded)
+    gate.open()
+    assert driver.wait(TurnEnded).status == "success"
 
 
 # --- with a summary ----------------------------------------------------------------------------

@@ -24,7 +24,7 @@ class _Tool:
 
 
 async def echo(input, coordinator):
-    return ToolResult(output=input.get("text", ""))
+    return ToolResult(output=input.get("text", "") * input.get("times", 1))
 
 
 async def fail(input, coordinator):
