@@ -209,6 +209,8 @@ def _ask_to_remove(app: SessionApp, client: SessionClient, card: WorktreeCard) -
         app.say("Another session of this window works in it: close that one first.", "warning")
         return
 
+    from amplifier_tui.ui.state.open_sessions import is_empty
+
     def removed(card: WorktreeCard) -> None:
         said = f"The worktree {one_line(card.path, 200)} is removed."
         from amplifier_tui.ui.state.open_sessions import is_empty
