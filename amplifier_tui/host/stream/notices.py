@@ -7,6 +7,7 @@ from amplifier_tui.host.events import MAIN_LANE, Level, NoticeEnd
 from amplifier_tui.host.stream.results import error_text, first_line
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.hooks import HookMessage, HookRegistry
+from amplifier_tui.kernel.llm_errors import AbortError
 
 Line = tuple[Level, str, str]
 """Level, text and source of a notice."""
@@ -50,7 +51,8 @@ def line_of(event: str, data: Mapping[str, Any]) -> Line | None:
     match event:
         case "provider:throttle":
             text = _joined("The provider slows us down", f"waiting {wait}" if wait else "")
-        case "provider:error":
+        case "provider:error" if _kind(data) != AbortError.__name__:
+            # That one is of whoever asked: it stopped at a limit, and how the turn ends says so.
             level, text = "error", problem or "The provider failed"
         case "provider:response":
             text = _FINISHED.get(str(data.get("finish_reason")), "")
@@ -99,6 +101,12 @@ def retry_facts(data: Mapping[str, Any]) -> dict[str, Any]:
         "problem": first_line(error_text(data.get("error"))).rstrip("."),
         "status": _count(data.get("status_code")),
     }
+
+
+def _kind(data: Mapping[str, Any]) -> str:
+    """Return the name of the error's class that an event tells of; empty where it tells none."""
+    error = data.get("error")
+    return str(error.get("type") or "") if isinstance(error, Mapping) else ""
 
 
 def _count(value: Any) -> int:

@@ -419,6 +419,9 @@ def test_no_more_requests_are_sent_than_may_be(
     driver.open(priced(project, server), max_requests=2)
     assert driver.turn("go").status != "success"
     assert len(server.requests) == 2
+    assert not [event.text for event in driver.of(Notice) if event.level == "error"], (
+        "nothing failed at the provider"
+    )
 
 
 def test_a_limit_in_dollars_that_cannot_hold_is_told_as_the_session_opens(
