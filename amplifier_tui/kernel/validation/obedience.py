@@ -20,8 +20,10 @@ from amplifier_tui.kernel.validation.trials import SECONDS, within
 _TOOL: Final = "trial_tool"
 _GIVEN: Final = {"text": "as the model wrote it"}
 _CHANGED: Final = {"text": "as a hook changed it"}
+_PROMPT: Final = "Call the tool."
 _LAST: Final = "Done."
 """What the model says last."""
+_ADD: Final = "Write: await context.add_message("
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[HookResult]]
 
@@ -80,9 +82,9 @@ class _Trial:
     async def clear(self) -> None:
         self.messages.clear()
 
-    @property
-    def answers(self) -> list[dict[str, Any]]:
-        return [row for row in self.messages if row.get("role") == "assistant"]
+    def has(self, role: str, text: str) -> bool:
+        rows = (row for row in self.messages if row.get("role") == role)
+        return any(text in str(row.get("content")) for row in rows)
 
     # Who is asked.
     async def request_approval(self, *args: Any, **kwargs: Any) -> str:
@@ -109,7 +111,8 @@ async def check_obedience(
 ) -> None:
     """Add what it does with answers of hooks (``hooks_...``) and whether it keeps the model's.
 
-    And ``orchestrator_answer`` where what it returns is wrong.
+    And ``orchestrator_answer`` where what it returns is wrong, ``orchestrator_prompt`` where it
+    keeps no prompt.
 
     Args:
         result: Gets the checks.
@@ -124,14 +127,19 @@ async def check_obedience(
     except WrongAnswerError as error:
         remedy = "Return what the model said last, empty where it said nothing"
         result.fail("orchestrator_answer", f"Orchestrator.{error}", remedy, where=error.place)
+    where = place_of(orchestrator.execute)
+    if free.requests and not free.has("user", _PROMPT):
+        problem = "It does not add the prompt to the context: the model never reads it"
+        remedy = f'{_ADD}{{"role": "user", "content": prompt}}), before the first request'
+        result.fail("orchestrator_prompt", problem, remedy, "warning", where)
     if free.requests > 1:
-        _check_context(result, orchestrator, free)
+        _check_context(result, free, where)
     if not free.executed:
         found = "The orchestrator called no tool, so what hooks say of calls could not be tried"
         result.succeed("hooks_deny", found, "warning")
         return
 
-    say = partial(_say, result, where=place_of(orchestrator.execute))
+    say = partial(_say, result, where=where)
 
     async def deny(event: str, data: dict[str, Any]) -> HookResult:
         return HookResult(action="deny", reason="for a trial")
@@ -196,15 +204,15 @@ async def check_obedience(
         )
 
 
-def _check_context(result: ValidationResult, orchestrator: Any, trial: _Trial) -> None:
+def _check_context(result: ValidationResult, trial: _Trial, where: str) -> None:
     """Add ``orchestrator_context``: whether the context was given what the model said last."""
-    name, rows = "orchestrator_context", (str(row.get("content")) for row in trial.answers)
-    if any(_LAST in content for content in rows):
+    name = "orchestrator_context"
+    if trial.has("assistant", _LAST):
         result.succeed(name, "It adds the model's answers to the context")
         return
     problem = "It adds no answer of the model to the context: the next turn knows nothing of it"
-    remedy = 'Write: await context.add_message({"role": "assistant", "content": ...})'
-    result.fail(name, problem, remedy, "warning", place_of(orchestrator.execute))
+    remedy = f'{_ADD}{{"role": "assistant", "content": ...}})'
+    result.fail(name, problem, remedy, "warning", where)
 
 
 def _say(
@@ -249,7 +257,7 @@ async def _run(
     extra = {"coordinator": coordinator} if takes_it else {}
     try:
         execution = orchestrator.execute(
-            prompt="Call the tool.",
+            prompt=_PROMPT,
             context=trial,
             providers=providers,
             tools=tools,

@@ -17,6 +17,7 @@ class Loop:
 
     async def execute(self, prompt, context, providers, tools, hooks, **kwargs):
         (provider,) = providers.values()
+        await context.add_message({"role": "user", "content": prompt})
         if self.how == "raises":
             raise RuntimeError("no model")
         if self.how.endswith("results"):
@@ -115,9 +116,30 @@ async def test_a_loop_that_adds_no_answers_to_the_context_is_warned_of(keeps: bo
         assert check.where == f"{__file__}:{Asks.execute.__code__.co_firstlineno}"
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_a_loop_that_adds_no_prompt_to_the_context_is_warned_of(keeps: bool) -> None:
+    class Asks:
+        async def execute(self, prompt, context, providers, tools, hooks, **kwargs):
+            (provider,) = providers.values()
+            if keeps:
+                await context.add_message({"role": "user", "content": [{"text": prompt}]})
+            await provider.complete({"messages": await context.get_messages_for_request()})
+            return "Done."
+
+    coordinator = TrialCoordinator()
+    result = ValidationResult("orchestrator", "here")
+    await check_obedience(result, Asks(), coordinator)
+    found = [each for each in result.checks if each.name == "orchestrator_prompt"]
+    assert len(found) == (0 if keeps else 1)
+    for check in found:
+        assert not check.passed and check.severity == "warning"
+        assert '"role": "user", "content": prompt}' in check.remedy
+        assert check.where == f"{__file__}:{Asks.execute.__code__.co_firstlineno}"
+
+
 async def test_the_built_in_loop_does_what_hooks_say() -> None:
     checked = await check_module("loop-streaming")
     passed = {check.name: check.passed for check in checked.result.checks}
     assert passed["hooks_deny"] and passed["hooks_ask"] and passed["hooks_modify"]
     assert passed["hooks_modify_result"] and passed["hooks_deny_request"]
-    assert passed["orchestrator_context"]
+    assert passed["orchestrator_context"] and "orchestrator_prompt" not in passed
