@@ -213,8 +213,6 @@ def _ask_to_remove(app: SessionApp, client: SessionClient, card: WorktreeCard) -
 
     def removed(card: WorktreeCard) -> None:
         said = f"The worktree {one_line(card.path, 200)} is removed."
-        from amplifier_tui.ui.state.open_sessions import is_empty
-
         if not is_empty(link.tab.state):
             way = app.keymap.way_to("session.sessions")
             said += f" {way} copies its session into this folder; ctrl+t shows all folders there."
