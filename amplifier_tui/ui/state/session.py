@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import (
     BudgetChanged,
     Failed,
@@ -37,6 +38,8 @@ from amplifier_tui.ui.state.notices import Notices
 from amplifier_tui.ui.state.section import Route
 from amplifier_tui.ui.state.waiting import Approvals, AskedQuestions, PromptQueue, TrustQuestion
 
+_COMMAND = 48
+"""Characters of a command that a question shows."""
 _PENDING_LIMIT = 20_000
 """Events kept of a session that is being opened while another is on screen."""
 
@@ -108,10 +111,11 @@ class SessionState:
         return self.conversation.lanes
 
     @property
-    def work(self) -> str:
-        """What runs, in the background too, with its article; empty when nothing does."""
-        background = "A command in the background" if self.jobs.running else ""
-        return self.activity.work or background
+    def work(self) -> list[str]:
+        """What runs, in the background too: each with its article, to begin a sentence with."""
+        jobs = (one_line(job.command, _COMMAND) for job in self.jobs.running)
+        background = (f"The background command {command}" for command in jobs)
+        return [*filter(None, [self.activity.work]), *background]
 
     def prompt_of(self, entry: ConversationEntry | None = None) -> UserEntry | None:
         """Return the prompt of the turn that an entry is of; without an entry, of the last turn."""

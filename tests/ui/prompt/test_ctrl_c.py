@@ -3,7 +3,7 @@
 import pytest
 from textual.widgets import Input
 
-from amplifier_tui.host.events import QueueChanged, ShellStarted, TurnStarted
+from amplifier_tui.host.events import JobChanged, QueueChanged, ShellStarted, TurnStarted
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.ask.dialog import AskDialog
 from amplifier_tui.ui.dialogs.questions import AskLine, Confirm
@@ -147,3 +147,17 @@ async def test_nothing_quits_while_work_runs_without_a_question() -> None:
         assert drive.client.named("close") == []
         await drive.press("y")
         await drive.until(lambda: drive.client.named("close"))
+
+
+async def test_the_question_before_quitting_names_each_command_in_the_background() -> None:
+    async with running() as drive:
+        for number, command in enumerate(("make", "npm run dev"), start=1):
+            job_id = f"job-{number}"
+            await drive.push(
+                JobChanged(session_id=SESSION, job_id=job_id, command=command, running=True)
+            )
+        await drive.press("ctrl+d", "ctrl+d")
+        await drive.dialog(Confirm)
+        said = drive.text()
+        assert "The background command make" in said and "command npm run dev" in said
+        assert "Quitting stops them; what they did so far is kept." in said

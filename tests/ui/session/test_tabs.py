@@ -236,7 +236,7 @@ async def test_closing_asks_only_where_something_runs_and_shows_the_neighbour() 
         await tell(drive, fourth, make(JobChanged, job_id="j1", command="make", running=True))
         await drive.press("ctrl+x", "minus")
         await drive.dialog(Confirm)
-        assert "A command in the background is running. Closing the session stops" in drive.text()
+        assert "The background command make is running. Closing the session stops" in drive.text()
 
 
 async def test_the_draft_of_a_session_that_is_closed_is_in_the_history() -> None:

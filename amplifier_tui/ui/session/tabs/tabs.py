@@ -239,9 +239,9 @@ class SessionTabs:
 
     def work(self) -> list[str]:
         """Return what runs, one line each, named where there is more than one session."""
-        found = [(link.tab, link.tab.state.work) for link in self.links]
         several = len(self.links) > 1
-        return [f"{tab.look.name}: {work}" if several else work for tab, work in found if work]
+        found = ((link.tab, work) for link in self.links for work in link.tab.state.work)
+        return [f"{tab.look.name}: {work}" if several else work for tab, work in found]
 
     def show_what_waits(self) -> bool:
         """Show what waits for the user, first in the session on screen; False when nothing does."""

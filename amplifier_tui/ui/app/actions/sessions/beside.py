@@ -147,7 +147,7 @@ def close(app: SessionApp) -> None:
     if work := link.tab.state.work:
         from amplifier_tui.ui.dialogs.questions import Confirm
 
-        question = running_words([work], "Closing the session")
+        question = running_words(work, "Closing the session")
         app.ask(Confirm(question, "Close it"), lambda yes: save() if yes else None)
     else:
         save()
