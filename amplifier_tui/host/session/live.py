@@ -290,7 +290,7 @@ class LiveSession:
         unsaid = self._normalizer.returned(outcome.answer)
         broke_off = outcome.status != "success"
         missing = unsaid or outcome.status == "cancelled"
-        prompted = missing and await self._prompts.keep_prompt()
+        prompted = await self._prompts.keep_prompt(needed=missing)
         answered = broke_off and await answer_dangling_calls(context)
         if unsaid:
             kept = await keep_answer(context, outcome.answer)

@@ -68,6 +68,11 @@ class Prompt:
 
 _SUBMIT: Final = "prompt:submit"
 _COMPLETE: Final = "prompt:complete"
+_REQUEST: Final = "provider:request"
+_UNREAD: Final = (
+    "The orchestrator did not add your prompt to the conversation: the model may not have read it. "
+    "amplifier-tui module validate says where"
+)
 
 
 class PromptPath:
@@ -94,7 +99,7 @@ class PromptPath:
         self._recorder = recorder
         self._workspace = workspace
         self._sender = sender
-        self._completed = False
+        self._completed = self._asked = self._told = False
         self._begun = Prompt("")
         self._had = True
         """The conversation had it when its turn began."""
@@ -107,7 +112,7 @@ class PromptPath:
 
     def turn_begins(self, prompt: Prompt) -> None:
         """A prompt is about to run."""
-        self._completed = False
+        self._completed = self._asked = False
         self._begun, self._had, self._expected = prompt, self.is_taken(prompt), False
         self._recorder.heard = False
         self._adding()
@@ -124,12 +129,12 @@ class PromptPath:
 
         # Early: what hooks say of the prompt comes before what they say of the request.
         hooks = self._coordinator.hooks
-        self._adding = hooks.register("provider:request", add, -1_000, _SUBMIT)
+        self._adding = hooks.register(_REQUEST, add, -1_000, _SUBMIT)
 
     def watch(self, event: str) -> None:
         """Take an event of a running turn."""
-        if event == _COMPLETE:
-            self._completed = True
+        self._completed = self._completed or event == _COMPLETE
+        self._asked = self._asked or event == _REQUEST
 
     def is_taken(self, prompt: Prompt) -> bool:
         """Whether a prompt whose turn failed can be gone on with: the conversation has it."""
@@ -151,13 +156,21 @@ class PromptPath:
         self._repeating = self._coordinator.hooks.announced(_SUBMIT)
         return text
 
-    async def keep_prompt(self) -> bool:
+    async def keep_prompt(self, *, needed: bool) -> bool:
         """Put the prompt of the turn into the conversation, where the orchestrator did not.
 
+        Args:
+            needed: It is on the screen, and was only there; else the user is told once.
+
         Returns:
-            Whether it was put there: it is on the screen, and was only there.
+            Whether it was put there.
         """
         if self._had or self._recorder.heard:
+            return False
+        if not needed:
+            if self._asked and not self._told:
+                self._told = True
+                self._sender.notice("warning", _UNREAD)
             return False
         if not self._expected:
             text, names = self._begun.text, tuple(map(shown, self._begun.attachments))
@@ -274,7 +287,7 @@ class Steering:
 
     def attach(self, hooks: HookRegistry) -> Callable[[], None]:
         """Listen on a session's hooks; returns what ends it."""
-        return hooks.register("provider:request", self._step, _LAST_WORD, STEER_HOOK)
+        return hooks.register(_REQUEST, self._step, _LAST_WORD, STEER_HOOK)
 
     @property
     def waiting(self) -> tuple[str, ...]:

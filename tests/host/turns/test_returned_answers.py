@@ -10,7 +10,7 @@ import pytest
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.cli.group import run as run_command
-from amplifier_tui.host.events import BlockEnded, ModeChanged, ToolEnded, TurnEnded
+from amplifier_tui.host.events import BlockEnded, ModeChanged, Notice, ToolEnded, TurnEnded
 from tests.host.driving import Driver, Project
 
 LOOP = """
@@ -21,7 +21,7 @@ class Returning:
         self.config = config
 
     async def execute(self, prompt, context, providers, tools, hooks, **more):
-        if self.config.get("adds"):
+        if self.config.get("adds") and not self.config.get("forgets"):
             await context.add_message({"role": "user", "content": prompt})
         for event, data in self.config.get("emits", ()):
             await hooks.emit(event, data)
@@ -137,6 +137,18 @@ def test_what_a_loop_that_gave_up_returned_is_shown_and_stored(
     assert driver.answers() == ["Gave up."]
     assert not driver.of(BlockEnded)[0].interrupted
     assert said(project.rows(opened.session_id)) == [("user", "hi"), ("assistant", "Gave up.")]
+
+
+@pytest.mark.parametrize("forgets", [True, False])
+def test_a_loop_that_asks_the_model_without_the_prompt_is_told_of_once(
+    driver: Driver, returning: Callable[..., str], forgets: bool
+) -> None:
+    asks = ("provider:request", {"provider": "test"})
+    driver.open(returning(asks, whole("Hm?"), adds="Hm?", returns="Hm?", forgets=forgets))
+    for words in ("hi", "and again"):
+        assert driver.turn(words).status == "success"
+    told = [e for e in driver.of(Notice) if "did not add your prompt" in e.text]
+    assert len(told) == forgets and all(e.level == "warning" for e in told)
 
 
 @pytest.mark.parametrize("output", ["text", "json"])
