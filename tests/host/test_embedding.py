@@ -35,6 +35,17 @@ def test_the_example_runs_a_turn_and_allows_what_it_asks_for(
         ask("go", "nowhere")
 
 
+def test_the_example_shows_the_edit_that_it_allows(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project.folder)
+    script = calling({"write_file": {"file_path": "made.txt", "content": "a line"}})
+    name = project.bundle(script=script, tools=("tool-filesystem",))
+    project.allow([])
+    assert example()["ask"]("go", name)
+    assert "+a line" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", sorted(host._PLACES))
 def test_every_lasting_name_is_there(name: str) -> None:
     assert getattr(host, name).__name__ == name

@@ -201,13 +201,16 @@ _LABEL = 10
 def modules_head(modules: Modules, width: int) -> Row:
     """Return the head line: how many are ready, loading, failed, refused."""
     refused = modules.refused
-    right: Row = []
+    counts: list[Row] = []
     for state, number, word in _COUNTS:
         # What the user refused is gone without; nothing went wrong with it.
         if count := modules.count(state) - (refused if state == "failed" else 0):
-            right += [(" · " if right else "", "muted"), (str(count), number), (f" {state}", word)]
+            counts.append([(" · ", "muted"), (str(count), number), (f" {state}", word)])
     if refused:
-        right += [(" · " if right else "", "muted"), (f"{refused} refused", "muted")]
+        counts.append([(" · ", "muted"), (f"{refused} refused", "muted")])
+    # What is wrong stands last, and is left out last.
+    rows = ([piece for each in counts[at:] for piece in each][1:] for at in range(len(counts)))
+    right = next((row for row in rows if pieces_width(row) + len("Modules ") <= width), [])
     return spread([("Modules", "head")], right, width)
 
 

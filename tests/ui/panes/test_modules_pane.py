@@ -73,6 +73,7 @@ async def test_the_least_important_data_goes_first_when_it_is_narrow() -> None:
     app = Stage(ModulesPane(), events=MODULES)
     async with app.run_test(size=(32, 20)):
         lines = text(app.widgets[0])
+        assert lines[0].startswith("Modules  ") and lines[0].endswith("  1 loading · 1 failed")
         assert lines[1] == "● provider-anthropic  sonnet 5"
 
 
