@@ -2,7 +2,9 @@
 
 import posixpath
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
@@ -90,17 +92,15 @@ _EVALUATES: Final = frozenset(
 )
 
 
-def covers(
-    rule_words: tuple[str, ...], approved_options: frozenset[str], command: ShellCommand
-) -> bool:
+def covers(rule_words: tuple[str, ...], options: tuple[str, ...], command: ShellCommand) -> bool:
     """Whether a rule that ends with a `*` covers a command of a line that hides nothing.
 
-    It covers further operands, wherever they lead; the options that were approved; and those that
-    the table lists as harmless for the program, which otherwise must still only look.
+    It covers further operands, wherever they lead, where all of its options are given; and what
+    only looks, with the options that the table lists as harmless for the program.
 
     Args:
         rule_words: What the command begins with.
-        approved_options: Options as they were written in the call the rule was made for.
+        options: Those behind them in the rule, as written there.
         command: The command.
     """
     count = len(rule_words)
@@ -116,13 +116,18 @@ def covers(
             known=command.known[length:],
             written=command.written[length:],
         )
-        return covers(rule_words[length:], approved_options, command)
+        return covers(rule_words[length:], options, command)
     runs = programs_of(command)
     name = rule_words[0].rpartition("/")[2]
     if len(runs) != 1 or runs[0].wrappers:
         return False
-    other = approved_options | {word for word in rule_words if word.startswith("-")}
-    if named(command)[0] in option_tables():
+    other = frozenset(word for word in (*rule_words, *options) if word.startswith("-"))
+    reading = named(command)[0] in option_tables()
+    if reading and looks(command) is not None:
+        return True
+    if options_missing(options, command.written[count:]):
+        return False
+    if reading:
         return looks(command, other) is not None
     if any(each.operator.startswith("<") for each in command.redirections):
         return False
@@ -136,6 +141,39 @@ def covers(
     return all(_is_operand(word, known, other) for word, known in rest) and not (
         name in _EVALUATES and any("[" in word for word in command.written)
     )
+
+
+def options_missing(options: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    """Return the options of a rule that a command is not sure to be given.
+
+    A program may take an option for the value of the one before it, and what stands behind a `--`
+    for something else: such a word counts only where it stands so in the rule.
+
+    Args:
+        options: In the order of the rule.
+        words: Of the command, behind those that the rule begins with.
+    """
+    behind = options.index("--") if "--" in options else len(options)
+    given = _options_given(words, frozenset(pairwise(options)))
+    return tuple(option for at, option in enumerate(options) if (option, at > behind) not in given)
+
+
+def _options_given(
+    words: Sequence[str], neighbours: frozenset[tuple[str, str]]
+) -> set[tuple[str, bool]]:
+    """Return the options that are no values, and whether they stand behind a `--`."""
+    found: set[tuple[str, bool]] = set()
+    behind = False
+    for before, word in pairwise(("", *words)):
+        if not may_take_value(before) or (before, word) in neighbours:
+            found.add((word, behind))
+        behind = behind or word == "--"
+    return found
+
+
+def may_take_value(word: str) -> bool:
+    """Whether a word is an option to which the next word may belong."""
+    return word.startswith("-") and "=" not in word and word not in ("-", "--")
 
 
 def is_open(rule_words: tuple[str, ...]) -> bool:

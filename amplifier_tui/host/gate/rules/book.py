@@ -26,6 +26,7 @@ from amplifier_tui.host.gate.rules.matching import (
 from amplifier_tui.host.gate.rules.paths import is_pattern
 from amplifier_tui.host.gate.rules.text import Rule, rule_words
 from amplifier_tui.host.gate.rules.touching import is_about, may_touch, touches
+from amplifier_tui.host.gate.rules.words import starred_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +219,7 @@ def _proposal(part: Part, verdict: Literal["allow", "deny"]) -> Rule | None:
             prefix = rule_prefix(words) if all(part.command.known) else ()
             if not prefix:
                 return exact
-            options = [word for word in words[len(prefix) :] if word.startswith("-")]
-            wide = replace(exact, inside=" ".join((*prefix, *dict.fromkeys(options), "*")))
+            wide = replace(exact, inside=starred_rule(words, len(prefix)))
             return wide if covers(wide, part) else exact
         case "path":
             return replace(exact, inside="**")

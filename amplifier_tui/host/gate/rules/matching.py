@@ -288,7 +288,7 @@ def _continues(rule: Rule, part: Part) -> bool:
     if command is None or not part.folders or part.wraps:
         return False
     begin, options = rule_begin(rule.inside)
-    if not all(command.known) or not covers_command(begin, frozenset(options), command):
+    if not all(command.known) or not covers_command(begin, options, command):
         return False
     if any(names_address(run, begin) for run in programs_of(command)):
         return False

@@ -1,10 +1,11 @@
 """A rule that nearly covers a call: why it does not, and which one would."""
 
+from amplifier_tui.base.shell import options_missing
 from amplifier_tui.host.gate.risk import severity
 from amplifier_tui.host.gate.rules.book import RuleBook
 from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded, names_tool
 from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule
-from amplifier_tui.host.gate.rules.words import rule_begin
+from amplifier_tui.host.gate.rules.words import rule_begin, starred_rule
 
 
 def nearly(parts: tuple[Part, ...], book: RuleBook) -> str:
@@ -41,16 +42,24 @@ def _deeper(part: Part, book: RuleBook) -> str:
 def _why(rule: Rule, begin: tuple[str, ...], part: Part, what: str) -> str:
     if why := rule.covers_nothing:
         return f"the rule {rule} covers no command: {why}"
-    command = part.command
-    words = command.words[len(begin) :] if command is not None else ()
-    given = rule_begin(rule.inside)[1]
-    options = tuple(dict.fromkeys(w for w in words if w.startswith("-") and w not in given))
-    wider = _covering(rule, " ".join((*begin, *given, *options, "*")), part) if options else None
+    words = part.command.words if part.command is not None else ()
+    asked = rule_begin(rule.inside)[1]
+    behind = words[len(begin) :]
+    options = tuple(dict.fromkeys(w for w in behind if w.startswith("-") and w not in asked))
+    missing = options_missing(asked, behind)
+    wider = None
+    if options or missing:
+        wider = _covering(rule, starred_rule(words, len(begin)), part)
     exact = _covering(rule, part.text, part)
     if not rule.inside.endswith(" *"):
         why, better = "is that command and no other", exact
     elif wider is not None:
-        why, better = f"does not cover {' '.join(options)}", wider
+        named = " ".join(options or missing)
+        why, better = f"does not cover {named}", wider
+        if not options:
+            why = f"covers only what has {named}"
+            if set(missing) <= set(behind):
+                why += ", and not where that may be a value or an operand"
     elif severity(part.judgement.risk) > severity(rule.ceiling):
         why, better = f"does not cover what is of {part.judgement.risk} risk", exact
     elif is_guarded(part):

@@ -6,9 +6,11 @@ options;
 call of a tool; `tool_name({"a": 1})` a call with exactly these arguments. `write`, `read` and `web`
 speak of every tool of that kind.
 
-A `*` behind a command covers further operands inside the workspace and the options that stand in
-the rule; any other option asks, and so do redirections, substitutions, assignments and programs
-that run others. Nothing critical is ever covered, and nothing that configures a program by a `*`.
+A `*` behind a command covers further operands inside the workspace. The options that stand in the
+rule have to be given, wherever among them, as without one a command may do more; any other option
+asks, and so do redirections, substitutions, assignments and programs that run others. What only
+reads may be given other options that do so. Nothing critical is ever covered, and nothing that
+configures a program by a `*`.
 Rules that ask or deny catch a command whatever wraps it, and what follows.
 """
 
