@@ -186,7 +186,7 @@ def places_of_hooks(checkout: Path) -> tuple[Path, ...]:
         checkout: The folder that holds `.git`, or a bare repository.
 
     Returns:
-        Absolute, links not followed.
+        Absolute; only links to the folder that holds it are followed.
     """
     return _hooks_of(checkout, _settings(checkout))
 
@@ -201,16 +201,15 @@ def places_named_by_settings(checkout: Path) -> tuple[Path, ...]:
         checkout: The folder that holds `.git`, or a bare repository.
 
     Returns:
-        Absolute, links not followed.
+        Absolute; only links to the folders that hold them are followed.
     """
     settings = _settings(checkout)
-    files = {each.file for each in settings if each.file is not None}
-    included = (
-        Path(each.file.parent, os.path.expanduser(each.value))
+    named = {_place(checkout, os.fspath(each.file)) for each in settings if each.file is not None}
+    named |= {
+        _place(each.file.parent, each.value)
         for each in settings
         if each.file is not None and _INCLUDES.fullmatch(each.name) and each.value
-    )
-    named = {Path(os.path.normpath(each)) for each in (*files, *included)}
+    }
     return (*_hooks_of(checkout, settings), *sorted(named), *_programs_of(checkout, settings))
 
 
@@ -249,15 +248,23 @@ def _programs_of(checkout: Path, settings: Iterable[_Setting]) -> tuple[Path, ..
                 words = shlex.split(each.value.removeprefix("!"))
             except ValueError:
                 words = each.value.split()
-            found.update(Path(os.path.normpath(checkout.absolute() / word)) for word in words)
-    return tuple(sorted(path for path in found if checkout in path.parents and path.is_file()))
+            found.update(_place(checkout, word) for word in words)
+    top = Path(os.path.realpath(checkout))
+    # A word may be a whole script, and too long for a name.
+    return tuple(sorted(each for each in found if top in each.parents and os.path.isfile(each)))
+
+
+def _place(folder: Path, text: str) -> Path:
+    """Return the place that a setting names; links to the folder that it is in are followed."""
+    named = Path(os.path.normpath(folder.absolute() / os.path.expanduser(text)))
+    return Path(os.path.realpath(named.parent), named.name)
 
 
 def _hooks_of(checkout: Path, settings: Iterable[_Setting]) -> tuple[Path, ...]:
     said = [each.value for each in settings if each.name == _HOOKS_PATH and each.scope != _BY_CALL]
     if not said or not said[-1]:
         return ()
-    folder = Path(os.path.normpath(checkout.absolute() / os.path.expanduser(said[-1])))
+    folder = _place(checkout, said[-1])
     # Links may lead in a circle, which only this passes over.
     if Path(os.path.realpath(checkout)).is_relative_to(os.path.realpath(folder)):
         return tuple(folder / name for name in _HOOKS)

@@ -12,6 +12,7 @@ from amplifier_tui.base.protected import configuring, holds_secrets_at, starts_f
 
 _MOST_ENTRIES: Final = 16_000
 _MOST_PLACES: Final = 200
+_MOST_FOLDERS: Final = 500
 _PASSED_OVER: Final = frozenset({"node_modules", ".venv", "site-packages", "__pycache__"})
 """Folders of installed packages: large, and made anew by commands all the time."""
 _MAY_BE_PASSED_OVER: Final = frozenset({"venv", "env"})
@@ -145,6 +146,11 @@ def files_below(folder: Path) -> Iterator[Path]:
         yield from (Path(at, name) for name in (*files, *links))
 
 
+def links_below(folder: Path) -> list[Path]:
+    """Return the links below a folder, as far as a look at a few hundred files goes. Blocking."""
+    return [each for each in islice(files_below(folder), _MOST_FOLDERS) if each.is_symlink()]
+
+
 def leads_past(link: Path) -> bool:
     """Whether a link leads into a folder into which such a look does not go. Blocking."""
     try:
@@ -191,7 +197,6 @@ _CONFIGURED: Final = (
     *(".ssh", ".gnupg", ".local/bin", "bin", ".vim", ".emacs.d", ".zsh", ".claude", ".codex"),
     *(".cursor", ".gemini", ".config"),
 )
-_MOST_FOLDERS: Final = 500
 
 
 def obeyed_from_home(folder: Path) -> tuple[Path, ...]:

@@ -183,3 +183,24 @@ def test_a_folder_that_a_link_makes_that_of_hooks_is_asked_about(
     (tmp_path / "ops").mkdir()
     (tmp_path / ".git/hooks").symlink_to("../ops")
     assert asks_about_git(write(decide, "ops/post-commit", "auto"))
+
+
+def test_what_links_in_guarded_folders_lead_to_is_asked_about(
+    decide: Decide, tmp_path: Path
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    for folder in (".vscode", "hk", "dev"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / ".vscode/tasks.json").symlink_to("../dev/tasks.json")
+    (tmp_path / "hk/pre-commit").symlink_to("../dev/pre.sh")
+    subprocess.run(["git", "config", "core.hooksPath", "hk"], cwd=tmp_path, check=True)
+    assert write(decide, "dev/tasks.json", "auto").verdict == "ask"
+    assert asks_about_git(write(decide, "dev/pre.sh", "auto"))
+    assert write(decide, "dev/other", "auto").verdict == "allow"
+
+
+def test_a_setting_may_be_longer_than_any_name(decide: Decide, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    script = f"jq -r '{'x' * 5_000}'"
+    subprocess.run(["git", "config", "diff.nb.textconv", script], cwd=tmp_path, check=True)
+    assert write(decide, "a.py", "auto").verdict == "allow"

@@ -407,3 +407,22 @@ async def test_programs_that_settings_have_git_run_are_read_only(shell: Shell) -
     await run(shell, "echo evil >> fsm.sh; echo evil >> clean.sh; echo more >> other.sh")
     assert (shell.root / "fsm.sh").read_text() == (shell.root / "clean.sh").read_text() == "true\n"
     assert (shell.root / "other.sh").read_text() == "true\nmore\n"
+
+
+async def test_where_links_in_guarded_folders_lead_is_read_only(shell: Shell) -> None:
+    for name in ("dev/tasks.json", "dev/cmds/a.md", "dev/pre.sh", "dev/fsm.sh"):
+        (shell.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (shell.root / name).write_text("mine\n")
+    links = (
+        "mkdir .vscode .claude hk; ln -s ../dev/tasks.json .vscode; "
+        "ln -s ../dev/cmds .claude/commands; ln -s ../dev/pre.sh hk/pre-commit; git config core.hooksPath hk; ln -s . ../link"
+        "; git config core.fsmonitor $PWD/../link/$(basename $PWD)/dev/fsm.sh"
+    )
+    await run(shell, f"{COMMITTED}; {links}", None)
+    writes = (
+        "for at in dev/tasks.json dev/cmds/a.md dev/pre.sh dev/fsm.sh; do echo evil >> $at; done"
+    )
+    await run(shell, f"{writes}; echo evil > .vscode/tasks.json; echo evil > dev/cmds/b.md")
+    for each in (shell.root / "dev").rglob("*"):
+        assert each.is_dir() or each.read_text() == "mine\n", each
+    assert not (shell.root / "dev/cmds/b.md").exists()

@@ -7,15 +7,22 @@ files: those in the home to a repository of dotfiles, others to scripts that are
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.files.nearby import Entries, FolderListing, nearby, obeyed_from_home
+from amplifier_tui.base.files.nearby import (
+    Entries,
+    FolderListing,
+    links_below,
+    nearby,
+    obeyed_from_home,
+)
 from amplifier_tui.base.files.under import is_under
-from amplifier_tui.base.protected import configures
+from amplifier_tui.base.protected import configures, configuring
 from amplifier_tui.base.repositories import places_named_by_settings
 from amplifier_tui.host.gate.places import PathPlace, resolved
 
@@ -101,11 +108,10 @@ def _from_links(root: Path, _now: int) -> tuple[tuple[str, Path], ...]:
     """Return where links lead that programs look for in a workspace, and what those are."""
     found = []
     for entry, _ in nearby(root, FolderListing(lambda *_: False, _entries_of(root))):
-        # What git obeys is not looked into.
-        links = _links_of_git(Path(entry)) if entry.name == ".git" else [entry]
-        for link in filter(os.path.islink, links):
-            whom = configures(Path(link), root)
-            target = resolved(Path(link))
+        place = Path(entry)
+        for link in (place,) if entry.is_symlink() else _links_in(place):
+            whom = configures(link, root)
+            target = resolved(link)
             if whom and root in target.parents:
                 found.append((whom, target))
     return tuple(found)
@@ -116,11 +122,15 @@ def _entries_of(_: Path) -> Entries:
     return {}
 
 
-def _links_of_git(git: Path) -> Iterator[Path]:
-    folders = (git, git / "hooks", git / "info")
-    return (each for folder in folders if folder.is_dir() for each in folder.iterdir())
+def _links_in(folder: Path) -> Iterable[Path]:
+    """Return the links in a folder that such a walk does not go into, for what it configures."""
+    if folder.name == ".git":
+        places = (folder, folder / "hooks", folder / "info")
+        return (each for at in places if at.is_dir() for each in at.iterdir() if each.is_symlink())
+    return links_below(folder) if configuring(folder.name, folder.parent.name) else ()
 
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _hooks(checkout: Path, _: int) -> tuple[Path, ...]:
-    return places_named_by_settings(checkout)
+    named = places_named_by_settings(checkout)
+    return (*named, *chain.from_iterable(map(links_below, named)))

@@ -14,6 +14,7 @@ from amplifier_tui.base.files.nearby import (
     files_below,
     goes_on,
     leads_past,
+    links_below,
     marks_environment,
     nearby,
     obeyed_from_home,
@@ -117,7 +118,8 @@ class Look:
         for checkout in checkouts(self.places, workspace):
             if checkout == around or names_others(checkout):
                 named = places_named_by_settings(checkout)
-                self._add(each for each in named if workspace in each.parents)
+                inside = [each for each in named if workspace in each.parents]
+                self._add(chain(inside, *map(links_below, inside)))
 
     def _look_after(self, before: "Look") -> None:
         listing, old = self._listing, before._listing
@@ -329,7 +331,8 @@ class Look:
         elif configuring(entry.name, folder.name) or (
             folder == self._home and starts_from_home(Path(entry.name))
         ):
-            self._add([Path(entry)])
+            # What is written where they lead takes effect as well.
+            self._add([Path(entry), *links_below(Path(entry))])
         elif entry.is_symlink() and leads_past(Path(entry)):
             with contextlib.suppress(OSError):
                 self._appearing[Path(entry)] = os.readlink(entry)
