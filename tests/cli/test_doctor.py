@@ -87,12 +87,19 @@ def test_what_the_chosen_bundle_opens_without_and_broken_bundles_are_found(
     text = f"---\nbundle: {{name: team}}\nincludes: [coding, ./lost.md]\n{lost}---\nHi.\n"
     write(somewhere / ".amplifier/bundles/team.md", text)
     write(somewhere / ".amplifier/bundles/torn.md", "---\nbundle: [\n---\n")
+    # As `bundle list` has it.
+    lost = "session: {orchestrator: {module: loop-baisc}}\n"
+    text = f"---\nbundle: {{name: odd}}\nincludes: [coding]\n{lost}---\n"
+    write(somewhere / ".amplifier/bundles/odd.md", text)
     write(somewhere / ".amplifier/settings.yaml", "bundle: {active: team}\nmodules: 7\n")
     said = found(capsys)
     assert "the bundle in use" in said["Bundles: team"]["said"]
     for name in ("tool-nowhere", "tool-far", "./lost.md"):
         assert said[f"Bundles: {name}"]["state"] == "warning"
-    assert "can't be opened" in said["Bundles: torn"]["said"]
+    assert "not valid" in said["Bundles: torn"]["said"]
+    assert (
+        "not valid" in said["Bundles: odd"]["said"] and "2 not" in said["Bundles: bundles"]["said"]
+    )
     assert "settings.yaml" in said["Folders: settings"]["said"]
 
 

@@ -1,13 +1,8 @@
 """`amplifier-tui bundle list`."""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from amplifier_tui.cli.bundle import common
-
-if TYPE_CHECKING:
-    from amplifier_tui.foundation.checks.preview import BundleDescription
 
 _STATES = {
     "ready": ("ready", "green"),
@@ -29,11 +24,12 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
     import asyncio
 
     from amplifier_tui.cli.layout import paragraph, table
+    from amplifier_tui.foundation.checks.findings import judged
     from amplifier_tui.foundation.exceptions import BundleError
     from amplifier_tui.host.session.opening.opening import DEFAULT_BUNDLE
 
     workspace = common.open_workspace(context)
-    found = [_judged(each) for each in asyncio.run(workspace.previews())]
+    found = [judged(each) for each in asyncio.run(workspace.previews())]
     try:
         active = workspace.choose(default=DEFAULT_BUNDLE).entry
     except BundleError as error:
@@ -70,18 +66,6 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
     if active is not None and all(active.name != each.name for each in found):
         for line in paragraph(f"In use: {active.name} ({active.origin})"):
             click.echo(line)
-
-
-def _judged(preview: "BundleDescription") -> "BundleDescription":
-    """Return what is known of a bundle with the verdict that `validate` has on it."""
-    from dataclasses import replace
-
-    from amplifier_tui.foundation.checks.findings import first_error
-
-    if preview.state in ("invalid", "not_fetched"):
-        return preview
-    wrong = first_error(preview)
-    return preview if wrong is None else replace(preview, state="invalid", error=str(wrong))
 
 
 def _coloured(word: str) -> str:

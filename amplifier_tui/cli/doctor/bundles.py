@@ -37,13 +37,23 @@ def previews(
     async def look() -> "tuple[BundleDescription, list[BundleDescription]]":
         return await workspace.preview(name), await workspace.previews()
 
-    return asyncio.run(look())
+    chosen, others = asyncio.run(look())
+    return chosen, [_judged(each) for each in others]
+
+
+def _judged(bundle: "BundleDescription") -> "BundleDescription":
+    from amplifier_tui.foundation.checks.findings import judged
+
+    try:
+        return judged(bundle)
+    except RuntimeError:  # Its settings lead into the home of nobody.
+        return bundle
 
 
 def look_at_bundles(
     chosen: "BundleDescription", others: "Sequence[BundleDescription]"
 ) -> Iterator[Diagnosis]:
-    """Yield what is found out about the chosen bundle, and which others can't be opened."""
+    """Yield what is found out about the chosen bundle, and which others are not valid."""
     state, said = _STATES[chosen.state]
     yield Diagnosis(
         what=chosen.name,
@@ -74,11 +84,11 @@ def look_at_bundles(
         yield Diagnosis(
             what=bundle.name,
             state="note",
-            said=f"can't be opened: {bundle.error}",
+            said=f"not valid: {bundle.error}",
             remedy="Correct it, or take it out.",
         )
     usable = sum(each.state != "invalid" for each in others)
-    yield Diagnosis(what="bundles", said=f"{usable} can be opened, {len(broken)} can't")
+    yield Diagnosis(what="bundles", said=f"{usable} valid, {len(broken)} not")
 
 
 def look_at_modules(workspace: "Workspace") -> Iterator[Diagnosis]:

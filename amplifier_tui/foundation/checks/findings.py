@@ -76,6 +76,14 @@ def first_error(preview: BundleDescription) -> Problem | None:
     return next((each for each in preview_findings(preview) if each.severity == "error"), None)
 
 
+def judged(preview: BundleDescription) -> BundleDescription:
+    """Return what is known of a bundle with the verdict that `bundle validate` has on it."""
+    if preview.state in ("invalid", "not_fetched"):
+        return preview
+    wrong = first_error(preview)
+    return preview if wrong is None else replace(preview, state="invalid", error=str(wrong))
+
+
 def _of_broken_file(preview: BundleDescription, *, strict: bool) -> Iterator[Problem]:
     """Yield everything that is wrong with a file that is no bundle, as far as it can be read."""
     path = preview.error_path
