@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.capabilities.mcp import CAPABILITY, CHANGED, PATIENT, ServerStatus
+from amplifier_tui.base.capabilities.mcp import CAPABILITY, CHANGED, PATIENT, UNSET, ServerStatus
 from amplifier_tui.base.capabilities.prompt_commands import COMMANDS_CHANGED, PromptCommand
 from amplifier_tui.base.capabilities.questions import CAPABILITY as ASK_USER
 from amplifier_tui.base.jsonl import read_object, write_object
@@ -88,7 +88,10 @@ class McpServers:
             if listing is None:
                 self._unknown[server.name] = self._begin(self._discover(server))
         for server in self.servers.values():
-            if server.state == "failed":
+            # Of variables that are not set the host tells, who looked for them.
+            entry = self.settings.servers.get(server.name)
+            unset = isinstance(entry, Mapping) and entry.get(UNSET)
+            if server.state == "failed" and not unset:
                 await self._notify(f"{server.status().problems[-1]}.")
 
     def _begin(self, work: Any) -> asyncio.Task[None]:

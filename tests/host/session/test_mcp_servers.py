@@ -14,6 +14,7 @@ from amplifier_tui.host.events import (
     CommandsChanged,
     ModuleDegraded,
     Notice,
+    OpeningReported,
     SessionOpened,
     ToolEnded,
     ToolStarted,
@@ -74,6 +75,20 @@ def test_calls_of_a_servers_tools_are_the_modules_and_a_server_that_failed_is_to
     before = len(driver.of(ModuleDegraded))
     driver.client.reload("tool-mcp")
     driver.wait_until(lambda: len(driver.of(ModuleDegraded)) > before, "nothing told anew")
+
+
+def test_that_variables_of_a_server_are_not_set_is_told_once(
+    project: Project, driver: Driver, own_home: Path
+) -> None:
+    home = own_home / ".amplifier"
+    home.mkdir(exist_ok=True)
+    lacking = {"command": "db-server", "env": {"URL": "${DBURL_OF_NOBODY}"}}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": {"db": lacking}}))
+    driver.open(project.bundle(tools=("tool-mcp",)))
+    driver.turn("hello")
+    (item,) = [each for told in driver.of(OpeningReported) for each in told.items]
+    assert item.what == "MCP server db" and "DBURL_OF_NOBODY is not set" in item.why
+    assert not [each.text for each in driver.of(Notice) if "DBURL_OF_NOBODY" in each.text]
 
 
 def test_without_servers_it_says_where_they_are_named(project: Project, driver: Driver) -> None:
