@@ -68,6 +68,8 @@ class OpenRequest:
         restores_queue: Prompts that waited when the session was left wait again, until the user's
             next one, and so do those behind a turn that fails; else they stay stored, as does the
             draft, and a turn that fails holds none up.
+        unattended: Nobody looks on, as in a script: where others are stored, the `last` of whoever
+            `shows_busy` is none that was opened so alone.
         playback: What answers in place of its providers and tools; None for themselves.
         client_files: The text files as the front end has them; None where it has none of its own.
         client_terminals: Where commands may run that need no sandbox; None for in this program.
@@ -88,6 +90,7 @@ class OpenRequest:
     waits_for_servers: bool = False
     shows_busy: bool = False
     restores_queue: bool = True
+    unattended: bool = False
     playback: SessionPlayback | None = None
     client_files: ClientFiles | None = None
     client_terminals: ClientTerminals | None = None

@@ -186,6 +186,7 @@ def run(
             session_id=session_id,
             appended=system_append,
             restores_queue=False,
+            unattended=True,
             waits_for_servers=True,
             mode="plan" if approve == "none" else mode or "",
             models=Preferences().models,

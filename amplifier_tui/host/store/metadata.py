@@ -71,6 +71,7 @@ class Metadata:
         project_dir: The folder it was started in, whose sessions it is listed with.
         parent_id: The session its conversation was taken from.
         workspace: Folder of its own scratch workspace, if it has one.
+        unattended: Nobody has looked on so far: scripts alone opened it.
         mode: What goes through unasked.
         model_choice: The model the user chose, and its effort.
         branch: The branch that was checked out at the end of the last turn.
@@ -99,6 +100,7 @@ class Metadata:
     project_dir: str = ""
     parent_id: str = ""
     workspace: str = ""
+    unattended: bool = False
     mode: str = ""
     branch: str = ""
     cost: str = ""

@@ -106,6 +106,8 @@ def _meant(cwd: Path, wanted: str) -> str:
 def last_free_session(cwd: Path, *, past_demo: bool = False) -> tuple[Path, bool]:
     """Return the folder of the newest session that nobody has open.
 
+    Sessions in which nobody has worked on a screen are passed over while there is another.
+
     Args:
         past_demo: As of `find_session`.
 
@@ -115,28 +117,31 @@ def last_free_session(cwd: Path, *, past_demo: bool = False) -> tuple[Path, bool
     Raises:
         SessionNotFoundError: None was stored.
     """
-    paths = _stored(cwd, past_demo=past_demo)
+    paths = _stored(cwd, past_demo=past_demo, past_unattended=True)
     newest = next(paths)
     free = next((path for path in chain([newest], paths) if not is_held(path)), newest)
     return free, free != newest
 
 
-def _stored(cwd: Path, *, past_demo: bool) -> Iterator[Path]:
+def _stored(cwd: Path, *, past_demo: bool, past_unattended: bool = False) -> Iterator[Path]:
     """Return the folders of a project's sessions, newest first and one at least."""
     paths = [path for _, path in _newest(cwd)]
     if not paths:
         raise SessionNotFoundError(f"No session was stored in {printable(str(cwd))} yet")
-    if not past_demo:
+    if not (past_demo or past_unattended):
         return iter(paths)
+
+    def is_own(folder: Path) -> bool:
+        metadata = read_metadata(folder)
+        is_demo = metadata.bundle == "demo" and bool(metadata.workspace)
+        return not ((past_demo and is_demo) or (past_unattended and metadata.unattended))
+
     # Read one after the other: mostly the first will do.
-    own = (path for path in paths if not _is_demo(path))
+    own = filter(is_own, paths)
     first = next(own, None)
-    return chain([first], own) if first is not None else iter(paths)
-
-
-def _is_demo(folder: Path) -> bool:
-    metadata = read_metadata(folder)
-    return metadata.bundle == "demo" and bool(metadata.workspace)
+    if first is not None:
+        return chain([first], own)
+    return _stored(cwd, past_demo=past_demo and past_unattended)
 
 
 def only_fitting(wanted: str, fitting: Sequence[Path], none: str) -> Path:

@@ -416,3 +416,32 @@ def test_the_last_session_is_a_demo_only_where_there_is_no_other(
     own.close()
     os.utime(project.folder_of(kept) / "transcript.jsonl", (1, 1))
     assert (last(), last(demo=True)) == (kept, shown)
+
+
+def test_what_a_script_ran_is_not_the_last_session_of_a_screen_that_has_its_own(
+    project: Project, drive: Make
+) -> None:
+    name = project.bundle(script=saying("I said {{prompt}}."))
+
+    def spoken(resume: str = "", *, script: bool) -> str:
+        driver = drive()
+        request = OpenRequest(
+            cwd=project.folder,
+            bundle="" if resume else name,
+            resume=resume,
+            shows_busy=not script,
+            unattended=script,
+        )
+        driver.client.open(request)
+        opened = driver.wait(SessionOpened).session_id
+        driver.turn("hello")
+        driver.close()
+        return opened
+
+    alone = spoken(script=True)
+    assert spoken("last", script=False) == alone, "there is no other"
+    ran = spoken(script=True)
+    assert spoken("last", script=True) == ran
+    assert spoken("last", script=False) == alone
+    # One that a script goes on with is still the user's.
+    assert spoken(alone, script=True) == spoken("last", script=False) == alone

@@ -201,6 +201,7 @@ class Opening:
         if request.bundle or request.demo or not card.bundle:
             # Else it goes on with its own, which another program may find though we don't.
             card.note_bundle(redact_uri(reference), uri_of(reference, prepared.bundle))
+        card.unattended = request.unattended and (card.unattended or not request.resume)
         card.working_dir, card.project_dir = str(working_dir), str(cwd)
         trust = partial(self._answers, self.session_id, workspace.project)
         builder = SessionBuilder(
