@@ -1,6 +1,13 @@
 import pytest
 
-from amplifier_tui.host.events import Compacted, Failed, ModuleFailed, ModuleMounted, TurnEnded
+from amplifier_tui.host.events import (
+    Compacted,
+    Failed,
+    ModuleFailed,
+    ModuleMounted,
+    Notice,
+    TurnEnded,
+)
 from amplifier_tui.ui.state.conversation.entries import (
     ErrorEntry,
     NoteEntry,
@@ -116,6 +123,16 @@ def test_a_provider_that_comes_after_all_clears_the_card() -> None:
     state.apply([make(ModuleMounted, module_id="provider-b", kind="provider")])
     (card,) = state.entries
     assert isinstance(card, WelcomeEntry) and card.problem == ""
+
+
+def test_the_card_keeps_why_the_last_key_was_not_taken_until_the_next_try() -> None:
+    state = new_state(NO_KEY, opened(), UNREADY)
+    (card,) = state.entries
+    for text in ("Nothing was kept: no connection", "Nothing was kept: a wrong key"):
+        state.apply([make(Notice, level="warning", text=text, source="setup")])
+        assert isinstance(card, WelcomeEntry) and card.tried == text
+    state.apply([make(Notice, level="warning", text="Something else", source="settings")])
+    assert card.tried == text
 
 
 def test_a_resumed_session_without_a_provider_has_no_card_and_says_it_in_an_error() -> None:

@@ -123,11 +123,17 @@ def test_the_card_keeps_a_remedy_that_says_something_else() -> None:
     assert "    Allow the host in settings." in drawn(card)
 
 
+def test_the_card_says_what_came_of_the_last_try() -> None:
+    card = WelcomeEntry(key="w", problem="No provider is ready", tried="Nothing was kept: no net.")
+    assert "    ! Last try: Nothing was kept: no net." in drawn(card)
+
+
 def test_hostile_words_on_the_card_are_harmless() -> None:
     card = WelcomeEntry(
         key="w",
         problem=HOSTILE,
         remedy=HOSTILE,
+        tried=HOSTILE,
         missing=(HOSTILE,),
         providers=(ProviderLine(HOSTILE, (), HOSTILE), ProviderLine(HOSTILE, (HOSTILE,))),
     )

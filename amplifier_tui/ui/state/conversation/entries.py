@@ -244,7 +244,7 @@ class WelcomeEntry(ConversationEntry):
 
     `missing` are environment variables that providers need and do not find. `problem` is why no
     prompt can be answered, empty when one can, and `providers` those that are not ready; `servers`
-    on this machine could answer.
+    on this machine could answer. `tried` is what came of the last key or server that was tried.
     """
 
     bundle: str = ""
@@ -257,6 +257,7 @@ class WelcomeEntry(ConversationEntry):
     remedy: str = ""
     providers: tuple[ProviderLine, ...] = ()
     servers: tuple[LocalServer, ...] = ()
+    tried: str = ""
 
 
 OFFERS = (ErrorEntry, LimitEntry, PlanEntry, ReportEntry, WelcomeEntry)

@@ -80,6 +80,11 @@ class Welcome(Handlers):
             self.miss(event.missing)
             self._say(providers=tuple(self._providers.values()))
 
+    @on(events.Notice, live=True)
+    def _tried(self, event: events.Notice) -> None:
+        if event.source == "setup":
+            self._say(tried=event.text)
+
     @on(events.LocalServersFound, live=True)
     def _servers_found(self, event: events.LocalServersFound) -> None:
         self._say(servers=event.servers)

@@ -342,6 +342,8 @@ def _problem(entry: WelcomeEntry, scene: Scene, *, apart: bool) -> list[list[Spa
         remedy = _SET_IT if len(variables) == 1 else _SET
     if remedy:
         rows += [[], [Span(remedy)]]
+    if entry.tried:
+        rows += [[], [Span("! ", "warning"), Span(f"Last try: {one_line(entry.tried, 500)}")]]
     ways = [_way(scene, "setup.key", "paste a key")] if entry.missing else []
     if entry.servers:
         *most, last = entry.servers
