@@ -6,7 +6,6 @@ machine: by a link, or by what git reads from its files.
 
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -60,10 +59,13 @@ _RUNS: Final = re.compile(
     r"|sequence\.editor|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|interactive\.difffilter"
     r"|(?:filter|diff|merge|mergetool|difftool|remote|trailer|lfs)\..*"
     r"\.(?:clean|smudge|process|command|cmd|textconv|driver|uploadpack|receivepack|path)"
-    r"|diff\.external|uploadpack\.packobjectshook",
+    r"|gpg\.ssh\.defaultkeycommand|init\.templatedir|diff\.external|uploadpack\.packobjectshook",
     re.DOTALL,
 )
 """Settings that name a command."""
+_BETWEEN: Final = re.compile(r"[\s;|&()\"'<>!=`]+")
+"""What stands between words that may be names of files, however they are quoted."""
+_TOO_LONG: Final = -1
 _BY_CALL: Final = "command"
 """The scope of what a call of git sets for itself."""
 
@@ -229,7 +231,11 @@ class _Setting(NamedTuple):
 def _settings(checkout: Path) -> list[_Setting]:
     """Return all that git would read in a repository, as they come."""
     asked = ("config", "--show-scope", "--show-origin", "-z", "--list")
-    words = run_now(checkout, *asked, timeout=_SECONDS).output.split("\0")
+    listed = run_now(checkout, *asked, timeout=_SECONDS)
+    if listed.code == _TOO_LONG:
+        # Git waits for ever for a pipe that is included: without it, that is named at least.
+        listed = run_now(checkout, *asked, "--no-includes", timeout=_SECONDS)
+    words = listed.output.split("\0")
     found = []
     for scope, origin, text in zip(words[::3], words[1::3], words[2::3], strict=False):
         name, _, value = text.partition("\n")
@@ -244,14 +250,12 @@ def _programs_of(checkout: Path, settings: Iterable[_Setting]) -> tuple[Path, ..
     found: set[Path] = set()
     for each in settings:
         if _RUNS.fullmatch(each.name):
-            try:
-                words = shlex.split(each.value.removeprefix("!"))
-            except ValueError:
-                words = each.value.split()
-            found.update(_place(checkout, word) for word in words)
+            words = filter(None, _BETWEEN.split(each.value))
+            named = ((word, _place(checkout, word)) for word in words)
+            # What is not there yet may come.
+            found.update(place for word, place in named if "/" in word or os.path.isfile(place))
     top = Path(os.path.realpath(checkout))
-    # A word may be a whole script, and too long for a name.
-    return tuple(sorted(each for each in found if top in each.parents and os.path.isfile(each)))
+    return tuple(sorted(each for each in found if top in each.parents))
 
 
 def _place(folder: Path, text: str) -> Path:

@@ -136,16 +136,21 @@ def remotes_fetched(text: str) -> tuple[str, ...]:
         text: A command line that is git's alone.
     """
     found = []
+    moved = False
     for command in _read(text).commands:
         name, *words = _behind_git(command) or ("",)
         if name and (name not in _GOES_ON or "-C" in command.words):
             return ()
+        moved = moved or name in ("checkout", "switch")
         if command.words[:1] in (("cd",), ("pushd",), ("popd",)):
             return ()
         if name in ("fetch", "pull"):
             options = {word.partition("=")[0] for word in words if word.startswith("-")}
             remote, *references = [word for word in words if not word.startswith("-")] or [""]
             if options - _FETCHING or any(":" in word for word in references):
+                return ()
+            if not remote and moved:
+                # Another branch may have another.
                 return ()
             found.append(remote)
     return tuple(found)

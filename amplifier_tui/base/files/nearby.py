@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.protected import configuring, holds_secrets_at, starts_from_home
+from amplifier_tui.base.protected import configuring, holds_secrets_at
 
 _MOST_ENTRIES: Final = 16_000
 _MOST_PLACES: Final = 200
@@ -194,7 +194,7 @@ def secrets_nearby(folder: Path) -> list[Path]:
 
 
 _CONFIGURED: Final = (
-    *(".ssh", ".gnupg", ".local/bin", "bin", ".vim", ".emacs.d", ".zsh", ".claude", ".codex"),
+    *(".ssh", ".gnupg", ".vim", ".emacs.d", ".zsh", ".claude", ".codex"),
     *(".cursor", ".gemini", ".config"),
 )
 
@@ -203,8 +203,8 @@ def obeyed_from_home(folder: Path) -> tuple[Path, ...]:
     """Return the files and folders below a folder to which links lead that programs look for.
 
     As where a repository of dotfiles is linked into the home. Looked at are names in the home that
-    programs look for, and what is in folders of configuration there, as far as a look into a few
-    hundred goes. Blocking.
+    begin with a dot, and what is in folders of configuration there, as far as a look into a few
+    hundred of each goes. Blocking.
 
     Args:
         folder: Absolute, without links.
@@ -213,15 +213,16 @@ def obeyed_from_home(folder: Path) -> tuple[Path, ...]:
     if home.is_relative_to(folder):
         # There each file counts by its own name.
         return ()
-    links = [entry for entry in _entries(home) if starts_from_home(Path(entry.name))]
-    folders = deque(home / name for name in _CONFIGURED)
-    for _ in range(_MOST_FOLDERS):
-        if not folders:
-            break
-        for entry in _entries(folders.popleft()):
-            links.append(entry)
-            if entry.is_dir(follow_symlinks=False):
-                folders.append(Path(entry))
+    links = [entry for entry in _entries(home) if entry.name.startswith(".")]
+    for name in _CONFIGURED:
+        folders = deque([home / name])
+        for _ in range(_MOST_FOLDERS):
+            if not folders:
+                break
+            for entry in _entries(folders.popleft()):
+                links.append(entry)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(Path(entry))
     found = (Path(os.path.realpath(link)) for link in links if link.is_symlink())
     return tuple(dict.fromkeys(each for each in found if folder in each.parents))
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.base.commands.git_alone import advice_for_git, is_of_git_alone
+from amplifier_tui.base.commands.git_alone import advice_for_git, is_of_git_alone, remotes_fetched
 from tests.modules.tool_bash.confined import run, shell
 from tests.modules.tool_bash.support import Shell
 from tests.sandbox import needs_sandbox
@@ -164,3 +164,21 @@ async def test_only_a_line_of_gits_own_writes_in_a_repository(shell: Shell) -> N
     git = Path(shell.root / ".git")
     assert not (git / "index").exists() and not (git / "MERGE_RR").exists()
     assert "first" in await run(shell, "git add -A && git commit -qm first; git log --format=%s")
+
+
+@pytest.mark.parametrize(
+    ("line", "remotes"),
+    [
+        ("git pull", ("",)),
+        ("git fetch -q origin; git merge -q origin/main", ("origin",)),
+        ("git pull --rebase origin main", ("origin",)),
+        ("git switch topic && git pull", ()),
+        ("git switch topic && git pull origin", ("origin",)),
+        ("git fetch --all", ()),
+        ("git -C sub fetch origin", ()),
+        ("git fetch origin x:y", ()),
+        ("git fetch origin; git commit -m x", ()),
+    ],
+)
+def test_the_remotes_that_a_line_fetches_from_are_told(line: str, remotes: tuple[str, ...]) -> None:
+    assert remotes_fetched(line) == remotes

@@ -415,7 +415,8 @@ async def test_where_links_in_guarded_folders_lead_is_read_only(shell: Shell) ->
         (shell.root / name).write_text("mine\n")
     links = (
         "mkdir .vscode .claude hk; ln -s ../dev/tasks.json .vscode; "
-        "ln -s ../dev/cmds .claude/commands; ln -s ../dev/pre.sh hk/pre-commit; git config core.hooksPath hk; ln -s . ../link"
+        "ln -s ../dev/cmds .claude/commands; ln -s ../dev/pre.sh hk/pre-commit; "
+        "git config core.hooksPath hk; ln -s . ../link"
         "; git config core.fsmonitor $PWD/../link/$(basename $PWD)/dev/fsm.sh"
     )
     await run(shell, f"{COMMITTED}; {links}", None)

@@ -106,15 +106,12 @@ def _from_home(root: Path, _: int) -> tuple[Path, ...]:
 @lru_cache(maxsize=_MOST_KEPT)
 def _from_links(root: Path, _now: int) -> tuple[tuple[str, Path], ...]:
     """Return where links lead that programs look for in a workspace, and what those are."""
-    found = []
+    above = (each / ".git" for each in root.parents)
+    links = [*chain.from_iterable(_links_in(git) for git in above if git.is_dir())]
     for entry, _ in nearby(root, FolderListing(lambda *_: False, _entries_of(root))):
-        place = Path(entry)
-        for link in (place,) if entry.is_symlink() else _links_in(place):
-            whom = configures(link, root)
-            target = resolved(link)
-            if whom and root in target.parents:
-                found.append((whom, target))
-    return tuple(found)
+        links += [Path(entry)] if entry.is_symlink() else _links_in(Path(entry))
+    found = ((configures(link, root), resolved(link)) for link in links)
+    return tuple((whom, target) for whom, target in found if whom and root in target.parents)
 
 
 @lru_cache(maxsize=_MOST_KEPT)

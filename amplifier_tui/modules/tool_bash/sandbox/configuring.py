@@ -25,8 +25,9 @@ from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     folders_of_git,
     is_git_folder,
     is_head,
+    is_link_of_git,
     is_repository,
-    names_others,
+    links_that_git_runs,
     places_of_git,
     repository_named,
 )
@@ -37,7 +38,7 @@ from amplifier_tui.modules.tool_bash.sandbox.opened import (
     opened,
 )
 from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
-from amplifier_tui.modules.tool_bash.sandbox.tracked import checkouts, repository_around
+from amplifier_tui.modules.tool_bash.sandbox.tracked import checkouts
 
 _MOST_FOLDERS: Final = 40_000
 """Of a hundred thousand files and more."""
@@ -114,12 +115,12 @@ class Look:
             self._look_after(before)
             self.opened = sorted(opening.opened)
         self._add(obeyed_from_home(workspace))
-        around = repository_around(workspace / ".git")
         for checkout in checkouts(self.places, workspace):
-            if checkout == around or names_others(checkout):
-                named = places_named_by_settings(checkout)
-                inside = [each for each in named if workspace in each.parents]
-                self._add(chain(inside, *map(links_below, inside)))
+            named = places_named_by_settings(checkout)
+            inside = [each for each in named if workspace in each.parents]
+            self._add(chain(inside, *map(links_below, inside)))
+            if checkout in workspace.parents:
+                self._add(links_that_git_runs(checkout))
 
     def _look_after(self, before: "Look") -> None:
         listing, old = self._listing, before._listing
@@ -331,7 +332,6 @@ class Look:
         elif configuring(entry.name, folder.name) or (
             folder == self._home and starts_from_home(Path(entry.name))
         ):
-            # What is written where they lead takes effect as well.
             self._add([Path(entry), *links_below(Path(entry))])
         elif entry.is_symlink() and leads_past(Path(entry)):
             with contextlib.suppress(OSError):
@@ -342,6 +342,11 @@ class Look:
             identity = identity_of(place)
             if identity is not None:
                 self.places[place] = identity
+            # What is written where a link leads takes effect as well. One that a command makes goes
+            # itself, and not what it leads to.
+            target = target_of(place) if self._first and not is_link_of_git(place) else None
+            if target is not None and self._workspace in target.parents:
+                self._add([target])
 
 
 def target_of(place: Path) -> Path | None:

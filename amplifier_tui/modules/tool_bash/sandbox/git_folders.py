@@ -23,11 +23,7 @@ _WITH_LINKS: Final = ("hooks", "info")
 """Folders of it in which links may lead to files elsewhere, which git runs or obeys."""
 _OF_WORKTREE: Final = ("gitdir", *(name for name in _OBEYED if name != "info"))
 """Without its `commondir` git takes a worktree's folder for a whole repository."""
-_NAMING: Final = re.compile(
-    rb"include|path|worktreeconfig|fsmonitor|command|helper|clean|smudge|process|textconv|driver"
-    rb"|pager|editor|program|askpass|external",
-    re.IGNORECASE,
-)
+_LONGEST_LINE: Final = 10_000
 _LARGE: Final = frozenset({"objects", "lfs", "annex"})
 """Folders in it with very many files, few of which are written a second time."""
 _REWRITTEN: Final = ("objects", "objects/info", "objects/info/commit-graphs", "objects/pack")
@@ -60,18 +56,13 @@ def repository_named(mark: Path) -> Path | None:
     return kept if is_git_folder(kept) else None
 
 
-def names_others(checkout: Path) -> bool:
-    """Whether a repository's configuration may include other files, or name others for hooks."""
+def links_that_git_runs(checkout: Path) -> list[Path]:
+    """Return the links among the hooks of a repository, and in what it obeys beside them."""
     mark = checkout / ".git"
     git = mark if mark.is_dir() else repository_named(mark)
-    if git is None:
-        return False
-    try:
-        return _NAMING.search(read_regular(git / "config", _MOST_BYTES)) is not None
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
+    folders = [] if git is None else [git / name for name in _WITH_LINKS]
+    entries = (each for folder in folders for each in FolderListing().entries(folder))
+    return [Path(each) for each in entries if each.is_symlink()]
 
 
 def is_link_of_git(place: Path) -> bool:
@@ -116,6 +107,15 @@ def leads_back(place: Path) -> bool:
     except (OSError, ValueError):
         return False
     return place.name == "gitdir" and mark.name == ".git" and back == f"gitdir: {place.parent}"
+
+
+def is_one_line(place: Path) -> bool:
+    """Whether a file is what git writes where one name is all that is in it. Blocking."""
+    try:
+        text = read_regular(place, _LONGEST_LINE)
+    except OSError:
+        return False
+    return text == text.strip() + b"\n" and text.count(b"\n") == 1
 
 
 def folders_of_git(git: Path, listing: FolderListing) -> Iterator[tuple[Path, Sequence[str]]]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.commands.beside import is_others, unwatch, watch
-from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.text import one_line, printable
 from amplifier_tui.modules.tool_bash.sandbox.aside import (
     move_aside,
@@ -20,6 +19,7 @@ from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     Runs,
     is_of_git,
+    is_one_line,
     leads_back,
     rest_of_list,
 )
@@ -44,7 +44,6 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
 _MOST_NOTES: Final = 20
 _MOST_LOOKS: Final = 5
 _LONGEST_NAME: Final = 200
-_LONGEST_LINE: Final = 10_000
 _SHOWS_OTHERS: Final = "show other contents for what is there (`git replace`): they are deleted"
 _WHERE_CHECKED_OUT: Final = "would take effect on other programs where it is checked out"
 _SHORT: Final = 10
@@ -68,6 +67,7 @@ class Made:
         self._git = GitWriting()
         self._of_git = self._fetches = self._takes_up = False
         self._tips: dict[Path, Set[str]] = {}
+        self._places: Set[Path] = frozenset()
         self._fetched: dict[Path, Set[str]] = {}
         self._staged: dict[Path, Staged] = {}
         self._commits: dict[Path, Commits] = {}
@@ -101,13 +101,14 @@ class Made:
         self._git, self._of_git = git, of_git
         if of_git:
             before.remember_inside()
-            around = checkouts(before.places, self._workspace)
+            self._places = places = frozenset(before.places)
+            around = checkouts(places, self._workspace)
             for checkout in around:
-                self._aside.distrusted.forgive(checkout, self._aside.known.seen)
+                self._aside.distrusted.forgive(checkout, self._aside.known.seen, places)
             self._tips = {checkout: tips_of(checkout) for checkout in around}
             self._fetched = {each: fetched(each) for each in around} if fetches else {}
             distrusted = self._aside.distrusted.all()
-            self._staged = {checkout: staged(checkout, distrusted) for checkout in around}
+            self._staged = {checkout: staged(checkout, distrusted, places) for checkout in around}
             self._takes_up = takes_up
             self._aside.take_commits()
         self._runs = {
@@ -127,7 +128,7 @@ class Made:
         for checkout, tips in self._tips.items():
             tips |= self._tips_of_remotes(checkout)
             known, was = self._known_commits(checkout), self._staged[checkout]
-            new, holding = committed(checkout, tips, known, was)
+            new, holding = committed(checkout, tips, known, was, self._places)
             # Worktrees share commits: in one of them it may be a file of the user's.
             found = {each: found[each] for each in found if each in holding or each not in new}
             found |= {each: holding[each] for each in holding if each not in came}
@@ -146,7 +147,7 @@ class Made:
     def _take_staged(self) -> None:
         """Take out of the index what a command had git take up there."""
         for checkout, was in self._staged.items() if self._takes_up else ():
-            found, done = unstage(checkout, self._known_commits(checkout), was)
+            found, done = unstage(checkout, self._known_commits(checkout), was, self._places)
             if found:
                 names = self._names(found)
                 end = (
@@ -204,7 +205,7 @@ class Made:
             if self._is_others(before, place):
                 before.take(place, now)
                 self._aside.leave({place})
-            elif _is_one_line(place) and leads_back(place):
+            elif is_one_line(place) and leads_back(place):
                 before.take(place, now)
             elif self._came_with_git(before, place):
                 before.take(place, now)
@@ -276,8 +277,8 @@ class Made:
     def _tips_of_remotes(self, checkout: Path) -> frozenset[str]:
         """Return what remotes have, where the command fetched from them."""
         # What was fetched before may be of a command.
-        was = self._fetched.get(checkout, frozenset())
-        return remote_tips(checkout) | fetched(checkout) - was if self._fetches else frozenset()
+        new = fetched(checkout) - self._fetched.get(checkout, frozenset())
+        return remote_tips(checkout) | new if self._fetches else frozenset()
 
     def _put_back(self, place: Path, kept: Path) -> bool:
         """Put back what a file held before: without it, git's next commit would take it away."""
@@ -426,15 +427,6 @@ class Made:
     def _name(self, place: Path) -> str:
         inside = place.is_relative_to(self._workspace)
         return _cut(printable(str(place.relative_to(self._workspace) if inside else place)))
-
-
-def _is_one_line(place: Path) -> bool:
-    """Whether a file is what git writes where one name is all that is in it."""
-    try:
-        text = read_regular(place, _LONGEST_LINE)
-    except OSError:
-        return False
-    return text == text.strip() + b"\n" and text.count(b"\n") == 1
 
 
 def _cut(text: str) -> str:

@@ -62,14 +62,15 @@ class Distrusted:
         """Add some; where they can't be kept, that is in the log."""
         self._write(sorted(commits))
 
-    def forgive(self, checkout: Path, seen: SeenContents) -> None:
+    def forgive(self, checkout: Path, seen: SeenContents, places: Set[Path]) -> None:
         """Take away those whose files somebody else has put into the checkout, as they have them.
 
         Args:
             checkout: The folder of a repository.
             seen: What was in files before commands.
+            places: What configures programs there.
         """
-        takes_effect = _takes_effect(checkout)
+        takes_effect = _takes_effect(checkout, places)
         here = commits_here(checkout, self.all())
         left = set(here)
         held = set()
@@ -94,14 +95,15 @@ Staged = frozenset[tuple[Path, Version]]
 """What of an index would take effect, and is not so in HEAD."""
 
 
-def staged(checkout: Path, made: Set[str]) -> Staged:
+def staged(checkout: Path, made: Set[str], places: Set[Path]) -> Staged:
     """Return that of a repository, as far as somebody else than a command staged it.
 
     Args:
         checkout: The folder of the repository.
         made: Commits of commands. Where HEAD is moved back behind one, what it holds is staged.
+        places: What configures programs there.
     """
-    found = frozenset((each.file, each.version) for each in _staged(checkout))
+    found = frozenset((each.file, each.version) for each in _staged(checkout, places))
     of_commands = commits_here(checkout, made) if found else ()
     return found.difference(
         (each.file, each.version) for each in _changes_of(checkout, of_commands)
@@ -109,7 +111,7 @@ def staged(checkout: Path, made: Set[str]) -> Staged:
 
 
 def committed(
-    checkout: Path, tips: Set[str], before: Commits, was: Staged
+    checkout: Path, tips: Set[str], before: Commits, was: Staged, places: Set[Path]
 ) -> tuple[frozenset[str], dict[str, list[Path]]]:
     """Return the commits that came since, and what of them would take effect, with these files.
 
@@ -118,6 +120,7 @@ def committed(
         tips: Its newest commits before.
         before: The commits that were there before.
         was: What was staged before.
+        places: What configures programs there.
     """
     tips_now = tips_of(checkout) - tips
     if not tips_now:
@@ -128,7 +131,7 @@ def committed(
     listed = asked(checkout, given, "log", "--stdin", "-m", "--root", *RAW, "--format=%H")
     found: dict[str, dict[Path, None]] = {}
     try:
-        for commit, file, version, _ in _taking_effect(checkout, listed or b""):
+        for commit, file, version, _ in _taking_effect(checkout, listed or b"", places):
             if (file, version) not in was and not before.know(file, version):
                 # Of a merge it is listed for each of its parents.
                 found.setdefault(commit, {})[file] = None
@@ -141,13 +144,16 @@ def committed(
     return new, {commit: list(files) for commit, files in found.items()}
 
 
-def unstage(checkout: Path, before: Commits, was: Staged) -> tuple[list[Path], bool]:
+def unstage(
+    checkout: Path, before: Commits, was: Staged, places: Set[Path]
+) -> tuple[list[Path], bool]:
     """Take what came into the index and would take effect out of it again.
 
     Args:
         checkout: The folder of the repository.
         before: The commits that were there before.
         was: What was staged before.
+        places: What configures programs there.
 
     Returns:
         What came, and whether it is out again.
@@ -155,7 +161,7 @@ def unstage(checkout: Path, before: Commits, was: Staged) -> tuple[list[Path], b
     wait_for_git(checkout)
     found = [
         each
-        for each in _staged(checkout)
+        for each in _staged(checkout, places)
         if (each.file, each.version) not in was and not before.know(each.file, each.version)
     ]
     if not found:
@@ -168,9 +174,9 @@ def unstage(checkout: Path, before: Commits, was: Staged) -> tuple[list[Path], b
     return sorted(each.file for each in found), done is not None
 
 
-def _staged(checkout: Path) -> list[ListedChange]:
+def _staged(checkout: Path, places: Set[Path]) -> list[ListedChange]:
     listed = asked(checkout, (), "diff", "--cached", "--ignore-submodules=all", *RAW)
-    return list(_taking_effect(checkout, listed or b""))
+    return list(_taking_effect(checkout, listed or b"", places))
 
 
 def _changes_of(checkout: Path, commits: Iterable[str]) -> Iterator[ListedChange]:
@@ -179,15 +185,15 @@ def _changes_of(checkout: Path, commits: Iterable[str]) -> Iterator[ListedChange
     return changes(checkout, (asked(checkout, commits, *asking) if commits else None) or b"")
 
 
-def _taking_effect(checkout: Path, listed: bytes) -> Iterator[ListedChange]:
-    takes_effect = _takes_effect(checkout)
+def _taking_effect(checkout: Path, listed: bytes, places: Set[Path]) -> Iterator[ListedChange]:
+    takes_effect = _takes_effect(checkout, places)
     for change in changes(checkout, listed):
         mode, _ = change.version
         if mode.startswith(_FILE) and not mode.startswith("16") and takes_effect(change.file):
             yield change
 
 
-def _takes_effect(checkout: Path) -> Callable[[Path], bool]:
+def _takes_effect(checkout: Path, places: Set[Path]) -> Callable[[Path], bool]:
     # They may be in another worktree of the same repository.
     within = ((each, repository_around(each)) for each in places_of_hooks(checkout))
     hooks = [each.relative_to(around) for each, around in within if around is not None]
@@ -195,6 +201,10 @@ def _takes_effect(checkout: Path) -> Callable[[Path], bool]:
     def takes_effect(file: Path) -> bool:
         inside = file.relative_to(checkout)
         parts = inside.parts
-        return any(map(configuring, parts, ("", *parts))) or any(map(inside.is_relative_to, hooks))
+        return (
+            any(map(configuring, parts, ("", *parts)))
+            or any(map(inside.is_relative_to, hooks))
+            or not places.isdisjoint((file, *file.parents))
+        )
 
     return takes_effect

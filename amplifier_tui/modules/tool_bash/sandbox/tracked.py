@@ -80,7 +80,12 @@ def without_tracked(places: list[Path], around: Iterable[Path]) -> list[Path]:
     for checkout, inside in files.items():
         for file in tracked(checkout, inside):
             holding |= {file, *file.parents}
-    return [place for place in places if place not in holding]
+    # Over a link nothing is mounted but where it leads.
+    return [
+        place
+        for place in places
+        if place not in holding and not (place.is_symlink() and place.resolve() in holding)
+    ]
 
 
 def remote_tips(checkout: Path) -> frozenset[str]:

@@ -1,0 +1,78 @@
+"""What links that programs obey lead to in a workspace: no command writes it, and git may."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.modules.tool_bash.confined import run, shell, told
+from tests.modules.tool_bash.support import Shell
+from tests.modules.tool_bash.test_sandbox_history import git
+from tests.sandbox import needs_sandbox
+
+__all__ = ["shell", "told"]
+
+pytestmark = needs_sandbox
+
+SETUP = """
+git init -q -b main . && git config user.email a@b && git config user.name a && mkdir scripts
+echo main > scripts/check.sh && git add . && git commit -qm first && git checkout -q -b topic
+echo topic > scripts/check.sh && git commit -qam second && git checkout -q main
+ln -s ../../scripts/check.sh .git/hooks/pre-push
+"""
+EVIL = "--- a/scripts/check.sh\n+++ b/scripts/check.sh\n@@ -1 +1 @@\n-main\n+evil\n"
+
+
+@pytest.fixture
+async def repository(shell: Shell) -> Shell:
+    """A script is a hook by a link, and branches have it in two versions."""
+    assert "exit code 0" in await run(shell, SETUP, None)
+    return shell
+
+
+async def test_git_brings_the_script_that_a_hook_leads_to(repository: Shell) -> None:
+    script = repository.root / "scripts/check.sh"
+    output = await run(repository, "git checkout -q topic")
+    assert "exit code 0" in output and "would take effect" not in output
+    assert script.read_text() == "topic\n" and not git(repository, "status", "--short")
+    await run(repository, "echo evil > scripts/check.sh")
+    assert script.read_text() == "topic\n"
+    output = await run(repository, "git reset -q --hard main")
+    assert script.read_text() == "main\n" and "would take effect" not in output
+
+
+@pytest.mark.parametrize("command", ["git apply x.patch", "git apply --index x.patch"])
+async def test_but_not_what_a_command_has_it_make_of_that(repository: Shell, command: str) -> None:
+    (repository.root / "x.patch").write_text(EVIL)
+    output = await run(repository, command)
+    assert "scripts/check.sh would take effect" in output
+    assert (repository.root / "scripts/check.sh").read_text() == "main\n"
+
+
+async def test_a_commit_of_a_command_that_changes_it_does_not_count(repository: Shell) -> None:
+    (repository.root / "x.patch").write_text(EVIL)
+    output = await run(repository, "git apply --cached x.patch && git commit -qnm evil")
+    assert "holds scripts/check.sh, which would take effect" in output
+    await run(repository, "git reset -q --hard")
+    assert (repository.root / "scripts/check.sh").read_text() == "main\n"
+
+
+async def test_what_a_new_link_leads_to_stays_where_it_is(shell: Shell) -> None:
+    (shell.root / "mine.sh").write_text("mine\n")
+    output = await run(shell, "ln -s mine.sh .envrc")
+    assert ".envrc would take effect" in output
+    assert (shell.root / "mine.sh").read_text() == "mine\n"
+
+
+async def test_settings_of_the_home_count_in_repositories_below(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text("[core]\nhooksPath = git-hooks\n")
+    monkeypatch.setenv("HOME", str(home))
+    hook = shell.root / "below/git-hooks/pre-commit"
+    hook.parent.mkdir(parents=True)
+    hook.write_text("mine\n")
+    await run(shell, "git init -q below", None)
+    await run(shell, "echo evil >> below/git-hooks/pre-commit")
+    assert hook.read_text() == "mine\n"
