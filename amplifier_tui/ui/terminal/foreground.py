@@ -159,7 +159,6 @@ def wait_for_enter(words: str) -> None:
     def end_wait(number: int) -> None:
         raise InterruptedError
 
-    say(f"\n{words}")
     keys = terminal.fileno()
     with (
         contextlib.suppress(OSError, termios.error),
@@ -167,5 +166,7 @@ def wait_for_enter(words: str) -> None:
         _told_to_end(end_wait),
     ):
         tty.setraw(keys, termios.TCSANOW)
+        # Not before: whoever reads them may press a key that is a signal until then.
+        say(f"\r\n{words}")
         while os.read(keys, 1) not in _GO_BACK:
             pass
