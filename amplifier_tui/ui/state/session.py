@@ -8,6 +8,7 @@ from amplifier_tui.host.events import (
     BudgetChanged,
     Failed,
     HostEvent,
+    JobChanged,
     ModuleFailed,
     ModuleLoading,
     ModuleMounted,
@@ -44,7 +45,9 @@ _PENDING_LIMIT = 20_000
 """Events kept of a session that is being opened while another is on screen."""
 
 
-_BESIDE = frozenset((ShellStarted, ShellProgress, ShellEnded, Notice, QueueChanged, BudgetChanged))
+_BESIDE = frozenset(
+    (ShellStarted, ShellProgress, ShellEnded, JobChanged, Notice, QueueChanged, BudgetChanged)
+)
 """Events that are no sign of life of the agent."""
 
 SILENCE = 10.0

@@ -6,6 +6,7 @@ from amplifier_tui.host.events import (
     Compacted,
     Failed,
     HostEvent,
+    JobChanged,
     LimitAsked,
     Notice,
     ProviderRetrying,
@@ -74,6 +75,7 @@ def test_a_silent_stream_says_so_and_what_can_be_done() -> None:
     # What else happens is no sign of life of the model.
     state.apply([make(ShellStarted, command_id="c", command="ls", at=NOW + 13)])
     state.apply([make(Notice, level="info", text="x", at=NOW + 13)])
+    state.apply([make(JobChanged, job_id="j", command="npm run dev", tail="tick", at=NOW + 13)])
     state.notices.dismiss()
     assert silent(state, 14) != ""
     state.apply([delta("b", "two", at=NOW + 13.5)])
