@@ -222,3 +222,11 @@ async def test_a_program_that_is_moved_can_still_be_run(patched: Patched) -> Non
     assert result.success, result.output
     assert patched.files == {"bin/run": "three\n"}
     assert (patched.root / "bin/run").stat().st_mode & 0o777 == 0o750
+
+
+async def test_where_the_folder_of_the_session_is_gone_none_is_made(tmp_path: Path):
+    patched = Patched(tmp_path / "gone")
+    await tool_apply_patch.mount(patched.coordinator, {})
+    result = await patched.apply("*** Add File: a/new.txt", "+x")
+    assert not result.success and "is gone; stop, and ask the user" in str(result.output)
+    assert not patched.root.exists()

@@ -1,6 +1,17 @@
 """Whether a path is below another one, whatever the file system makes of its letters."""
 
+import stat
 from pathlib import Path
+
+
+def folder_is_gone(folder: Path) -> bool:
+    """Whether there is no such folder any more; one that can't be looked at is not gone."""
+    try:
+        return not stat.S_ISDIR(folder.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
 
 
 def is_under(path: Path, place: Path) -> bool:

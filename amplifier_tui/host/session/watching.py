@@ -1,9 +1,10 @@
-"""What is looked at beside the turns: metadata, git branch, this machine's model servers."""
+"""What is looked at beside the turns: metadata, folder and git branch, model servers here."""
 
 import asyncio
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.files.under import folder_is_gone
 from amplifier_tui.host.events import BranchChanged, LocalServersFound, TitleChanged
 from amplifier_tui.host.models.local_servers import find_local_servers, no_server
 from amplifier_tui.host.session.places.workspaces import git_branch
@@ -11,6 +12,10 @@ from amplifier_tui.host.stream.sender import Sender
 
 LOOK_PAUSE: Final = 2.0
 """Seconds between two looks at whether another program wrote the metadata or changed the branch."""
+_GONE: Final = (
+    "The folder of this session is gone: put it back, or open a session elsewhere; until then "
+    "nothing is read, written or run in"
+)
 
 
 class SessionWatch:
@@ -28,6 +33,8 @@ class SessionWatch:
     def follow_others(self, branch: str) -> None:
         """Show from here on what hooks and other programs call the session, and the branch.
 
+        That its folder is gone is told once, until that is back.
+
         Args:
             branch: The one that is shown so far.
         """
@@ -43,9 +50,14 @@ class SessionWatch:
             task.cancel()
 
     async def _look_at_others(self, branch: str) -> None:
+        gone = False
         while True:
             await asyncio.sleep(LOOK_PAUSE)
             self._sender.store.follow_metadata()
+            # Somebody may have removed a worktree in another terminal, with the session in it.
+            known, gone = gone, folder_is_gone(self._workspace)
+            if gone and not known:
+                self._sender.notice("error", f"{_GONE} {self._workspace}")
             # Not only after turns: the user switches in another terminal, or with a `!` command.
             shown, branch = branch, git_branch(self._workspace)
             if branch != shown:

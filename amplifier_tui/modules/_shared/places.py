@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.files.under import is_under
+from amplifier_tui.base.files.under import folder_is_gone, is_under
 from amplifier_tui.modules._shared.tool import ToolProblem
 
 DENIED: Final = "denied_path"
 OUTSIDE: Final = "outside_workspace"
+NO_WORKSPACE: Final = "no_workspace"
 """Kinds of problems with where a path leads."""
 
 
@@ -38,6 +39,22 @@ def shown_path(path: Path, root: Path) -> str:
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
 
 
+def require_folder(root: Path) -> None:
+    """Check that the folder a session works in is still there: nothing makes it anew.
+
+    What is written where a checkout was removed would be in no repository, and out of sight.
+
+    Raises:
+        ToolProblem: It is gone.
+    """
+    if folder_is_gone(root):
+        raise ToolProblem(
+            f"Nothing was done: the folder this session works in, {root}, is gone; stop, and ask "
+            "the user to put it back or to open a session in another folder.",
+            NO_WORKSPACE,
+        )
+
+
 def check_place(
     path: Path,
     root: Path,
@@ -63,8 +80,9 @@ def check_place(
             nothing below it.
 
     Raises:
-        ToolProblem: It may not.
+        ToolProblem: It may not, or the workspace is gone.
     """
+    require_folder(root)
     for place in (resolved(each, root) for each in denied):
         if is_under(path, place):
             raise ToolProblem(
@@ -82,9 +100,12 @@ def check_place(
 
 
 def place_problem(check: Callable[[], object]) -> str:
-    """Return why a check refuses where a path leads; empty for another problem, or none."""
+    """Return why a check refuses where a path leads; empty for another problem, or none.
+
+    That the workspace is gone is such a reason: no answer of the user would change it.
+    """
     try:
         check()
     except ToolProblem as problem:
-        return str(problem) if problem.kind in (DENIED, OUTSIDE) else ""
+        return str(problem) if problem.kind in (DENIED, OUTSIDE, NO_WORKSPACE) else ""
     return ""

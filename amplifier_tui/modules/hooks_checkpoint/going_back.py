@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import write_atomic, write_link
+from amplifier_tui.base.files.under import folder_is_gone
 from amplifier_tui.base.git import GitPlace
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.modules._shared.places import shown_path
@@ -159,6 +160,9 @@ def _return(
 
 def _problem(entry: FileEntry, root: Path, going: Collection[Path]) -> str:
     """Return why a file can't be put back, as far as what stands at its path tells."""
+    if folder_is_gone(root):
+        # Making it anew would put the files where nobody looks for them.
+        return "the folder of the session is gone"
     # The way to it may have become a link in the meantime, or the workspace another one.
     freed = any(parent in going for parent in entry.path.parents)
     if not is_placed(entry.path, root) and not freed:

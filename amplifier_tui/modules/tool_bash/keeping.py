@@ -21,6 +21,7 @@ from amplifier_tui.base.messages.tool_calls import FOLDER_KEYS, first_text
 from amplifier_tui.base.secrets import SECRETS, find_secrets, is_secret_variable, secret_values
 from amplifier_tui.base.watcher import RUN_VARIABLE
 from amplifier_tui.kernel.models import HookResult
+from amplifier_tui.modules._shared.places import require_folder
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules._shared.tool import ToolProblem
 
@@ -114,11 +115,10 @@ class Keeping:
         """Return where a call runs.
 
         Raises:
-            ToolProblem: There is no such folder.
+            ToolProblem: There is no such folder, or the workspace is gone.
         """
         workspace, written = self.workspace(), first_text(given, FOLDER_KEYS)
-        if not workspace.is_dir():
-            raise ToolProblem(f"The workspace {workspace} does not exist.", "no_workspace")
+        require_folder(workspace)
         if not written:
             return workspace
         try:

@@ -18,6 +18,7 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult, interrupted_with
+from amplifier_tui.modules._shared.places import place_problem, require_folder
 from amplifier_tui.modules._shared.tool import DescribedTool, ToolProblem, failed
 from amplifier_tui.modules.tool_bash.confining import (
     GITS_OWN_LINE,
@@ -38,6 +39,7 @@ from amplifier_tui.modules.tool_bash.settings import BashSettings, command_envir
 PROGRESS: Final = "tool:progress"
 _OF_JOBS: Final = "jobs"
 """The source of what the user is told of such processes: it stays in the conversation."""
+_NO_COMMAND: Final = "`command` is missing: give a command line."
 _SHOWN: Final = 60
 """Characters of a command."""
 
@@ -133,10 +135,14 @@ class BashTool(DescribedTool):
         return {"type": "object", "properties": properties, "required": ["command"]}
 
     def refused_place(self, arguments: Mapping[str, Any]) -> str:
-        """Return why a call without a command is refused, whatever a user would answer."""
+        """Return why a call is refused whatever a user would answer.
+
+        It has no command, or the workspace is gone.
+        """
         command = arguments.get("command")
-        given = isinstance(command, str) and command.strip()
-        return "" if given else "`command` is missing: give a command line."
+        if not isinstance(command, str) or not command.strip():
+            return _NO_COMMAND
+        return place_problem(lambda: require_folder(self.keeping.workspace()))
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Run a command.
@@ -145,9 +151,9 @@ class BashTool(DescribedTool):
             asyncio.CancelledError: The call was cancelled; the command and its children are gone.
                 With what it had printed, if anything, see `kernel.models.interrupted_with`.
         """
-        if missing := self.refused_place(input):
-            return failed(missing, "invalid_arguments")
-        command: str = input["command"]
+        command = input.get("command")
+        if not isinstance(command, str) or not command.strip():
+            return failed(_NO_COMMAND, "invalid_arguments")
         timeout = self._timeout(input.get("timeout"))
         if timeout is None:
             return failed(

@@ -18,6 +18,7 @@ from amplifier_tui.host.session.places.workspaces import (
     template_of,
 )
 from tests.host.driving import Driver, Project
+from tests.host.session.worktree_stage import git, make_repository
 
 
 def plan(template: object) -> dict[str, object]:
@@ -178,3 +179,29 @@ def test_a_branch_that_others_check_out_is_told_without_a_turn(
     assert driver.wait(BranchChanged).branch == "second"
     shutil.rmtree(project.folder / ".git")
     assert driver.wait(BranchChanged).branch == ""
+
+
+def test_that_the_folder_of_a_session_is_gone_is_told_once(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amplifier_tui.host.session.watching.LOOK_PAUSE", 0.01)
+    original = make_repository(project.folder)
+    worktree = original.with_name("site-fix")
+    git(original, "worktree", "add", "-q", "-b", "fix", str(worktree))
+    git(original.parent, "init", "-qb", "above")
+    driver.cwd = worktree
+    bundle = project.bundles / f"{project.bundle()}.md"
+    assert driver.open(str(bundle)).branch == "fix"
+    git(original, "worktree", "remove", "--force", str(worktree))
+    said = driver.wait(Notice, lambda notice: "is gone" in notice.text)
+    assert (
+        said.level,
+        said.text.startswith("The folder of this session is gone: put it back"),
+    ) == (
+        "error",
+        True,
+    )
+    assert driver.wait(BranchChanged).branch == "", "and not that of a repository above"
+    git(original, "worktree", "add", "-q", str(worktree), "fix")
+    assert driver.wait(BranchChanged).branch == "fix"
+    assert len([each for each in driver.of(Notice) if "is gone" in each.text]) == 1

@@ -1,4 +1,5 @@
 import asyncio
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -243,3 +244,13 @@ async def test_what_is_saved_while_an_editor_is_asked_is_not_written_over(sessio
     session.coordinator.register_capability("client.files", SavingEditor(session.root, "two"))
     assert (await session.restore(checkpoint["id"]))["conflicts"] == ["a.txt"]
     assert session.read("a.txt") == "my words"
+
+
+async def test_nothing_is_put_back_where_the_folder_of_the_session_is_gone(session: Session):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x", write("a.txt", "two"))
+    (checkpoint,) = await session.listed()
+    shutil.rmtree(session.root)
+    outcome = await session.restore(checkpoint["id"], force=True)
+    assert outcome["failed"] == {"a.txt": "the folder of the session is gone"}
+    assert not session.root.exists()

@@ -92,7 +92,10 @@ async def test_a_command_line_that_is_too_long_is_explained(shell: Shell):
 
 async def test_a_missing_workspace_is_explained(tmp_path: Path):
     shell = await Shell(tmp_path / "gone").mount()
-    assert kind(await shell.run("pwd")) == "no_workspace"
+    result = await shell.run("pwd")
+    assert kind(result) == "no_workspace"
+    assert "ask the user to put it back or to open a session in another folder" in result.output
+    assert "is gone" in shell.tool.refused_place({"command": "make"}), "so nobody is asked"
 
 
 @pytest.mark.parametrize("timeout", [0, -1, "soon", float("nan"), [1]])

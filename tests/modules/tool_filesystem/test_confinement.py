@@ -1,4 +1,5 @@
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -183,3 +184,20 @@ async def test_only_some_of_the_tools_can_be_offered(tmp_path: Path):
     for tools in (["read"], "read_file", 3):
         with pytest.raises(ValueError, match="tool-filesystem"):
             await tool_filesystem.mount(Files(tmp_path).coordinator, {"tools": tools})
+
+
+async def test_where_the_folder_of_the_session_is_gone_nothing_is_done_in_it(files: Files):
+    files.put("a.txt", "x")
+    shutil.rmtree(files.root)
+    for result in (
+        await files.write("b/new.txt", "x"),
+        await files.edit("a.txt", "x", "y"),
+        await files.read("a.txt"),
+    ):
+        assert kind(result) == "no_workspace"
+        assert f"the folder this session works in, {files.root}, is gone; stop" in result.output
+    assert not files.root.exists()
+    tool = files.coordinator.get("tools", "write_file")
+    assert "is gone" in tool.refused_place({"file_path": "a", "content": "x"}), "so nobody is asked"
+    files.root.mkdir()
+    assert (await files.write("new.txt", "x")).success, "it was put back"

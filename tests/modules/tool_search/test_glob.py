@@ -163,3 +163,8 @@ def test_sets_stay_within_a_name():
     assert compile_globs(["[z-a]"]).fullmatch("b") is None
     assert compile_globs(["[a"]).fullmatch("[a")
     assert isinstance(compile_globs(["x"]), re.Pattern)
+
+
+async def test_a_workspace_that_is_gone_is_told(tmp_path: Path):
+    search = await Search(tmp_path / "gone").mount()
+    assert kind(await search.call("glob", pattern="*")) == "no_workspace"

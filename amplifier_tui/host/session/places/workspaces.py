@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import changed_at, read_regular
+from amplifier_tui.base.files.under import folder_is_gone
 from amplifier_tui.host.session.modules.facts import section_of
 from amplifier_tui.paths import user_state_dir
 
@@ -122,8 +123,10 @@ def git_branch(folder: Path) -> str:
 
     Returns:
         The branch, the first digits of the commit when none is checked out, or nothing where
-        there is no repository.
+        there is no repository, or the folder is gone: one above it is another's.
     """
+    if folder_is_gone(folder):
+        return ""
     for parent in (folder, *folder.parents):
         git = parent / ".git"
         # Not `Path.exists`, which raises where a folder can't be looked into.
