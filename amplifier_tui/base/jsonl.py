@@ -72,16 +72,20 @@ class StoredRows:
 
     Args:
         path: The file; one that does not exist has no rows.
+        more: Rows that are to be behind those of the file, in place of a torn end of it.
 
     Raises:
         OSError: It can't be read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, more: Iterable[Mapping[str, Any]] = ()) -> None:
         try:
             self._data = path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             self._data = b""
+        if added := b"".join(map(encode_row, more)):
+            good = _end_of_last_row(self._data, whole=True)
+            self._data = b"\n".join((self._data[:good].removesuffix(b"\n"), added))
         self._starts = array("Q", _starts(self._data))
         self._path = path
 

@@ -165,3 +165,15 @@ def test_objects_are_written_for_people(tmp_path: Path) -> None:
     write_object(tmp_path / "f", {"a": "ä"})
     text = (tmp_path / "f").read_text("utf-8")
     assert text == json.dumps({"a": "ä"}, ensure_ascii=False, indent=2) + "\n"
+
+
+@pytest.mark.parametrize("end", ["", "\n", '\n{"torn', "\n\0\0\0"])
+def test_rows_may_come_behind_those_of_a_file_in_place_of_its_torn_end(
+    tmp_path: Path, end: str
+) -> None:
+    path = tmp_path / "rows"
+    path.write_text('{"a": 1}' + end)
+    stored = StoredRows(path, [{"b": 2}])
+    assert dict(stored.read()) == {0: {"a": 1}, 1: {"b": 2}} and len(stored) == 2
+    assert path.read_text() == '{"a": 1}' + end
+    assert dict(StoredRows(tmp_path / "none", [{"b": 2}]).read()) == {0: {"b": 2}}

@@ -22,6 +22,7 @@ from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.metadata import Metadata, now, read_metadata
 from amplifier_tui.host.store.replay import messages_of
 from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.store.sessions import lost_rows
 from amplifier_tui.host.store.state import FILE_NAME
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, goes_along, read_outcomes
 from amplifier_tui.host.store.turns.prompts import NoSuchTurnError, prompt_rows, start_of
@@ -147,7 +148,9 @@ async def forked(
     Raises:
         NoSuchTurnError: There is no such turn.
     """
-    return await asyncio.to_thread(_copied, store.folder, store.metadata, state, begun, before_turn)
+    return await asyncio.to_thread(
+        lambda: _copied(store.stored(), store.folder, store.metadata, state, begun, before_turn)
+    )
 
 
 def fork_stored(folder: Path, before_turn: int | None, cwd: Path | None = None) -> Path:
@@ -170,7 +173,8 @@ def fork_stored(folder: Path, before_turn: int | None, cwd: Path | None = None) 
     except (OSError, ValueError) as error:
         logger.warning("State that does not go along: %s", error)
         state = None
-    carried = _copied(folder, metadata, state, {}, before_turn)
+    stored = StoredRows(folder / TRANSCRIPT, lost_rows(folder))
+    carried = _copied(stored, folder, metadata, state, {}, before_turn)
     if cwd is not None:
         carried = replace(carried, copies=None)
     if not carried.rows:
@@ -204,13 +208,14 @@ def fork_stored(folder: Path, before_turn: int | None, cwd: Path | None = None) 
 
 
 def _copied(
+    stored: StoredRows,
     folder: Path,
     metadata: Metadata,
     state: Mapping[str, Any] | None,
     begun: Mapping[int, int],
     before_turn: int | None,
 ) -> Carried:
-    rows, place = _readable(StoredRows(folder / TRANSCRIPT))
+    rows, place = _readable(stored)
     begun = {turn: place(count) for turn, count in begun.items()}
     prompts = prompt_rows(enumerate(rows), begun)
     cut = len(rows)

@@ -17,7 +17,7 @@ from amplifier_tui.host.store import partial_file
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.listing.scan import scan
 from amplifier_tui.host.store.metadata import Metadata, read_metadata
-from amplifier_tui.host.store.partial_file import noted_prompts
+from amplifier_tui.host.store.partial_file import noted_prompts, recovered_rows
 from amplifier_tui.host.store.queue_file import first_waiting
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from amplifier_tui.paths import amplifier_home, project_slug, sessions_dir
@@ -316,3 +316,17 @@ def complete(metadata: Metadata, rows: StoredRows) -> None:
 def shorten(text: str) -> str:
     """Return a prompt as one line of at most `PROMPT_LENGTH` characters."""
     return shortened(" ".join(text.split()), PROMPT_LENGTH)
+
+
+def lost_rows(folder: Path) -> list[Row]:
+    """Return what a crash kept from becoming rows of a session, as it will once it is opened.
+
+    Nothing is written. While somebody has the session open there is none: rows of it are to come.
+
+    Raises:
+        OSError: The session can't be read.
+    """
+    noted = folder / partial_file.FILE_NAME
+    if not noted.exists() or is_held(folder):
+        return []
+    return recovered_rows(noted, StoredRows(folder / TRANSCRIPT))

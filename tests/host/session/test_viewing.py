@@ -26,7 +26,10 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
+from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.opening.viewing import ViewedSession
+from amplifier_tui.host.store.export.conversation import StoredSession, write_conversation
+from amplifier_tui.host.store.export.masking import Masking
 from tests.host.driving import Driver, Project, calling
 
 Make = Callable[..., Driver]
@@ -276,3 +279,32 @@ def test_the_last_session_is_the_last_that_no_other_window_has_open(
     os.utime(project.folder_of(newer) / "transcript.jsonl")
     assert third.open(resume="last", shows_busy=True).session_id == newer, "none is free"
     assert third.wait(SessionHeld).owner.isdigit()
+
+
+def test_what_a_crash_of_the_other_window_left_unwritten_is_shown_and_goes_along(
+    project: Project, drive: Make, tmp_path: Path
+) -> None:
+    until = tmp_path / "go"
+    waits = {"started": str(tmp_path / "started"), "until": str(until)}
+    calls = ({"echo": {"text": "the output"}}, {"wait": waits})
+    owner, viewer = drive(), drive()
+    session = owner.open(project.bundle(script=calling(*calls, say="I look."))).session_id
+    owner.client.submit("hello")
+    owner.wait(ToolEnded)
+    # As a kill leaves it, its lock given back.
+    killed = project.folder_of("killed")
+    shutil.copytree(project.folder_of(session), killed)
+    before = (killed / "transcript.jsonl").read_bytes()
+    lock = FileLock(killed / "session.lock")
+    lock.acquire()
+    viewer.open(resume="killed", shows_busy=True)
+    assert viewer.of(ToolEnded) == [], "it may still be told otherwise"
+    lock.release()
+    assert viewer.wait(SessionHeld, lambda e: e.free)
+    assert [e.output for e in viewer.of(ToolEnded) if e.tool == "echo"] == ["the output"]
+    written: list[str] = []
+    masking = Masking(Redactor())
+    write_conversation(StoredSession(killed), ExportRequest(path=""), masking, written.append)
+    assert "the output" in "".join(written)
+    assert (killed / "transcript.jsonl").read_bytes() == before, "it was only looked at"
+    until.touch()

@@ -29,7 +29,7 @@ from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.metadata import called_by, read_metadata
 from amplifier_tui.host.store.replay import TAIL, Replay, replay_of
-from amplifier_tui.host.store.sessions import LOCK_NAME
+from amplifier_tui.host.store.sessions import LOCK_NAME, lost_rows
 from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.stream.traces import stored_traces
@@ -163,7 +163,7 @@ class ViewedSession:
 
     def _all(self, free: bool) -> list[HostEvent]:
         """Return the events of the end of what is stored, as if it was opened."""
-        stored = StoredRows(self.folder / TRANSCRIPT)
+        stored = self._stored(free)
         replay = replay_of(self.folder, stored)
         self._rows = stop = len(stored) if free else _settled(stored)
         self._notes = replay.notes
@@ -191,11 +191,18 @@ class ViewedSession:
         self._shown = True
         return [*again, *replay.events(start, stop), *replay.plan(), *traces, opened]
 
+    def _stored(self, free: bool) -> StoredRows:
+        """Return its rows; once it is free also those that the other window's crash left unwritten.
+
+        Whoever opens it writes just these.
+        """
+        return StoredRows(self.folder / TRANSCRIPT, lost_rows(self.folder) if free else ())
+
     def _checked_out(self) -> str:
         return git_branch(Path(self._workspace)) if self._workspace else ""
 
     def _added(self, free: bool) -> list[HostEvent]:
-        stored = StoredRows(self.folder / TRANSCRIPT)
+        stored = self._stored(free)
         replay = replay_of(self.folder, stored)
         start, stop = self._rows, len(stored) if free else _settled(stored)
         found = [*replay.later_notes(self._notes, start), *replay.events(start, stop)]

@@ -20,6 +20,7 @@ from amplifier_tui.host.store.export.page import PageForm
 from amplifier_tui.host.store.export.parts import PartReader, thinks
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.metadata import Metadata, read_metadata
+from amplifier_tui.host.store.sessions import lost_rows
 
 Write = Callable[[str], object]
 
@@ -109,7 +110,8 @@ def _from_turn(session: StoredSession, first: int, written: Written) -> Iterator
 def _rows(session: StoredSession, first: int, written: Written) -> Iterator[tuple[int, Row]]:
     turn, before = 0, -1
     begin = session.begun.get(first)
-    for index, row in each_row(session.folder / TRANSCRIPT):
+    stored = (row for _, row in each_row(session.folder / TRANSCRIPT))
+    for index, row in enumerate(chain(stored, _lost(session))):
         if row is None:
             written.unreadable += 1
             continue
@@ -118,6 +120,11 @@ def _rows(session: StoredSession, first: int, written: Written) -> Iterator[tupl
             turn, before = max(numbers, default=turn + 1), index
         if (index >= begin if begin is not None else turn >= first) and row.get("role"):
             yield index, row
+
+
+def _lost(session: StoredSession) -> Iterator[Row]:
+    """Yield what a crash kept from becoming rows, looked for once the others were given."""
+    yield from lost_rows(session.folder)
 
 
 def _title(metadata: Metadata, masking: Masking) -> str:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +14,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.listing.pins import pinned
 from amplifier_tui.host.store.metadata import read_metadata
-from amplifier_tui.host.store.sessions import card_of, children_of, is_held
+from amplifier_tui.host.store.sessions import card_of, children_of, is_held, lost_rows
 from amplifier_tui.host.stored_cards import SessionDetails
 
 _TAIL: Final = 4 * 1024 * 1024
@@ -62,8 +63,8 @@ def last_exchange(folder: Path) -> tuple[str, str]:
     rows: list[Row] = []
     prompt = ""
     # Of the first line there may be the end only; then it is no row.
-    for line in reversed(lines):
-        row = decode_row(line) if line else None
+    stored = (decode_row(line) for line in reversed(lines) if line)
+    for row in chain(reversed(lost_rows(folder)), stored):
         if row is not None:
             rows.append(row)
             if row.get("role") == "user" and not is_from_hook(row):

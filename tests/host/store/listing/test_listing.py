@@ -8,6 +8,7 @@ from threading import Thread
 import pytest
 
 from amplifier_tui.base.files.locking import FileLock
+from amplifier_tui.base.jsonl import encode_row
 from amplifier_tui.host.store.bin import delete_session, restore
 from amplifier_tui.host.store.listing.changes import set_tags, set_title
 from amplifier_tui.host.store.listing.details import details_of
@@ -384,3 +385,20 @@ def test_a_folder_whose_name_is_no_text_hides_no_session(home: Path, tmp_path: P
     assert names("", odd) == ["eeee"]
     assert list_sessions("", odd).elsewhere == len(every)
     assert indexed_agents(sessions_dir(odd) / "eeee") == []
+
+
+def test_the_last_exchange_of_a_crashed_session_is_that_on_the_screen(tmp_path: Path) -> None:
+    folder = store(tmp_path, "aaaa", 0, {"role": "user", "content": "first"})
+    with (folder / "transcript.jsonl").open("ab") as file:
+        file.write(b'{"role": "assi')
+    notes = [
+        {"k": "prompt", "text": "second", "row": 1},
+        {"k": "delta", "id": "b", "text": "Half an ans", "row": 1},
+    ]
+    (folder / "partial.jsonl").write_bytes(b"".join(map(encode_row, notes)))
+    found = details_of(folder)
+    assert (found.prompt, found.answer) == ("second", "Half an ans")
+    lock = FileLock(folder / "session.lock")
+    lock.acquire()
+    assert details_of(folder).prompt == "first", "somebody works in it: it comes as rows"
+    lock.release()
