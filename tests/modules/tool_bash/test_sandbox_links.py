@@ -1,12 +1,13 @@
 """What links that programs obey lead to in a workspace: no command writes it, and git may."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.modules.tool_bash.confined import run, shell, told
 from tests.modules.tool_bash.support import Shell
-from tests.modules.tool_bash.test_sandbox_history import git
+from tests.modules.tool_bash.test_sandbox_history import git, until_told
 from tests.sandbox import needs_sandbox
 
 __all__ = ["shell", "told"]
@@ -76,3 +77,30 @@ async def test_settings_of_the_home_count_in_repositories_below(
     await run(shell, "git init -q below", None)
     await run(shell, "echo evil >> below/git-hooks/pre-commit")
     assert hook.read_text() == "mine\n"
+
+
+TEXT = "repos:/own"
+"""What is in a file, and where a link may lead."""
+SAME = f"""
+git init -q -b main . && git config user.email a@b && git config user.name a && git config gc.auto 0
+printf {TEXT} > .pre-commit-config.yaml && ln -s {TEXT} .envrc && git add . && git commit -qm first
+"""
+SWAPPED = f"""
+git clone -q . /tmp/evil && cd /tmp/evil && git config user.email a@b && git config user.name a
+ln -sf {TEXT} .pre-commit-config.yaml && rm .envrc && printf {TEXT} > .envrc
+git add . && git commit -qm evil
+"""
+
+
+async def test_a_link_is_not_the_file_whose_text_says_where_it_leads(
+    shell: Shell, told: list[str]
+) -> None:
+    """A commit may turn the one into the other without a change of what git keeps of it."""
+    assert "exit code 0" in await run(shell, SAME, None)
+    output = await run(shell, SWAPPED + "mkdir $OLDPWD/repos: && echo evil > $OLDPWD/repos:/own")
+    assert "exit code 0" in output
+    output = await run(shell, "git fetch -q /tmp/evil HEAD && git reset -q --hard FETCH_HEAD")
+    for name in (".pre-commit-config.yaml", ".envrc"):
+        assert f"{name} would take effect" in output
+        assert not os.path.lexists(shell.root / name)
+    await until_told(told, "holds .envrc, .pre-commit-config.yaml")

@@ -13,6 +13,8 @@ _MOST_BYTES: Final = 10_000_000
 _MOST_LINES: Final = 200_000
 _MOST_KEPT: Final = 20_000_000
 """Bytes of all contents that are kept themselves."""
+_OF_LINK: Final = b"link "
+"""Before the digest of where a link leads."""
 
 
 def unwrapped(data: bytes) -> bytes:
@@ -20,9 +22,13 @@ def unwrapped(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n")
 
 
-def digest_of(data: bytes) -> bytes:
-    """Return the SHA-256 by which contents are told apart, whatever the ends of their lines."""
-    return sha256(unwrapped(data)).digest()
+def digest_of(data: bytes, *, link: bool) -> bytes:
+    """Return the SHA-256 by which contents are told apart, whatever the ends of their lines.
+
+    Args:
+        link: It is where a link leads, which is no content: the same text may name a file.
+    """
+    return _OF_LINK + sha256(data).digest() if link else sha256(unwrapped(data)).digest()
 
 
 class SeenContents:
@@ -41,27 +47,29 @@ class SeenContents:
         Returns:
             Its digest; empty for what is neither a link nor a small file.
         """
-        data = _read(place)
-        if data is None:
+        found = _read(place)
+        if found is None:
             return b""
-        digest = digest_of(data)
+        link, data = found
+        digest = digest_of(data, link=link)
         with suppress(OSError):
             self._modes[place] = stat.S_IMODE(place.lstat().st_mode)
         if (place, digest) not in self._contents:
-            self._contents[place, digest] = data if self._room >= len(data) else b""
-            self._room -= len(data)
-            if self._count < _MOST_LINES:
+            kept = b"" if link or self._room < len(data) else data
+            self._contents[place, digest] = kept
+            self._room -= len(kept)
+            if not link and self._count < _MOST_LINES:
                 lines = set(unwrapped(data).split(b"\n"))
                 self._count += len(lines)
                 self._lines.setdefault(place.name, set()).update(lines)
         return digest
 
-    def holds(self, place: Path, data: bytes) -> bool:
-        """Whether this was in a file."""
-        return (place, digest_of(data)) in self._contents
+    def holds(self, place: Path, data: bytes, *, link: bool) -> bool:
+        """Whether this was in a file, or where a link led."""
+        return (place, digest_of(data, link=link)) in self._contents
 
     def content(self, place: Path, digest: bytes) -> bytes:
-        """Return what was in a file, by its digest; empty where that is not kept."""
+        """Return what was in a file, by its digest; empty where that is not kept, as of a link."""
         return self._contents.get((place, digest), b"")
 
     def mode(self, place: Path) -> int:
@@ -74,15 +82,16 @@ class SeenContents:
 
     def is_as_it_was(self, place: Path) -> bool:
         """Whether what is in a file was in it before. Blocking."""
-        data = _read(place)
-        return data is not None and self.holds(place, data)
+        found = _read(place)
+        return found is not None and self.holds(place, found[1], link=found[0])
 
 
-def _read(place: Path) -> bytes | None:
+def _read(place: Path) -> tuple[bool, bytes] | None:
+    """Return whether a place is a link, and where that leads or what is in the file."""
     try:
         mode = place.lstat().st_mode
         if stat.S_ISLNK(mode):
-            return os.fsencode(os.readlink(place))
-        return read_regular(place, _MOST_BYTES) if stat.S_ISREG(mode) else None
+            return True, os.fsencode(os.readlink(place))
+        return (False, read_regular(place, _MOST_BYTES)) if stat.S_ISREG(mode) else None
     except OSError:
         return None

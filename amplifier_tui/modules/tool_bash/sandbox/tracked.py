@@ -157,7 +157,7 @@ def is_as_tracked(place: Path, checkout: Path) -> bool:
     known = tracked(checkout, [place])
     files = _files(place)
     return bool(files) and all(
-        file in known and found is not None and _is_version(found, known[file])
+        file in known and found is not None and _is_version(found, known[file], checkout)
         for file, found in files.items()
     )
 
@@ -205,15 +205,26 @@ class Commits:
             return False
         known = tracked(self._checkout, [place])
         if not all(
-            found is not None and file in known and _is_version(found, known[file])
+            found is not None and file in known and _is_version(found, known[file], self._checkout)
             for file, found in files.items()
         ):
             return False
         names = {file: os.fspath(file.relative_to(self._checkout)) for file in files}
-        wanted = [f"{tip}:{name}" for name in names.values() for tip in self._trusted_tips]
-        told = asked(self._checkout, wanted, "cat-file", "--batch-check=%(objectname)") or b""
-        blobs = {row.decode("ascii", "replace") for row in told.split(b"\n")}
-        return all(known[file][1] in blobs for file in files)
+        wanted = [(file, tip) for file in names for tip in self._trusted_tips]
+        asking = (f"{tip}:{names[file]}" for file, tip in wanted)
+        told = asked(self._checkout, asking, "cat-file", "--batch-check=%(objectname)") or b""
+        held: dict[Path, str] = {}
+        for (file, tip), row in zip(wanted, told.split(b"\n"), strict=False):
+            if row == known[file][1].encode():
+                held.setdefault(file, tip)
+        if len(held) < len(files):
+            return False
+        links: set[Path] = set()
+        for tip in set(held.values()):
+            inside = (names[file] for file in files if held[file] == tip)
+            links |= _links_in(self._checkout, tip, inside)
+        # A link may lead to what a file holds as text: by the name of a blob they are the same.
+        return all((file in links) == (known[file][0] == _LINK) for file in files)
 
     @cached_property
     def _trusted_tips(self) -> list[str]:
@@ -232,7 +243,7 @@ class Commits:
         if data is not None and mode != _LINK and _consists_of(data, self._seen.lines(file)):
             return True
         return data is not None and (
-            self._seen.holds(file, data)
+            self._seen.holds(file, data, link=mode == _LINK)
             or self._is_of_versions(
                 file, (mode, data), self._versions(file).get(file, {}), merging=True
             )
@@ -247,7 +258,8 @@ class Commits:
         merging: bool,
     ) -> bool:
         mode, data = found
-        if any(_is_version(found, each) for each, made in known.items() if not made):
+        here = self._checkout
+        if any(_is_version(found, each, here) for each, made in known.items() if not made):
             return True
         if mode == _LINK or not merging or not known:
             return False
@@ -290,7 +302,7 @@ def _consists_of(data: bytes, lines: Set[bytes]) -> bool:
 def stands(file: Path, version: Version) -> bool:
     """Whether a file is in the checkout as git has it there. Blocking."""
     found = _read(file)
-    return found is not None and _is_version(found, version)
+    return found is not None and _is_version(found, version, file.parent)
 
 
 def wait_for_git(checkout: Path) -> None:
@@ -385,12 +397,29 @@ def _read(file: Path) -> Content | None:
         return None
 
 
-def _is_version(found: Content, version: Version) -> bool:
-    """Whether mode and content of a file are those of a blob."""
+def _is_version(found: Content, version: Version, checkout: Path) -> bool:
+    """Whether mode and content of a file are those of a blob. Blocking."""
     (mode, data), (known, blob) = found, version
-    # Some file systems keep no right to run a file, and no links: git takes what it finds there.
+    # Some file systems keep no right to run a file: git takes what it finds there.
     alike = mode == known or (mode != _LINK and known in (_FILE, _PROGRAM, _LINK))
-    return alike and any(_name(each, blob) == blob for each in {data, unwrapped(data)})
+    if not alike or all(_name(each, blob) != blob for each in {data, unwrapped(data)}):
+        return False
+    return (mode == _LINK) == (known == _LINK) or _keeps_no_links(checkout)
+
+
+def _keeps_no_links(checkout: Path) -> bool:
+    """Whether git writes into files where links would lead, as on some file systems."""
+    told = git_output_now(checkout, "config", "--type=bool", "core.symlinks")
+    return told is not None and told.strip() == "false"
+
+
+def _links_in(checkout: Path, commit: str, names: Iterable[str]) -> set[Path]:
+    """Return which files of a commit are links."""
+    listed = git_bytes_now(
+        checkout, "ls-tree", "-z", "-r", commit, "--", *names, most_bytes=_MOST_HISTORY
+    )
+    rows = (row.partition(b"\t") for row in (listed or b"").split(b"\0"))
+    return {checkout / os.fsdecode(name) for facts, _, name in rows if facts[:6] == _LINK.encode()}
 
 
 def _name(data: bytes, like: str) -> str:
