@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from amplifier_tui.base.tokens import text_tokens
+from amplifier_tui.base.tokens import message_tokens, schema_tokens
 from amplifier_tui.host.cassettes.cassette import (
     CassettePart,
     TapedAnswer,
@@ -12,7 +12,7 @@ from amplifier_tui.host.cassettes.cassette import (
     TapedSystem,
     TapedTools,
 )
-from amplifier_tui.host.cassettes.names import RunNames, digest
+from amplifier_tui.host.cassettes.names import RunNames, digest, texts_changed
 from amplifier_tui.host.messages import text_of
 from amplifier_tui.kernel.message_models import ChatRequest, Message
 
@@ -75,10 +75,10 @@ class RequestNotes:
             elif each.message.role != "user":
                 digests[only or f"message {number}"] = each.digest
         prompt = "\n\n".join(each.text for each in seen if each.is_system)
-        offered = {
-            tool.name: digest([names.hidden(json.dumps(tool.model_dump(mode="json")))])
-            for tool in request.tools or ()
-        }
+        tools = [tool.model_dump(mode="json") for tool in request.tools or ()]
+        offered = {tool["name"]: digest([names.hidden(json.dumps(tool))]) for tool in tools}
+        # They are read again with every request, and can be most of it.
+        schemas = sum(schema_tokens(texts_changed(tool, names.hidden)) for tool in tools)
         self._parts.append(
             TapedRequest(
                 id=name,
@@ -86,7 +86,7 @@ class RequestNotes:
                 tools=self._once(TapedTools, json.dumps(offered), tools=offered),
                 told=[each.text[:_TOLD] for each in fresh if each.message.role == "user"],
                 seen=digests,
-                tokens=sum(each.tokens for each in seen),
+                tokens=schemas + sum(each.tokens for each in seen),
             )
         )
         return seen
@@ -123,7 +123,8 @@ def _seen(
         else:
             text = names.hidden(_said(message))
             own = digest([message.role, text])
-            found.append(SeenMessage(message, text, own, text_tokens(text)))
+            plain = texts_changed(message.model_dump(mode="json"), names.hidden)
+            found.append(SeenMessage(message, text, own, message_tokens(plain)))
     return found
 
 

@@ -4,9 +4,19 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.host.cassettes.cassette import Cassette, CassetteError, TapedAnswer, TapedCall
+from amplifier_tui.host.cassettes.cassette import (
+    Cassette,
+    CassetteError,
+    TapedAnswer,
+    TapedCall,
+    TapedRequest,
+)
+from amplifier_tui.host.cassettes.names import RunNames
 from amplifier_tui.host.cassettes.recording import SessionRecorder
+from amplifier_tui.host.cassettes.requests import RequestNotes
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.kernel.message_models import ChatRequest, ImageBlock, Message, ToolSpec
+from amplifier_tui.kernel.utils.request_tokens import request_tokens
 
 CALLED = {"content": [], "tool_calls": [{"id": "c", "name": "echo", "arguments": {}}]}
 CALL = {"tool_name": "echo", "tool_call_id": "c", "tool_input": {}}
@@ -119,3 +129,16 @@ def test_an_answer_of_another_form_is_taken_as_far_as_it_goes(tmp_path: Path) ->
         cassette = recorded(logged(tmp_path / "s", *begin, ("provider:response", data)))
         (answer,) = cassette.of(TapedAnswer)
         assert answer.content == [{"type": "text", "text": "Hello."}]
+
+
+def test_what_a_request_has_to_read_is_counted_as_elsewhere_its_tools_and_images_too() -> None:
+    notes, names = RequestNotes(), RunNames({"workspace": "/somewhere"})
+    source = {"type": "base64", "media_type": "image/png", "data": "A" * 100_000}
+    messages = [Message(role="user", content=[ImageBlock(source=source)])]
+    tool = ToolSpec(name="look", description="Looks. " * 100, parameters={"type": "object"})
+    bare, whole = ChatRequest(messages=messages), ChatRequest(messages=messages, tools=[tool])
+    before = notes.note("1.1", bare, [], "", names)
+    notes.note("1.2", whole, before, "1.1", names)
+    told = [each.tokens for each in notes.among([]) if isinstance(each, TapedRequest)]
+    assert told == [request_tokens(bare), request_tokens(whole)]
+    assert told[1] - told[0] > 100
