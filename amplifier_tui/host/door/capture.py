@@ -26,6 +26,9 @@ _NAMES: Final[tuple[Name, ...]] = ("stdout", "stderr")
 OnLine = Callable[[str, str], None]
 """Gets one printed line and its stream, `stdout` or `stderr`."""
 
+OnText = Callable[[str, str, bool], None]
+"""Gets a printed text, its stream, and whether the code that printed it runs meanwhile."""
+
 
 class _Lines:
     """Cuts what one thread prints to one stream into lines."""
@@ -127,10 +130,10 @@ class Tracebacks:
     warning what it says, with the place unless that is the program's own.
 
     Args:
-        on_text: Gets a text and the stream it was printed to.
+        on_text: Gets each text. Of one that was gathered nobody knows who runs meanwhile.
     """
 
-    def __init__(self, on_text: OnLine) -> None:
+    def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
         self._lines: dict[str, list[str]] = {}
         """What is being printed of one text, by stream."""
@@ -143,7 +146,7 @@ class Tracebacks:
             return
         self._flush(stream)
         if TRACEBACK not in line and not _WARNING.match(line):
-            self._on_text(line, stream)
+            self._on_text(line, stream, True)
             return
         self._lines[stream] = [line]
         asyncio.get_running_loop().call_later(GATHERED, self._flush, stream)
@@ -159,13 +162,13 @@ class Tracebacks:
             return
         if warning := _WARNING.match(lines[0]):
             place, said = warning.groups()
-            self._on_text(said if is_own(place) else f"{said} ({place})", stream)
+            self._on_text(said if is_own(place) else f"{said} ({place})", stream, False)
         else:
             # The innermost calls say most.
             shown = "\n".join(lines[-MOST_LINES:])
             place = place_in_traceback(shown)
             said = lines[-1].strip() + (f" ({place})" if place else "")
-            self._on_text(f"{said}\n{shown}", stream)
+            self._on_text(f"{said}\n{shown}", stream, False)
 
 
 def _continues(lines: list[str], line: str) -> bool:

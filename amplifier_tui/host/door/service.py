@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,6 +20,7 @@ from amplifier_tui.host.client import (
 from amplifier_tui.host.door.capture import TRACEBACK, PrintCapture, Tracebacks
 from amplifier_tui.host.door.commands.holder import NO_SESSION
 from amplifier_tui.host.door.descriptors import DescriptorCapture
+from amplifier_tui.host.door.stacks import running_module
 from amplifier_tui.host.door.stored import StoredCommands
 from amplifier_tui.host.events import MAIN_LANE, EngineBlocked, HostEvent, Level, Mode
 from amplifier_tui.host.failures import internal_failure, stray_failure
@@ -62,6 +64,8 @@ class Service(StoredCommands):
         super().__init__(put, trust, window=window, place=place)
         self._printed = 0
         self._printing: LiveSession | None = None
+        self._on_trial: Counter[tuple[str, str, str]] = Counter()
+        """What modules printed when they were mounted for trial: they do so once more."""
         self._tracebacks = Tracebacks(self._printed_text)
         self._capture = PrintCapture(self._tracebacks.take)
         self._capture.start()
@@ -246,7 +250,7 @@ class Service(StoredCommands):
             told.add(event.text)
         self._put(event)
 
-    def _printed_text(self, text: str, stream: str) -> None:
+    def _printed_text(self, text: str, stream: str, runs: bool) -> None:
         logger.info("printed to %s: %s", stream, text)
         if self._live is not self._printing:
             self._printing, self._printed = self._live, 0
@@ -258,7 +262,15 @@ class Service(StoredCommands):
             # code that does not run.
             is_fault = TRACEBACK in text or UNAWAITED in text
             level: Level = "warning" if is_fault else "info"
-            self._say(level, Redactor().text(text), stream)
+            module, on_trial = running_module() if runs else ("", False)
+            line = (module, stream, text)
+            if self._on_trial[line] and not on_trial:
+                self._on_trial[line] -= 1
+                self._printed -= 1
+                return
+            self._on_trial[line] += on_trial
+            by = f"{module}: " if module else ""
+            self._say(level, Redactor().text(f"{by}{text}"), stream)
         elif self._printed == _PRINTED + 1:
             self._say("info", "Modules print more; the rest is in the program's log", stream)
 

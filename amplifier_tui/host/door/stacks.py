@@ -1,6 +1,7 @@
 """Where code is, in words: for modules that do not stop or do not give the engine back."""
 
 import sys
+import threading
 import traceback
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -8,6 +9,9 @@ from types import FrameType
 from typing import Any
 
 _OWN_LOOP = ("/asyncio/", "\\asyncio\\", "threading.py")
+
+_TRIAL = ("validation", "module_validator.py")
+"""Of the program: mounts a module once before the session does, to look at it."""
 
 Place = tuple[str, str, int]
 """Function, file and line."""
@@ -53,6 +57,15 @@ def module_at(places: list[Place]) -> str:
         if at >= 0 and (module := module_of_code(name[at:])):
             return module
     return ""
+
+
+def running_module() -> tuple[str, bool]:
+    """Return the id of the module whose code runs now, and whether it is mounted for trial only.
+
+    The id is empty where none does.
+    """
+    places = thread_places(threading.get_ident())
+    return module_at(places), any(PurePath(file).parts[-2:] == _TRIAL for _, file, _ in places)
 
 
 def _chain(coroutine: Any) -> Iterator[Place]:

@@ -48,10 +48,10 @@ def test_what_a_module_prints_becomes_a_notice_of_its_own_session(
     for driver in (window, beside):
         driver.turn("go")
     said = [[n.text for n in d.of(Notice) if n.source == "stdout"] for d in (window, beside)]
-    assert said == [["of the first"], ["of the second"]]
+    assert said == [["tool-test: of the first"], ["tool-test: of the second"]]
     window.close()
     beside.turn("again")
-    assert [n.text for n in beside.of(Notice) if n.source == "stdout"][1:] == ["of the second"]
+    assert [n.text for n in beside.of(Notice) if n.source == "stdout"][1:] == said[1]
 
 
 def test_each_session_is_noted_as_open_until_it_is_closed(

@@ -344,7 +344,7 @@ def test_what_a_module_prints_is_a_notice(project: Project, driver: Driver, capf
     driver.open(project.bundle(script=calling({"noisy": {"text": "hear me"}})))
     driver.turn("go")
     (notice,) = [e for e in driver.of(Notice) if e.source == "stdout"]
-    assert notice.text == "hear me"
+    assert notice.text == "tool-test: hear me"
     driver.close()
     assert "hear me" not in capfd.readouterr().out
 
@@ -370,9 +370,9 @@ def test_a_traceback_a_module_prints_is_one_notice(project: Project, driver: Dri
     driver.turn("go")
     notices = [event.text for event in driver.of(Notice) if event.source == "stdout"]
     assert [text.splitlines()[0] for text in notices] == [
-        "before",
+        "tool-test: before",
         "ZeroDivisionError: division by zero",
-        "and on it goes",
+        "tool-test: and on it goes",
     ]
     lines = [line for line in TRACEBACK.splitlines()[:-1] if line]
     assert notices[1].splitlines()[1:] == lines
@@ -406,7 +406,7 @@ def test_a_coroutine_that_nobody_awaits_is_one_warning_that_names_it_and_its_pla
     place = "" if file == capture.__file__ else f" ({file}:9)"
     assert [(event.level, event.text) for event in notices] == [
         ("warning", f"RuntimeWarning: coroutine 'note' was never awaited{place}"),
-        ("info", "and on it goes"),
+        ("info", "tool-test: and on it goes"),
     ]
 
 

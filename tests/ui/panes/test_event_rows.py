@@ -58,6 +58,13 @@ def test_a_name_is_cut_only_where_something_stands_beside_it() -> None:
     assert "orchestrator:complete   loop-streaming" in said(ended, 96)
 
 
+def test_the_rail_names_the_module_that_did_not_load() -> None:
+    row = traced(4, "module:load_failed", source="tool-weather", at=7.0)
+    assert said(row, 48).split() == ["07.000", "module:load_failed", "tool-weather"]
+    assert said(row, 32) == "07.000 load_failed  tool-weather"
+    assert said(row, 28) == "07.000 load_failed tool-wea…"
+
+
 def test_a_handler_that_spoke_has_a_line_of_its_own_in_the_rail() -> None:
     row = handler_row(PRE.handlers[1], EventLayout(32))
     assert "".join(text for text, _ in row) == "       └ hooks-approval ask_user"

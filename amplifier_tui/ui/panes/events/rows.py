@@ -22,6 +22,10 @@ _VERDICTS: dict[str, Role] = {
 }
 _MARKS = {"deny": "✗", "error": "!", "ask_user": "?", "modify": "~", "inject_context": "+"}
 """Verdicts in a narrow row: a mark before the time; letting pass has none."""
+_OF_A_MODULE = "module:"
+"""How events begin that are about the module they name and nothing else."""
+_LEGIBLE = 6
+"""Cells in which a module's id, cut, still says something."""
 _MS = 6
 _NOTABLE_MS = 1.0
 _LONG_TIME = 56
@@ -66,14 +70,19 @@ def event_row(row: HookTraced, count: int, layout: EventLayout, previous: float 
     times = f" ×{count}" if count > 1 else ""
     mark = _MARKS.get(row.verdict, "")
     room = width - pieces_width(left) - (len(ms) + 1 if ms else 0) - (2 if mark else 0)
-    if cell_len(name) + len(times) > room:
+    about = f" {source}" if source and name.startswith(_OF_A_MODULE) else ""
+    if cell_len(name + times + about) > room:
         # An empty column, or the empty part of it, is the name's.
         short = ms.strip()
         room += len(ms) - len(short) + (ms != "" and not short)
         ms = short
     if source and cell_len(name) + len(times) + cell_len(source) + 1 > room:
-        source = ""
-    right: Row = [(f"{source} " if source else "", "muted")]
+        bare = name.removeprefix(_OF_A_MODULE)
+        left_over = room - cell_len(bare + times) - 1
+        legible = about and left_over >= min(_LEGIBLE, cell_len(source))
+        name, source = (bare, fit(source, left_over)) if legible else (name, "")
+    gap = " " if mark or ms else ""
+    right: Row = [(f"{source}{gap}" if source else "", "muted")]
     right += [(f"{mark} " if mark else "", _VERDICTS.get(row.verdict, "muted")), (ms, "muted")]
     taken = cell_len(source) + 1 if source else 0
     return spread(left + _name(row, name, times, room - taken), right, width)
