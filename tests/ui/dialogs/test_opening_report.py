@@ -103,15 +103,28 @@ async def test_mistakes_in_the_bundles_files_are_not_called_nothing() -> None:
         assert "its files have mistakes: see /notices" in drive.text()
 
 
-async def test_a_long_reason_is_cut_so_that_remedy_and_place_stay_readable() -> None:
+@pytest.mark.parametrize("size", [(40, 12), (80, 24)])
+async def test_a_long_reason_is_read_to_its_end_and_so_are_remedy_and_place(
+    size: tuple[int, int],
+) -> None:
     long = replace(ITEMS[0], why="because " * 200 + "of it")
-    async with running(size=(80, 24)) as drive:
-        await drive.push(OpeningReported(session_id=SESSION, ready=1, items=(long,)))
+    async with running(size=size) as drive:
+        await drive.push(OpeningReported(session_id=SESSION, ready=1, items=(long, ITEMS[1])))
         await drive.press("ctrl+x", "O")
-        await opened(drive)
-        text = drive.text()
-        assert "because…" in text or "becaus…" in text or "because …" in text
-        assert "Correct the include" in text and "bundles/coding.md:4" in text
+        dialog = await opened(drive)
+        assert "because because" in drive.text() and "More" in drive.text()
+        seen, before = "", ""
+        while before != (before := drive.text()):
+            seen += before
+            await drive.press("pagedown")
+        words = ("ofit", "Correcttheinclude", "/p/.amplifier/bundles/coding.md:4")
+        assert all(each in "".join(seen.split()) for each in words)
+        # The cursor of the list has not moved.
+        assert dialog.rows.row_id == "0"
+        await drive.press("pageup")
+        assert "because" in drive.text()
+        await drive.press("down")
+        assert "you refused its code" in drive.text() and "More" not in drive.text()
 
 
 def test_while_a_session_opens_the_report_is_waited_for() -> None:

@@ -140,13 +140,18 @@ class Picker(Sheet[str]):
 
     def _tell_whole(self, text: str) -> None:
         """Show all of a row's text below the list, as far as the sheet can grow for it."""
-        beside = min(_LEAST, self._most) + (3 if self.has_class("-small") else 7)
         width = self.query_one("#picker-body").size.width or self.app.size.width
-        rows = self.query_one(RowText).tell(text, width, max(3, self.room() - beside)) + 1
+        rows = (
+            self.query_one(RowText).tell(text, width, max(3, self.room() - self._rows_beside())) + 1
+        )
         if rows > self._text_rows:
             # Nor does it shrink again for a row that says less.
             self._text_rows = rows
             self._fit(self.room())
+
+    def _rows_beside(self) -> int:
+        """Return how many rows a text below the list leaves to everything else."""
+        return min(_LEAST, self._most) + (3 if self.has_class("-small") else 7)
 
     def _lay_anew(self) -> None:
         """Lay out for another size what was laid out for the one before."""
