@@ -84,10 +84,11 @@ def _test_commands(folder: Path) -> list[str]:
     import sys
     from importlib.util import find_spec
 
+    from amplifier_tui.base.commands.installing import pip_install
+
     python = shlex.quote(sys.executable)
     missing = [name for name in _TEST_PACKAGES if find_spec(name.replace("-", "_")) is None]
-    pip = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
-    install = [f"{pip} {' '.join(missing)}"] if missing else []
+    install = [pip_install(missing)] if missing else []
     run = f"cd {shlex.quote(str(folder))} && {python} -m amplifier_tui.compat -m pytest"
     return [*install, run]
 

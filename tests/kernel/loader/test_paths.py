@@ -1,6 +1,7 @@
 import importlib
 import importlib.util
 import py_compile
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,41 @@ async def test_a_package_that_can_not_be_imported_says_why(
     assert message in str(caught.value)
     assert module_failure_reason(caught.value) == "validation_failed"
     assert str(path) not in sys.path
+
+
+@pytest.mark.parametrize(
+    ("imported", "declared", "installs"),
+    [
+        ("nowhere_at_all", None, "nowhere-at-all"),
+        ("nowhere_at_all.inner", ["pytest", "nowhere.at-all>=2"], "'nowhere.at-all>=2'"),
+        ("nowhere_at_all", ["pytest", "of-another-name", "x[y]"], "of-another-name 'x[y]'"),
+        ("nowhere_at_all", ["pytest"], "nowhere-at-all"),
+        ("nowhere_at_all", "pytest", "nowhere-at-all"),
+        ("cv2", None, "opencv-python"),
+    ],
+)
+async def test_what_a_module_misses_is_installed_by_a_command_that_is_told(
+    tmp_path: Path, imported: str, declared: Any, installs: str
+) -> None:
+    path = write(tmp_path, "tool-bad", f"import {imported}")
+    (path / "pyproject.toml").write_text(f"[project]\ndependencies = {declared or []!r}\n")
+    with pytest.raises(ModuleLoadError) as caught:
+        await (await loader_for(Resolver(path))).load("tool-bad")
+    said = str(caught.value)
+    assert f"program: `{shlex.quote(sys.executable)} -m pip install {installs}`" in said
+    known = isinstance(declared, list) and len(declared) > 1
+    assert ("and name it in `dependencies`" in said) == (not known)
+
+
+async def test_a_python_without_pip_is_installed_into_by_uv(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    path = write(tmp_path, "tool-bad", "import nowhere_at_all")
+    with pytest.raises(ModuleLoadError) as caught:
+        await (await loader_for(Resolver(path))).load("tool-bad")
+    python = shlex.quote(sys.executable)
+    assert f"`uv pip install --python {python} nowhere-at-all`" in str(caught.value)
 
 
 async def test_an_unknown_kind_lists_the_kinds_there_are(tmp_path: Path) -> None:

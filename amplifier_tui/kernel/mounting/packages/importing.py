@@ -1,17 +1,20 @@
 """Importing the package of a module, also anew from changed source."""
 
 import importlib
+import importlib.metadata
 import importlib.util
 import logging
 import os
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, Final
 
+from amplifier_tui.base.commands.installing import pip_install
 from amplifier_tui.kernel.mounting.errors import BrokenModuleError, named_text
 from amplifier_tui.kernel.mounting.packages.copies import (
     loaded_below,
@@ -19,7 +22,7 @@ from amplifier_tui.kernel.mounting.packages.copies import (
     noted_imports,
     place_of_package,
 )
-from amplifier_tui.kernel.mounting.packages.finding import require_package_dir
+from amplifier_tui.kernel.mounting.packages.finding import read_toml, require_package_dir
 from amplifier_tui.kernel.mounting.packages.search_path import (
     add_path,
     refuse_other_copy,
@@ -56,7 +59,7 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise BrokenModuleError(
             f"Module '{module_id}' found at {package_dir.parent} but failed to load: "
-            f"{named_text(error)}{advice(error)}",
+            f"{named_text(error)}{advice(error, _dependencies(package_dir))}",
             reason_code="validation_failed",
         ) from error
     if stamp is not None:
@@ -123,17 +126,74 @@ def code_set_aside(package: str) -> Iterator[None]:
         raise
 
 
-def advice(error: BaseException) -> str:
-    """Return what to do about a failed import, to be put behind its message; mostly nothing."""
+_NAME: Final = re.compile(r"[\w.-]+")
+_PACKAGES: Final = {
+    "attr": "attrs",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "dateutil": "python-dateutil",
+    "dotenv": "python-dotenv",
+    "git": "GitPython",
+    "jwt": "PyJWT",
+    "PIL": "pillow",
+    "serial": "pyserial",
+    "sklearn": "scikit-learn",
+    "yaml": "PyYAML",
+}
+"""Packages by what is imported of them, where a package of that name is none or another one."""
+
+
+def advice(error: BaseException, dependencies: Sequence[str] = ()) -> str:
+    """Return what to do about a failed import, to be put behind its message; mostly nothing.
+
+    Args:
+        dependencies: What the module's project requires.
+    """
     if isinstance(error, ModuleNotFoundError) and error.name:
         package, _, own = error.name.partition(".")
         if own and package.startswith("amplifier_module_"):
             return f". '{package}' has no '{own}': add that file, or correct the import."
+        wanted = _requirements_of(package, dependencies)
+        command = pip_install(wanted or [_PACKAGES.get(package, package.replace("_", "-"))])
+        declare = (
+            ", and name it in `dependencies` of the module's pyproject.toml, from which sessions "
+            "install it"
+        )
         return (
-            f". Install what provides '{package}', and name it in `dependencies` of the module's "
-            "pyproject.toml, from which sessions install it."
+            f". Install what provides '{package}' for the Python that runs this program: "
+            f"`{command}`{'' if wanted else declare}."
         )
     return ""
+
+
+def _requirements_of(package: str, dependencies: Sequence[str]) -> list[str]:
+    """Return the dependencies that may provide a package: those of its name, else the missing."""
+    names = {_plain(package), _plain(_PACKAGES.get(package, package))}
+    own = [each for each in dependencies if _plain(each) in names]
+    return own or [each for each in dependencies if not _is_installed(_plain(each))]
+
+
+def _plain(requirement: str) -> str:
+    """Return the name in a requirement, as packages of one name are compared."""
+    found = _NAME.match(requirement.strip())
+    return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return bool(name) and importlib.metadata.distribution(name) is not None
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
+def _dependencies(package_dir: Path) -> list[str]:
+    """Return what the project around a package requires, as written; empty where none is told."""
+    above = (package_dir, package_dir.parent, package_dir.parent.parent)
+    files = (folder / "pyproject.toml" for folder in above)
+    file = next((each for each in files if each.is_file()), None)
+    project = read_toml(file).get("project") if file is not None else None
+    needed = project.get("dependencies") if isinstance(project, dict) else None
+    return [each for each in needed if isinstance(each, str)] if isinstance(needed, list) else []
 
 
 def import_module_from_path(module_path: str | Path) -> ModuleType:
