@@ -146,6 +146,7 @@ def test_an_answer_with_nothing_in_it_is_told_also_when_the_session_is_opened_ag
     assert [event.silent for event in again.of(TurnEnded)] == [True]
 
 
+EXITS = "the module tried to end the program (exit 3)"
 TOOL = """
 from amplifier_core import ToolResult
 
@@ -186,6 +187,7 @@ async def mount(coordinator, config=None):
         ("'x'", 10, "odd returned str, which is no ToolResult"),
         ("None", 10, "odd returned nothing"),
         ("{}[str(id(object()))]", 11, "odd failed: KeyError: "),
+        ("__import__('sys').exit(3)", 11, f"odd failed: RuntimeError: {EXITS}"),
         ("ToolResult(output='x', metadata={})", 0, ""),
         ("ToolResult(is_error=True, output='x')", 0, ""),
         ("{'success': True, 'output': 'x'}", 0, ""),

@@ -13,6 +13,7 @@ from typing import Any, Final
 from amplifier_tui.base.commands.beside import beside_confined, named_in
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.base.python import without_exit
 from amplifier_tui.base.tool_names import AGENT_TOOLS, WRITE_TOOLS
 from amplifier_tui.host.gate.calls.grants import CALL_ID, Granted, Grants, Touched
 from amplifier_tui.host.gate.calls.result_limit import output_of, with_output
@@ -114,7 +115,8 @@ class Guard:
             beside = _beside(name, taken, private)
             try:
                 async with nullcontext() if beside is None else beside_confined(beside):
-                    result = await self.execute(name, tool, private, run)
+                    with without_exit():
+                        result = await self.execute(name, tool, private, run)
             except asyncio.CancelledError as stopped:
                 part = interrupted_result(stopped)
                 if part is None:
