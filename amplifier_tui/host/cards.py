@@ -141,6 +141,23 @@ class CompactionPreview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetAsideCard:
+    """Something that was moved aside, as a command in the sandbox may have made it.
+
+    Attributes:
+        key: What `put_back` takes.
+        name: Where it was, from the session's folder.
+        at: When it was moved, Unix time in seconds.
+        text: What is in it, without secrets; of a folder the names in it.
+    """
+
+    key: str
+    name: str
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryCard:
     """One stored memory.
 

@@ -28,6 +28,7 @@ from amplifier_tui.host.cards import ModuleSetting as ModuleSetting
 from amplifier_tui.host.cards import PastCall as PastCall
 from amplifier_tui.host.cards import PlannedModule as PlannedModule
 from amplifier_tui.host.cards import RuleCard as RuleCard
+from amplifier_tui.host.cards import SetAsideCard as SetAsideCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
 from amplifier_tui.host.cards import WorktreeCard as WorktreeCard
 from amplifier_tui.host.cards import WorktreeMerge as WorktreeMerge

@@ -17,6 +17,7 @@ from amplifier_tui.host.client import (
     QuestionsReply,
     RewindPoint,
     RewindPreview,
+    SetAsideCard,
     SpendLimit,
     TrustDecision,
 )
@@ -52,6 +53,8 @@ class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWor
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
         offered: What `models` answers; an exception makes it fail.
         remembered: What `memories` answers; an exception makes it fail.
+        moved: What `set_aside` answers; an exception makes it fail.
+        unmoved: What `put_back` answers; empty takes it off the list.
         printed: What `job_text` answers; an exception makes it fail.
         points: What `rewind_points` answers; an exception makes it fail.
         rewound: What `preview_rewind` answers; an exception makes it fail.
@@ -71,6 +74,8 @@ class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWor
     earlier: tuple[HostEvent, ...] | Exception = ()
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
+    moved: tuple[SetAsideCard, ...] | Exception = ()
+    unmoved: str = ""
     printed: str | Exception = ""
     offered: tuple[ModelCard, ...] | Exception = ()
     points: tuple[RewindPoint, ...] | Exception = ()
@@ -294,6 +299,16 @@ class FakeClient(FakeImported, FakeModules, FakePermissions, FakeStored, FakeWor
     def memories(self) -> Future[tuple[MemoryCard, ...]]:
         self.calls.append(("memories",))
         return answer(self.remembered)
+
+    def set_aside(self) -> Future[tuple[SetAsideCard, ...]]:
+        self.calls.append(("set_aside",))
+        return answer(self.moved)
+
+    def put_back(self, key: str) -> Future[str]:
+        self.calls.append(("put_back", key))
+        if not self.unmoved and not isinstance(self.moved, Exception):
+            self.moved = tuple(card for card in self.moved if card.key != key)
+        return answer(self.unmoved)
 
     def fork(self, before_turn: int | None = None) -> None:
         self.calls.append(("fork", before_turn))

@@ -185,6 +185,8 @@ class LocalClient:
     remove_rule = _question(SessionClient.remove_rule)
     explain_call = _question(SessionClient.explain_call)
     audit = _question(SessionClient.audit)
+    set_aside = _question(SessionClient.set_aside)
+    put_back = _question(SessionClient.put_back)
     rewind_points = _question(SessionClient.rewind_points)
     preview_rewind = _question(SessionClient.preview_rewind)
     rewind_diff = _question(SessionClient.rewind_diff)

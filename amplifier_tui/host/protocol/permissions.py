@@ -5,7 +5,7 @@ from typing import Protocol
 
 from amplifier_tui.base.capabilities.questions import QuestionsReply
 from amplifier_tui.foundation.trust.items import TrustDecision
-from amplifier_tui.host.cards import AuditCard, CallExplanation, RuleCard
+from amplifier_tui.host.cards import AuditCard, CallExplanation, RuleCard, SetAsideCard
 from amplifier_tui.host.events import Mode, Scope
 from amplifier_tui.host.requests import Decision
 
@@ -107,3 +107,19 @@ class PermissionClient(Protocol):
 
     def audit(self) -> "Future[tuple[AuditCard, ...]]":
         """List what was decided in the project in the last 30 days, the newest first."""
+
+    def set_aside(self) -> "Future[tuple[SetAsideCard, ...]]":
+        """List what was moved aside in this folder, as commands in the sandbox may have made it.
+
+        The newest first; what the user has moved away is not listed.
+        """
+
+    def put_back(self, key: str) -> "Future[str]":
+        """Move something that was moved aside back to where it was: from now on it is the user's.
+
+        Args:
+            key: As in `SetAsideCard`.
+
+        Returns:
+            Why that is not possible, one sentence; empty where it was done.
+        """

@@ -33,6 +33,7 @@ from amplifier_tui.host.gate.modes import read_policy
 from amplifier_tui.host.gate.seen import SeenFiles
 from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.host.session.permissions import Permissions
+from amplifier_tui.host.session.places.set_aside import SetAsideFiles, aside_folder
 from amplifier_tui.host.session.places.workspaces import is_scratch
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import is_abandoned
@@ -65,6 +66,7 @@ class Gating:
         gate: Decides.
         approvals: The questions.
         permissions: The rules, for the user.
+        set_aside: What was moved aside, for the user.
         main: Stands before the tools of the session itself.
     """
 
@@ -127,6 +129,7 @@ class Gating:
             *(self.gate, self.approvals, self._project, project, self._trusted, sender.redactor),
             *(lambda: self.main, sender.session_id),
         )
+        self.set_aside = SetAsideFiles(workspace, sender.redactor)
 
     def before(self, lane: str = MAIN_LANE) -> SessionGate:
         """Return the gate before the tools of the session, or of a sub-agent."""
@@ -359,7 +362,7 @@ def sandbox_terms(workspace: Workspace) -> tuple[SandboxTerms, SettingsProblem |
     Only the user's own settings count. A value that means nothing is taken for `required`.
     """
     hidden = (amplifier_home(), user_config_dir(), user_state_dir(), user_log_dir())
-    aside = user_state_dir() / "aside"
+    aside = aside_folder()
     value = workspace.settings.by_scope.get(SettingsScope.GLOBAL, {}).get(_SETTING)
     known = _MODES.get(value) if isinstance(value, str | bool | None) else None
     if known is not None:

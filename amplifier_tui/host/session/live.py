@@ -442,8 +442,8 @@ class LiveSession:
         self._recorder.detach()
         self._normalizer.close()
         self.store.close()
-        ends = self.gating.ends
-        event = session_closed(self.sender, self.begun, reason, self._last_answer, ends)
+        ends, aside = self.gating.ends, await asyncio.to_thread(self.gating.set_aside.left)
+        event = session_closed(self.sender, self.begun, reason, self._last_answer, ends, aside)
         self.sender.send(event)
         logger.info("Session %s closed in %.2f s", self.session_id, time() - began)
         return event

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -50,6 +51,8 @@ class ShellCommands:
         self._leftovers = Leftovers()
         self._waiting: dict[str, ShellEnded] = {}
         self._closed = False
+        self._in_terminal = AsyncExitStack()
+        """What holds while a front end may run a command in its own terminal."""
 
     @property
     def running(self) -> bool:
@@ -69,6 +72,9 @@ class ShellCommands:
         """Run a command line, or have the front end run one that needs its terminal."""
         need = await asyncio.to_thread(terminal_need, command)
         if in_terminal or need.needed:
+            # One that a front end could not run is not noted: until the next one it may be running.
+            await self._in_terminal.aclose()
+            await self._in_terminal.enter_async_context(beside_confined(named_in(command)))
             wanted = TerminalWanted(
                 **self._sender.stamp(), command=command, told=tell, full_screen=need.full_screen
             )
@@ -102,9 +108,13 @@ class ShellCommands:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         await self._leftovers.end()
+        await self._in_terminal.aclose()
 
-    def note(self, command: str, *, exit_code: int, seconds: float, tell: bool = True) -> None:
+    async def note(
+        self, command: str, *, exit_code: int, seconds: float, tell: bool = True
+    ) -> None:
         """Take note of a command that a front end ran in its own terminal."""
+        await self._in_terminal.aclose()
         self._end(
             ShellEnded(
                 **self._sender.stamp(),

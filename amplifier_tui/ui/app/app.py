@@ -186,6 +186,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_mcp_servers = modules.mcp_servers
     action_skills = turn.skills
     action_jobs = shell.jobs
+    action_set_aside = shell.set_aside
     action_stop_job = shell.stop_job
     action_forget = session.forget
     action_mount_module = modules.mount

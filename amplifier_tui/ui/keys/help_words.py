@@ -10,6 +10,7 @@ HELP: dict[str, str] = {
     "mcp.servers": "How it stands with each, what it offers and wrote; r restarts one.",
     "jobs.show": "The agent's commands that go on: what they print, and how to stop them.",
     "jobs.stop": "By its id, as /jobs lists it; without one, the newest that runs.",
+    "aside.show": "What came while a command ran in the sandbox: look at it, or put it back.",
     "view.whole": "That with the cursor, else the lowest open one in sight that leaves lines out.",
     "view.find": "Also in what is folded; capitals tell cases apart.",
     "view.previous_prompt": "From the entry with the cursor, where that is in sight.",

@@ -424,4 +424,6 @@ class SessionLink:
         facts = self._state.facts
         # A session that closes in time says itself what of it is lost.
         problem = problem or (f"{facts.unsaved}." if facts.unsaved else "")
-        return Farewell(facts.last_answer, facts.resume_command, problem, ends=facts.ends)
+        return Farewell(
+            *(facts.last_answer, facts.resume_command, problem), ends=facts.ends, aside=facts.aside
+        )

@@ -15,7 +15,8 @@ class Facts(FieldSection):
     `efforts` are the levels of effort the model has, and `effort` the one it is told.
     `resume_command` is known when it is closed. `held` says that another window has it open, or
     had it until now. `saved` is False while something of it waits for the disk; `unsaved` says
-    what was lost when it was closed, `ends` what does not hold when it is resumed.
+    what was lost when it was closed, `ends` what does not hold when it is resumed, `aside` what was
+    moved aside in it.
     """
 
     def reset(self) -> None:
@@ -42,14 +43,14 @@ class Facts(FieldSection):
         self.last_answer = ""
         self.held: events.SessionHeld | None = None
         self.saved = True
-        self.unsaved = self.ends = ""
+        self.unsaved = self.ends = self.aside = ""
 
     def begin(self, session_id: str) -> None:
         """Follow another session from here on; what was known stays until it is open."""
         self.session_id = session_id
         self.opening = True
         self.opened = self.closed = self.absent = self.unopened = False
-        self.saved, self.unsaved, self.ends = True, "", ""
+        self.saved, self.unsaved, self.ends, self.aside = True, "", "", ""
         self.resume_command = self.last_answer = ""
         self.touch()
 
@@ -110,7 +111,7 @@ class Facts(FieldSection):
         self.closed, self.opened = True, False
         self.resume_command = event.resume_command
         self.last_answer = event.last_answer
-        self.unsaved, self.ends = event.unsaved, event.ends
+        self.unsaved, self.ends, self.aside = event.unsaved, event.ends, event.aside
 
     @on(events.SavingChanged, live=True)
     def _saving_changed(self, event: events.SavingChanged) -> None:

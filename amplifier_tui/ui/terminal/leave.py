@@ -22,7 +22,8 @@ _BEGAN = time.time()
 class Farewell(NamedTuple):
     """How the program ended: the agent's last words, how to open the session again (empty when
     nothing was said in it), and why, when not because the user wanted to. `also` opens the other
-    sessions of the window again. `ends` says what does not hold in it then.
+    sessions of the window again. `ends` says what does not hold in it then, `aside` what was moved
+    aside in it.
     """
 
     last_answer: str = ""
@@ -30,6 +31,7 @@ class Farewell(NamedTuple):
     problem: str = ""
     also: tuple[str, ...] = ()
     ends: str = ""
+    aside: str = ""
 
 
 def farewell_text(farewell: Farewell, columns: int = 80, rows: int = 24) -> str:
@@ -42,6 +44,9 @@ def farewell_text(farewell: Farewell, columns: int = 80, rows: int = 24) -> str:
     from amplifier_tui.base.text import clean
 
     after = [clean(farewell.problem)] if farewell.problem else []
+    if farewell.aside:
+        back = ". Resumed, /aside puts it back" if farewell.resume_command else ""
+        after.append(f"{clean(farewell.aside)}{back}.")
     if farewell.resume_command:
         ends = f"\n{clean(farewell.ends)}." if farewell.ends else ""
         after.append(f"Resume with: {clean(as_typed(farewell.resume_command))}{ends}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.base.commands.beside import is_others
 from amplifier_tui.base.watcher.process import command_line, group_members
 from amplifier_tui.host.events import (
     ApprovalRequested,
@@ -21,6 +22,7 @@ from amplifier_tui.host.events import (
     ShellStarted,
     ShellWaiting,
     SteerApplied,
+    TerminalWanted,
     TurnEnded,
     TurnStarted,
 )
@@ -257,6 +259,23 @@ def test_what_ran_in_the_terminal_is_noted_and_told(project: Project, driver: Dr
     assert ended.in_terminal and ended.duration_ms == 2500
     driver.turn("done")
     assert "its output was not recorded" in str(project.rows(opened.session_id))
+
+
+def test_what_a_command_in_the_terminal_names_is_the_users_until_it_ends(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle())
+    place = project.folder / ".envrc"
+    driver.client.shell("cp ../up .envrc", in_terminal=True)
+    driver.wait(TerminalWanted)
+    assert is_others(place) and not is_others(project.folder / ".vscode")
+    driver.client.note_shell("cp ../up .envrc", exit_code=0, seconds=2.5)
+    driver.wait(ShellEnded)
+    assert not is_others(place)
+    driver.client.shell("cp ../up .envrc", in_terminal=True)
+    driver.wait(TerminalWanted)
+    driver.close()
+    assert not is_others(place), "the session that wanted it has ended"
 
 
 def test_a_shell_that_is_not_there_is_said(

@@ -37,6 +37,13 @@ async def holds(seen: Callable[[], object], what: str) -> None:
             await asyncio.sleep(0.01)
 
 
+def saved(place: Path, text: str) -> None:
+    """Save a file as editors do: another is put in its place."""
+    new = place.with_name("swap")
+    new.write_text(text)
+    new.replace(place)
+
+
 async def test_what_was_there_is_not_taken_for_new_where_a_command_makes_room(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,3 +326,49 @@ async def test_what_the_user_took_back_can_be_edited(
     await holds(lambda: len(told) > 1, "the user to be told again")
     assert told[1].startswith(".env was changed while a command in the sandbox ran, and stays")
     assert place.read_text() == "A=2\n"
+
+
+async def test_what_is_new_in_a_file_that_was_saved_beside_a_command_is_shown_to_the_user(
+    shell: Shell, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
+    (shell.root / ".envrc").write_text("export A=1\n")
+    # Once it is saved by renaming, nothing is mounted over it any more.
+    writes = "while ! echo touch OWNED >> .envrc; do sleep 0.01; done 2> /dev/null; "
+    command = asyncio.create_task(run(shell, f"touch begun; {writes} true"))
+    await holds((shell.root / "begun").exists, "the command to begin")
+    saved(shell.root / ".envrc", "export A=2\n")
+    await command
+    await holds(lambda: any("`touch OWNED`" in text for text in told), "the user to be told")
+    assert "New in it: `export A=2`" in told[0]
+    assert "If it was not you who wrote that, look at it" in told[-1]
+
+
+async def test_a_file_that_is_saved_again_and_again_beside_a_command_is_told_twice(
+    shell: Shell, told: list[str]
+) -> None:
+    (shell.root / "AGENTS.md").write_text("one\n")
+    command = asyncio.create_task(run(shell, WAITING))
+    await holds((shell.root / "begun").exists, "the command to begin")
+    for word in ("two", "three", "four"):
+        saved(shell.root / "AGENTS.md", f"one\n{word}\n")
+        async with beside_confined(lambda place: False):
+            pass
+    (shell.root / "go").touch()
+    await command
+    await holds(lambda: len(told) > 1, "the user to be told")
+    first, again = told
+    assert first.startswith("AGENTS.md was changed while") and "New in it: `two`" in first
+    assert again.startswith("AGENTS.md was changed again while") and "New in it: `four`" in again
+
+
+async def test_no_line_of_a_file_of_secrets_is_shown(shell: Shell, told: list[str]) -> None:
+    (shell.root / ".env").write_text("A=1\n")
+    command = asyncio.create_task(run(shell, WAITING))
+    await holds((shell.root / "begun").exists, "the command to begin")
+    saved(shell.root / ".env", "A=1\nPASSWORD=hush\n")
+    (shell.root / "go").touch()
+    await command
+    await holds(lambda: told, "the user to be told")
+    (text,) = told
+    assert text.startswith(".env was changed") and "hush" not in text

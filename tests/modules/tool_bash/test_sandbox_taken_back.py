@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.base.commands.beside import beside_confined
+from amplifier_tui.base.commands.set_aside import list_set_aside, put_back
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, SandboxTerms
 from amplifier_tui.modules.tool_bash import confining
@@ -62,12 +63,14 @@ async def holds(seen: Callable[[], object], what: str) -> None:
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.parametrize("how", ["mv", "asked"])
 @pytest.mark.parametrize("name", MADE)
 async def test_what_the_user_moves_back_stays(
     shell: Shell,
     told: list[str],
     aside: Path,
     name: str,
+    how: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
@@ -76,7 +79,11 @@ async def test_what_the_user_moves_back_stays(
     await run(shell, MADE[name], None)
     await holds(lambda: told, "the user to be told")
     assert not os.path.lexists(shell.root / name)
-    await run(shell, f"mv {aside}/*/{name} {name}", None)
+    if how == "mv":
+        await run(shell, f"mv {aside}/*/{name} {name}", None)
+    else:
+        (item,) = list_set_aside(aside, shell.root.resolve())
+        put_back(item)
     await run(shell, "true")
     await run(shell, "true")
     assert os.path.lexists(shell.root / name)
@@ -217,3 +224,23 @@ async def test_what_is_moved_back_as_another_command_is_looked_at_is_no_news(
     assert "would take effect" not in await running
     assert (shell.root / ".env").exists()
     assert len(told) == 1
+
+
+async def test_a_repository_that_the_user_puts_back_is_whole_beside_a_job(
+    shell: Shell, told: list[str], aside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confining, "LOOK_EVERY", 0.01)
+    await run(shell, f"{WAITING} sleep 60", run_in_background=True)
+    await holds((shell.root / "begun").exists, "the job to begin")
+    await run(shell, "git init -q ../made && git -C ../made remote add up x", None)
+    (shell.root.parent / "made").rename(shell.root / "proj")
+    await holds(lambda: told, "the user to be told")
+    for item in list_set_aside(aside, shell.root.resolve()):
+        put_back(item)
+    await looked_at()
+    await run(shell, "git -C proj config user.name a", None)
+    await looked_at()
+    await run(shell, "true")
+    assert "up" in await run(shell, "git -C proj remote; ls proj/.git", None)
+    assert (shell.root / "proj" / ".git" / "hooks").is_dir()
+    assert [text for text in told if "aside puts it back" in text] == told[:1]

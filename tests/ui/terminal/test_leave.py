@@ -37,6 +37,9 @@ def test_the_farewell_is_plain_capped_and_says_how_to_come_back() -> None:
     assert farewell_text(Farewell()) == ""
     words = farewell_text(Farewell("", "resume it", ends="A rule ends"))
     assert words == "Resume with: resume it\nA rule ends."
+    words = farewell_text(Farewell("", "resume it", aside="Moved aside: .envrc"))
+    assert words.startswith("Moved aside: .envrc. Resumed, /aside puts it back.\n\nResume with:")
+    assert farewell_text(Farewell(aside="Moved aside: .envrc")) == "Moved aside: .envrc."
 
 
 def test_the_farewell_names_the_program_as_it_was_started(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ from amplifier_tui.host.session.modules.manager import ModuleManager
 from amplifier_tui.host.session.modules.mcp_servers import McpServerList
 from amplifier_tui.host.session.permissions import Permissions
 from amplifier_tui.host.session.places import merging, worktrees
+from amplifier_tui.host.session.places.set_aside import SetAsideFiles
 from amplifier_tui.host.session.rewinding.rewinder import Rewinder
 from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.shell.jobs import BackgroundJobs
@@ -92,6 +93,8 @@ class SessionCommands(SessionHolder):
     remove_rule = asked(Permissions.remove, lambda live: live.gating.permissions)
     explain_call = asked(Permissions.explain, lambda live: live.gating.permissions)
     audit = asked(Permissions.audit, lambda live: live.gating.permissions)
+    set_aside = asked(SetAsideFiles.list, lambda live: live.gating.set_aside)
+    put_back = asked(SetAsideFiles.put_back, lambda live: live.gating.set_aside)
 
     async def choose_item(self, key: str, choice: Literal["pin", "drop", "shorten", ""]) -> None:
         if (live := self._opened()) is not None:

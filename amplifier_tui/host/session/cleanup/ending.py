@@ -49,13 +49,19 @@ def unsaved_words(store: SessionStore, begun: Mapping[int, int]) -> str:
 
 
 def session_closed(
-    sender: Sender, begun: Mapping[int, int], reason: str, last_answer: str, ends: str = ""
+    sender: Sender,
+    begun: Mapping[int, int],
+    reason: str,
+    last_answer: str,
+    ends: str = "",
+    aside: str = "",
 ) -> SessionClosed:
     """Return the event that says a session is closed, once its store is; say what is lost.
 
     Args:
         begun: As for `unsaved_words`.
         ends: What does not hold when it is opened again.
+        aside: What was moved aside in it.
     """
     store = sender.store
     if unsaved := unsaved_words(store, begun):
@@ -70,6 +76,7 @@ def session_closed(
         last_answer=sender.redactor.text(last_answer) if said else "",
         unsaved=unsaved,
         ends=ends if there else "",
+        aside=aside,
     )
 
 

@@ -200,13 +200,18 @@ class Look:
             if self.places.get(place, identity) != identity and self._is_held(place)
         ]
 
-    def take(self, place: Path, now: "Look") -> None:
-        """Take a place, and what is in it, as a later look has it for one that was there."""
+    def take(self, place: Path, now: "Look") -> set[Path]:
+        """Take a place, and what is in it, as a later look has it for one that was there.
+
+        Returns:
+            What that is.
+        """
         taken = {each: now.places[each] for each in now.places if place in (each, *each.parents)}
         self.places |= taken
         self._appearing |= {each: now._appearing[each] for each in taken.keys() & now._appearing}
         self._look_inside(taken)
         self._known.identities |= {_entry(each, identity) for each, identity in taken.items()}
+        return set(taken)
 
     def is_new(self, folder: Path) -> bool:
         """Whether a folder was not there."""

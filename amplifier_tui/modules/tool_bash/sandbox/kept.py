@@ -1,5 +1,6 @@
 """Where a session keeps what commands in the sandbox made, and what the looks at it have found."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Set
@@ -8,12 +9,15 @@ from pathlib import Path
 from typing import Final, Protocol
 from weakref import WeakSet
 
+from amplifier_tui.base.commands.set_aside import note_set_aside
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.modules.tool_bash.sandbox.configuring import Known, Look
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import Runs
 from amplifier_tui.modules.tool_bash.sandbox.opened import Identity
 from amplifier_tui.modules.tool_bash.sandbox.taken_back import Mark, mark_of, renew
 from amplifier_tui.modules.tool_bash.sandbox.taken_up import Distrusted
+
+logger = logging.getLogger(__name__)
 
 _WAITING: Final = 0.1
 _MOST_WAITING: Final = 2.0
@@ -73,6 +77,11 @@ class Aside:
         mark = renew(kept)
         if mark is not None:
             self.moved.setdefault(place, set()).add(mark)
+        try:
+            note_set_aside(self.folder, place, kept)
+        except OSError:
+            # The user is told where it is all the same.
+            logger.warning("%s is not on the list of what was moved aside", kept, exc_info=True)
 
     def is_taken_back(self, place: Path) -> bool:
         """Whether the user has moved something back, where it is now; asked once. Blocking."""

@@ -40,15 +40,13 @@ from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     repository_around,
     tips_of,
 )
+from amplifier_tui.modules.tool_bash.telling import LONGEST_NAME, Telling, cut
 
-_MOST_NOTES: Final = 20
 _MOST_LOOKS: Final = 5
-_LONGEST_NAME: Final = 200
 _SHOWS_OTHERS: Final = "show other contents for what is there (`git replace`): they are deleted"
 _WHERE_CHECKED_OUT: Final = "would take effect on other programs where it is checked out"
 _SHORT: Final = 10
 """Digits of a commit's name."""
-_MOST_NAMED: Final = 3
 _RUNS_LATER: Final = "would run commands when a rebase or a cherry-pick is continued"
 
 
@@ -73,8 +71,7 @@ class Made:
         self._commits: dict[Path, Commits] = {}
         self._runs: Runs = {}
         self._told_of: Runs = {}
-        self._notes: list[str] = []
-        self._told = 0
+        self._telling = Telling(workspace, aside.folder, aside.tell)
         self._renamed = False
         self._looking = threading.Lock()
         # What the user, or this program for the user, made while it runs, and it may change. To
@@ -137,8 +134,8 @@ class Made:
         if telling:
             self._aside.distrusted.add(telling)
         for commit in sorted(telling):
-            holds = f"holds {self._names(found[commit])}, which {_WHERE_CHECKED_OUT}"
-            self._note(
+            holds = f"holds {self._telling.names(found[commit])}, which {_WHERE_CHECKED_OUT}"
+            self._telling.note(
                 f"Commit {commit[:_SHORT]} {holds}",
                 f"Commit {commit[:_SHORT]}, of a command in the sandbox, {holds}: look at it "
                 f"before you check it out (`git show {commit[:_SHORT]}`)",
@@ -149,14 +146,14 @@ class Made:
         for checkout, was in self._staged.items() if self._takes_up else ():
             found, done = unstage(checkout, self._known_commits(checkout), was, self._places)
             if found:
-                names = self._names(found)
+                names = self._telling.names(found)
                 end = (
                     "taken out of git's index again"
                     if done
                     else f"it is staged, and `git reset -- {names}` takes it out"
                 )
                 out = f"{names} {_WHERE_CHECKED_OUT}: {end}"
-                self._note(out, f"{out}. A command in the sandbox had put it there")
+                self._telling.note(out, f"{out}. A command in the sandbox had put it there")
 
     def made_in(self, look: Look) -> list[Path]:
         """Return what of a look the command made."""
@@ -192,13 +189,12 @@ class Made:
                 # What is in a folder with another name may take effect by itself.
 
     def _look(self, before: Look) -> None:
-        self._told = 0
+        self._telling.begin_look()
         self._commits.clear()
         now = Look(self._workspace, self._aside.known, before)
-        self._notes += [
-            f"{self._name(folder)} could not be listed any more; its owner may again"
-            for folder in now.opened
-        ]
+        for folder in now.opened:
+            said = f"{self._telling.name(folder)} could not be listed any more; its owner may again"
+            self._telling.to_model(said)
         # What comes where one of these is gone is another's. A copy: more may be added meanwhile.
         self._users -= {place for place in tuple(self._users) if not os.path.lexists(place)}
         for place in before.made_since(now):
@@ -214,7 +210,7 @@ class Made:
                 is_of_git(place) and makes_repository_outside(self._workspace)
             ):
                 self._tell_changed(before, place, now)
-            elif not self._is_left(place):
+            elif not self._is_left(place, now=now):
                 self._move(place, now.places[place], TAKES_EFFECT)
         for place in before.changed_since(now):
             if self._came_with_git(before, place):
@@ -224,7 +220,7 @@ class Made:
         self._excused.clear()
         if now.missed:
             said = "made more than can be looked at; what of it takes effect is looked for later"
-            self._note(f"This command {said}", f"A command in the sandbox {said}")
+            self._telling.note(f"This command {said}", f"A command in the sandbox {said}")
         for place, does in self._git.came():
             others = does == TAKES_EFFECT and self._is_others(before, place)
             if others or self._is_left(place):
@@ -232,8 +228,9 @@ class Made:
             else:
                 self._move(place, identity_of(place), does)
         for git, names in self._git.show_all_as_it_is():
-            said = f"{self._name(git)} had references put into it that {_SHOWS_OTHERS} ({names})"
-            self._note(said, f"{said}, while a command in the sandbox ran")
+            had = f"{self._telling.name(git)} had references put into it that"
+            said = f"{had} {_SHOWS_OTHERS} ({names})"
+            self._telling.note(said, f"{said}, while a command in the sandbox ran")
         for place, runs in self._git.runs().items():
             staying = self._runs.get(place, frozenset())
             if runs <= staying or self._is_others(before, place):
@@ -246,9 +243,7 @@ class Made:
                 # Without its list it would end as if it had done all.
                 self._runs[place] = staying | (runs & given)
                 self._tell_running(place, runs - staying - given)
-        if self._told > _MOST_NOTES:
-            more = self._told - _MOST_NOTES
-            self._aside.tell(f"{more} more likewise; what was moved is in {self._aside.folder}")
+        self._telling.end_look()
 
     def _came_with_git(self, before: Look, place: Path) -> bool:
         """Whether git brought a place, and not what the command had it take up."""
@@ -303,10 +298,10 @@ class Made:
         new = runs - self._told_of.get(place, frozenset())
         if new:
             self._told_of[place] = runs | self._told_of.get(place, frozenset())
-            said = one_line(min(new).decode("utf-8", "replace"), _LONGEST_NAME)
+            said = one_line(min(new).decode("utf-8", "replace"), LONGEST_NAME)
             self._aside.tell(
-                f"{self._name(place)} is another program's that goes on while a command in the "
-                f"sandbox runs, and runs: {said}. If you did not write that, stop it"
+                f"{self._telling.name(place)} is another program's that goes on while a command in "
+                f"the sandbox runs, and runs: {said}. If you did not write that, stop it"
             )
 
     def _tell_changed(self, before: Look, place: Path, now: Look) -> None:
@@ -315,10 +310,8 @@ class Made:
         if not self._is_others(before, place) and told not in self._aside.told:
             # Once, however many commands run.
             self._aside.told.add(told)
-            self._aside.tell(
-                f"{self._name(place)} was changed while a command in the sandbox ran, and stays. "
-                "If it was not you, look at it"
-            )
+            was = self._aside.known.seen.content(place, before.contents.get(place, b""))
+            self._telling.changed(place, was)
 
     def finish(self) -> list[str]:
         """Move aside what was made, once it has ended, and return what to tell the model of it.
@@ -331,6 +324,7 @@ class Made:
             # What is not told now would count as somebody else's when the next command begins.
             self.take_commits()
             self._take_staged()
+            self._telling.end()
             self._aside.ended(self)
         unwatch(self)
         return self.take_notes()
@@ -341,9 +335,7 @@ class Made:
 
     def take_notes(self) -> list[str]:
         """Return what to tell the model since the last time."""
-        notes, self._notes = self._notes, []
-        more = len(notes) - _MOST_NOTES
-        return notes if more <= 0 else [*notes[:_MOST_NOTES], f"{more} more likewise"]
+        return self._telling.take_notes()
 
     def _move(
         self,
@@ -354,7 +346,7 @@ class Made:
     ) -> None:
         if identity is None:
             return
-        effect = f"{self._name(place)} {does}"
+        effect = f"{self._telling.name(place)} {does}"
         root = self._git.root(place, self._workspace)
         try:
             kept = move_aside(root, place, identity, self._aside.folder)
@@ -371,18 +363,22 @@ class Made:
                 write_into(root, place, rest)
         there = " (what else was in it is still there)" if os.path.lexists(place) else ""
         there = " (what it held before is back)" if back else there
-        self._note(
+        self._telling.note(
             f"{effect}, so it was moved to {printable(str(kept))}{there}. To make it, ask with "
             "`outside_sandbox`",
             f"{effect}, and was made while a command in the sandbox ran: it is in "
-            f"{kept.parent} now{there}. If you made it, move it back; it will stay",
+            f"{kept.parent} now{there}. If you made it, /aside puts it back, or "
+            "move it back yourself: it will stay",
         )
 
-    def _is_left(self, place: Path, runs: frozenset[bytes] = frozenset()) -> bool:
+    def _is_left(
+        self, place: Path, runs: frozenset[bytes] = frozenset(), now: Look | None = None
+    ) -> bool:
         """Whether the user has moved something back: then all commands that run leave it.
 
         Args:
             runs: What git would run for it.
+            now: A look from before that is asked. What of a folder it has is the user's as well.
         """
         with self._aside.taking:
             if not self._aside.is_taken_back(place):
@@ -390,6 +386,8 @@ class Made:
                 return runs <= self._runs.get(place, frozenset()) if runs else place in self._users
             if self._before is not None:
                 taken = frozenset() if runs else self._before.take_now(place)
+                if now is not None and not runs:
+                    taken |= self._before.take(place, now)
                 # To the user it is no news.
                 self._aside.told |= {(each, self._before.places[each]) for each in taken}
                 self._aside.leave(taken, {place: runs} if runs else {})
@@ -403,39 +401,18 @@ class Made:
         except OSError:
             # Another may still be moved, and this one after the next command.
             self._aside.left[place] = identity
-            self._note(f"{effect}, and could not be moved away ({reason}): remove it")
+            self._telling.note(f"{effect}, and could not be moved away ({reason}): remove it")
             return
         self._renamed = True
-        self._note(
+        self._telling.note(
             f"{effect}, and could not be moved away ({reason}), so it was renamed to "
-            f"{self._name(here)}. To make it, ask with `outside_sandbox`",
+            f"{self._telling.name(here)}. To make it, ask with `outside_sandbox`",
             f"{effect}, and was made while a command in the sandbox ran. It could not be moved "
-            f"away ({reason}): it is {self._name(here)} now",
+            f"away ({reason}): it is {self._telling.name(here)} now",
         )
-
-    def _note(self, text: str, to_user: str = "") -> None:
-        self._notes.append(text)
-        self._told += 1
-        if self._told <= _MOST_NOTES:
-            self._aside.tell(to_user or text)
-
-    def _names(self, places: list[Path]) -> str:
-        more = len(places) - _MOST_NAMED
-        named = ", ".join(map(self._name, places[:_MOST_NAMED]))
-        return f"{named} and {more} more" if more > 0 else named
-
-    def _name(self, place: Path) -> str:
-        inside = place.is_relative_to(self._workspace)
-        return _cut(printable(str(place.relative_to(self._workspace) if inside else place)))
-
-
-def _cut(text: str) -> str:
-    """Leave out the middle of a long path: what is to be done about it stands behind."""
-    half = _LONGEST_NAME // 2
-    return text if len(text) <= _LONGEST_NAME else f"{text[:half]}…{text[-half:]}"
 
 
 def _reason(error: Exception) -> str:
     """Return why something could not be moved, in few words: a path may be very long."""
     said = error.strerror if isinstance(error, OSError) else ""
-    return said or _cut(one_line(str(error))) or type(error).__name__
+    return said or cut(one_line(str(error))) or type(error).__name__

@@ -129,3 +129,11 @@ def stop_job(app: SessionApp, client: SessionClient, state: SessionState, job_id
         client.stop_job(job_id.strip() or running[0].job_id)
     else:
         app.say("No command runs in the background.")
+
+
+@in_open_session
+def set_aside(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """List what was moved aside, as a command in the sandbox may have made it."""
+    from amplifier_tui.ui.dialogs.jobs.set_aside import SetAsideList
+
+    app.push_screen(SetAsideList(client))

@@ -183,7 +183,9 @@ class SessionTabs:
         last, rest = ended[0], ended[1:]
         problems = " ".join(each.problem for each in ended if each.problem)
         also = tuple(each.resume_command for each in rest if each.resume_command)
-        return last._replace(problem=problems, also=also)
+        # Sessions of one folder say the same.
+        aside = ". ".join(dict.fromkeys(each.aside for each in ended if each.aside))
+        return last._replace(problem=problems, also=also, aside=aside)
 
     async def save_again(self, links: Iterable[SessionLink], timeout: float) -> list[str]:
         """Have what waits for the disk written; returns what it does not take, one line each.
