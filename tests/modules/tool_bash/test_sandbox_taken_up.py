@@ -271,3 +271,25 @@ async def test_hooks_that_another_worktree_holds_count_in_each(repository: Shell
     )
     output = await run(repository, "git apply --cached x.patch && git commit -qnm evil")
     assert "holds hk/pre-commit, which would take effect" in output
+
+
+@pytest.mark.parametrize("put", ["ln -s lib tools", "echo 1 > tools"])
+async def test_what_is_put_where_a_folder_above_hooks_was_counts_as_well(
+    repository: Shell, put: str
+) -> None:
+    hook = repository.root / "tools/hooks/pre-commit"
+    hook.parent.mkdir(parents=True)
+    hook.write_text("#!/bin/sh\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "hooks")
+    git(repository, "config", "core.hooksPath", "tools/hooks")
+    prepare = (
+        "git clone -q . /tmp/evil && cd /tmp/evil && git config user.email a@b && "
+        "git config user.name a && git rm -rq tools && mkdir -p lib/hooks && "
+        f"echo evil > lib/hooks/post-checkout && {put} && git add . && git commit -qm evil"
+    )
+    assert "exit code 0" in await run(repository, prepare)
+    output = await run(repository, "git fetch -q /tmp/evil HEAD:got")
+    assert "holds tools, which would take effect" in output
+    output = await run(repository, "git reset -q --hard got; git status --short")
+    assert not (repository.root / "tools/hooks/post-checkout").exists()

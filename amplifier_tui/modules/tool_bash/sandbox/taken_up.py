@@ -75,7 +75,7 @@ class Distrusted:
         left = set(here)
         held = set()
         for change in _changes_of(checkout, here):
-            if change.commit in left and takes_effect(change.file):
+            if change.commit in left and takes_effect(change):
                 held.add(change.commit)
                 if not (stands(change.file, change.version) and seen.is_as_it_was(change.file)):
                     left.discard(change.commit)
@@ -189,22 +189,28 @@ def _taking_effect(checkout: Path, listed: bytes, places: Set[Path]) -> Iterator
     takes_effect = _takes_effect(checkout, places)
     for change in changes(checkout, listed):
         mode, _ = change.version
-        if mode.startswith(_FILE) and not mode.startswith("16") and takes_effect(change.file):
+        if mode.startswith(_FILE) and not mode.startswith("16") and takes_effect(change):
             yield change
 
 
-def _takes_effect(checkout: Path, places: Set[Path]) -> Callable[[Path], bool]:
+def _takes_effect(checkout: Path, places: Set[Path]) -> Callable[[ListedChange], bool]:
     # They may be in another worktree of the same repository.
     within = ((each, repository_around(each)) for each in places_of_hooks(checkout))
     hooks = [each.relative_to(around) for each, around in within if around is not None]
+    # A link in the place of a folder puts others below it, and a file takes them away.
+    leading = {folder for each in hooks for folder in each.parents}
+    leading_here = {folder for each in places for folder in each.parents}
 
-    def takes_effect(file: Path) -> bool:
+    def takes_effect(change: ListedChange) -> bool:
+        file = change.file
         inside = file.relative_to(checkout)
         parts = inside.parts
         return (
             any(map(configuring, parts, ("", *parts)))
             or any(map(inside.is_relative_to, hooks))
             or not places.isdisjoint((file, *file.parents))
+            or inside in leading
+            or file in leading_here
         )
 
     return takes_effect
