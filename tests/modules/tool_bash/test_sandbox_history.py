@@ -203,6 +203,22 @@ async def test_a_tag_that_is_fetched_from_a_remote_of_no_branch_counts(
     assert (repository.root / "AGENTS.md").read_text() == "released\n"
 
 
+@pytest.mark.parametrize("setting", ["", "+refs/pull/*/head:refs/remotes/origin/pr/*"])
+async def test_what_anybody_may_propose_to_a_remote_is_not_of_the_remote(
+    repository: Shell, server: Path, setting: str
+) -> None:
+    await theirs_of(repository, server)
+    theirs = str(server / "theirs")
+    (server / "theirs/AGENTS.md").write_text("proposed\n")
+    git(repository, "-C", theirs, "commit", "-qam", "proposed")
+    git(repository, "-C", theirs, "push", "-q", "origin", "HEAD:refs/pull/1/head")
+    if setting:
+        git(repository, "config", "--add", "remote.origin.fetch", setting)
+    output = await run(repository, "git fetch -q origin pull/1/head; git merge -q FETCH_HEAD")
+    assert "AGENTS.md would take effect" in output
+    assert "proposed" not in (repository.root / "AGENTS.md").read_text()
+
+
 @pytest.mark.parametrize(
     "beside",
     [

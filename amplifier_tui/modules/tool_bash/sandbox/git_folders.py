@@ -1,8 +1,12 @@
-"""What git obeys in the folder of a repository, or runs, and what leads its writing elsewhere."""
+"""What git obeys in the folder of a repository, or runs, and what leads its writing elsewhere.
+
+Also what it has fetched.
+"""
 
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +16,7 @@ from amplifier_tui.base.files import (
     read_regular,
 )
 from amplifier_tui.base.files.nearby import FolderListing
+from amplifier_tui.base.git import git_output_now
 
 _OBEYED: Final = (
     *("hooks", "config", "info", "config.worktree", "commondir"),
@@ -264,3 +269,55 @@ def rest_of_list(kept: Path, place: Path, commands: frozenset[bytes]) -> bytes |
     except (NotRegularFileError, FileTooLargeError, IsADirectoryError):
         return None
     return b"\n".join(line for line in lines if _command(line) in (b"", *commands))
+
+
+# --- what git has fetched ------------------------------------------------------------------------
+
+_MOST_NAMES: Final = 64_000_000
+_LONGEST: Final = 20.0
+"""Seconds that git may take to list them."""
+_HEX: Final = re.compile(r"[0-9a-f]{40,}")
+_BRANCH: Final = re.compile(rb"(?:branch|tag) '|[^']*\Z")
+"""How git begins where it says what it fetched; the default branch has no name there."""
+_OF_OWNERS: Final = re.compile(r"refs/(?:heads|tags)/|[^/]*\Z")
+"""What in a remote is by those who own it."""
+_MAPPED: Final = r"^remote\..*\.fetch$"
+
+
+def remote_tips(checkout: Path) -> frozenset[str]:
+    """Return the newest commits that git has fetched from the remotes of a repository. Blocking.
+
+    Only of their branches: what else settings have git fetch, such as what anybody proposes to a
+    project, is not theirs.
+    """
+    others = [to for of, to in _fetched_to(checkout) if not _OF_OWNERS.match(of)]
+    listed = _listed(checkout, "for-each-ref", "--format=%(objectname) %(refname)", "refs/remotes/")
+    rows = (row.partition(" ") for row in listed.splitlines())
+    return frozenset(name for name, _, at in rows if not any(fnmatchcase(at, to) for to in others))
+
+
+def fetched(checkout: Path) -> frozenset[str]:
+    """Return what git fetched of branches and tags the last time, named or not. Blocking."""
+    told = git_output_now(checkout, "rev-parse", "--git-path", "FETCH_HEAD")
+    if not told:
+        return frozenset()
+    try:
+        rows = read_regular(checkout / told.removesuffix("\n"), _MOST_BYTES).splitlines()
+    except OSError:
+        return frozenset()
+    parts = [row.split(b"\t", 2) for row in rows]
+    names = (each[0].decode("ascii", "replace") for each in parts if _BRANCH.match(each[-1]))
+    return frozenset(filter(_HEX.fullmatch, names))
+
+
+def _fetched_to(checkout: Path) -> Iterator[tuple[str, str]]:
+    """Yield what settings have git fetch of remotes, and as what; `*` is any part of a name."""
+    for setting in _listed(checkout, "config", "-z", "--get-regexp", _MAPPED).split("\0"):
+        of, _, to = setting.partition("\n")[2].removeprefix("+").partition(":")
+        if to:
+            yield of, to
+
+
+def _listed(checkout: Path, *arguments: str) -> str:
+    told = git_output_now(checkout, *arguments, timeout=_LONGEST, most_bytes=_MOST_NAMES)
+    return told or ""

@@ -18,9 +18,11 @@ from amplifier_tui.modules.tool_bash.sandbox.aside import (
 from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
     Runs,
+    fetched,
     is_of_git,
     is_one_line,
     leads_back,
+    remote_tips,
     rest_of_list,
 )
 from amplifier_tui.modules.tool_bash.sandbox.git_outside import (
@@ -34,9 +36,7 @@ from amplifier_tui.modules.tool_bash.sandbox.taken_up import Staged, committed, 
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     Commits,
     checkouts,
-    fetched,
     is_as_tracked,
-    remote_tips,
     repository_around,
     tips_of,
 )

@@ -31,7 +31,6 @@ _PROGRAM: Final = "100755"
 _FILE: Final = "100644"
 _CONFLICT: Final = re.compile(rb"(?:<{7}|>{7}|\|{7}) .{1,200}|={7}|\|{7}")
 """What a merge puts between the lines of two sides."""
-_HEX: Final = re.compile(r"[0-9a-f]{40,}")
 _PATIENCE: Final = 3.0
 """Seconds in which a checkout that goes on may end: it names what it brings at its end."""
 
@@ -86,25 +85,6 @@ def without_tracked(places: list[Path], around: Iterable[Path]) -> list[Path]:
         for place in places
         if place not in holding and not (place.is_symlink() and place.resolve() in holding)
     ]
-
-
-def remote_tips(checkout: Path) -> frozenset[str]:
-    """Return the newest commits that git has fetched from the remotes of a repository. Blocking."""
-    told = _told(checkout, "for-each-ref", "--format=%(objectname)", "refs/remotes/")
-    return frozenset(told.split())
-
-
-def fetched(checkout: Path) -> frozenset[str]:
-    """Return what git fetched the last time, also what it has no name for. Blocking."""
-    told = git_output_now(checkout, "rev-parse", "--git-path", "FETCH_HEAD")
-    if not told:
-        return frozenset()
-    try:
-        rows = read_regular(checkout / told.removesuffix("\n"), _MOST_BYTES).splitlines()
-    except OSError:
-        return frozenset()
-    names = (row.partition(b"\t")[0].decode("ascii", "replace") for row in rows)
-    return frozenset(filter(_HEX.fullmatch, names))
 
 
 def tips_of(checkout: Path) -> frozenset[str]:
