@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -293,3 +294,39 @@ async def test_what_is_put_where_a_folder_above_hooks_was_counts_as_well(
     assert "holds tools, which would take effect" in output
     output = await run(repository, "git reset -q --hard got; git status --short")
     assert not (repository.root / "tools/hooks/post-checkout").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git cherry-pick FETCH_HEAD~1 FETCH_HEAD", "git rebase --onto HEAD HEAD FETCH_HEAD", "true"],
+)
+async def test_what_git_has_still_to_apply_is_looked_at_as_well(
+    repository: Shell, told: list[str], command: str
+) -> None:
+    prepare = (
+        "git clone -q . /tmp/evil && cd /tmp/evil && git config user.email a@b && "
+        "git config user.name a && git checkout -q main~2 && echo new > AGENTS.md && "
+        "git commit -qam clashing && mkdir .vscode && echo {} > .vscode/tasks.json && "
+        "git add . && git commit -qm evil"
+    )
+    assert "exit code 0" in await run(repository, prepare)
+    output = await run(repository, f"git fetch -q /tmp/evil HEAD; {command}")
+    assert "holds .vscode/tasks.json, which would take effect" in output
+    git(repository, "reset", "-q", "--hard")
+
+
+async def test_what_the_user_has_still_to_apply_is_no_news(repository: Shell) -> None:
+    git(repository, "checkout", "-q", "--detach", "clashing")
+    for name in ("one.env", "two.env"):
+        (repository.root / name).touch()
+        git(repository, "add", ".")
+        git(repository, "commit", "-qm", name)
+    mine = git(repository, "rev-parse", "HEAD").strip()
+    git(repository, "checkout", "-q", "main")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(repository, "cherry-pick", f"{mine}~2", f"{mine}~1", mine)
+    (repository.root / "AGENTS.md").write_text("solved\n")
+    git(repository, "add", ".")
+    output = await run(repository, "GIT_EDITOR=true git cherry-pick --continue")
+    assert "exit code 0" in output and "would take effect" not in output
+    assert (repository.root / "two.env").exists()

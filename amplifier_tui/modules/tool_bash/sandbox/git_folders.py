@@ -1,6 +1,6 @@
 """What git obeys in the folder of a repository, or runs, and what leads its writing elsewhere.
 
-Also what it has fetched.
+Also what it has fetched, and what it has still to apply.
 """
 
 import os
@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from amplifier_tui.base.files import (
     FileTooLargeError,
@@ -271,17 +271,29 @@ def rest_of_list(kept: Path, place: Path, commands: frozenset[bytes]) -> bytes |
     return b"\n".join(line for line in lines if _command(line) in (b"", *commands))
 
 
-# --- what git has fetched ------------------------------------------------------------------------
+# --- what git has fetched, and has still to apply ------------------------------------------------
 
 _MOST_NAMES: Final = 64_000_000
 _LONGEST: Final = 20.0
 """Seconds that git may take to list them."""
 _HEX: Final = re.compile(r"[0-9a-f]{40,}")
-_BRANCH: Final = re.compile(rb"(?:branch|tag) '|[^']*\Z")
+_BRANCH: Final = re.compile(r"(?:branch|tag) '|[^']*\Z")
 """How git begins where it says what it fetched; the default branch has no name there."""
 _OF_OWNERS: Final = re.compile(r"refs/(?:heads|tags)/|[^/]*\Z")
 """What in a remote is by those who own it."""
 _MAPPED: Final = r"^remote\..*\.fetch$"
+_FETCH_HEAD: Final = "FETCH_HEAD"
+_GOES_ON_WITH: Final = (
+    *("MERGE_HEAD", "MERGE_AUTOSTASH", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"),
+    *("sequencer/todo", "rebase-merge/git-rebase-todo", "rebase-merge/autostash"),
+    *("rebase-merge/onto", "rebase-merge/orig-head", "rebase-merge/stopped-sha"),
+    *("rebase-apply/autostash", "rebase-apply/onto", "rebase-apply/orig-head"),
+    "rebase-apply/original-commit",
+)
+"""Files with commits that a merge, a rebase, a cherry-pick or a revert goes on with."""
+_WORDS: Final = 4
+"""Among so many words of a row of theirs the commit stands; the rest is what it says of itself."""
+_MAY_BE_COMMIT: Final = re.compile(r"[0-9a-f]{4,64}")
 
 
 def remote_tips(checkout: Path) -> frozenset[str]:
@@ -296,18 +308,54 @@ def remote_tips(checkout: Path) -> frozenset[str]:
     return frozenset(name for name, _, at in rows if not any(fnmatchcase(at, to) for to in others))
 
 
-def fetched(checkout: Path) -> frozenset[str]:
-    """Return what git fetched of branches and tags the last time, named or not. Blocking."""
-    told = git_output_now(checkout, "rev-parse", "--git-path", "FETCH_HEAD")
-    if not told:
-        return frozenset()
+class Named(NamedTuple):
+    """Commits that have no reference, by their names as git wrote them, which may be short.
+
+    Attributes:
+        fetched: What was fetched the last time, whatever it is.
+        owned: Of that the branches and tags of a remote.
+        pending: What git goes on with, where it has stopped.
+    """
+
+    fetched: frozenset[str] = frozenset()
+    owned: frozenset[str] = frozenset()
+    pending: frozenset[str] = frozenset()
+
+    def since(self, before: "Named") -> frozenset[str]:
+        """Return what was not named so before."""
+        return (self.fetched - before.fetched) | (self.pending - before.pending)
+
+
+def named_beside(checkout: Path) -> Named:
+    """Return the commits that git names beside its references, and may still apply. Blocking."""
+    git = _git_folder(checkout)
+    if git is None:
+        return Named()
+    rows = [row.split("\t", 2) for row in _text(git / _FETCH_HEAD).split("\n")]
+    found = [(row[0], row[-1]) for row in rows if _HEX.fullmatch(row[0])]
+    return Named(
+        fetched=frozenset(name for name, _ in found),
+        owned=frozenset(name for name, said in found if _BRANCH.match(said)),
+        pending=frozenset(each for name in _GOES_ON_WITH for each in _commits_in(git / name)),
+    )
+
+
+def _commits_in(file: Path) -> Iterator[str]:
+    for row in _text(file).split("\n"):
+        yield from filter(_MAY_BE_COMMIT.fullmatch, row.split(maxsplit=_WORDS)[:_WORDS])
+
+
+def _git_folder(checkout: Path) -> Path | None:
+    """Return the folder that git writes such files of a checkout to; a worktree has its own."""
+    told = git_output_now(checkout, "rev-parse", "--absolute-git-dir")
+    return Path(told.removesuffix("\n")) if told else None
+
+
+def _text(file: Path) -> str:
     try:
-        rows = read_regular(checkout / told.removesuffix("\n"), _MOST_BYTES).splitlines()
+        return read_regular(file, _MOST_BYTES).decode("utf-8", "replace")
     except OSError:
-        return frozenset()
-    parts = [row.split(b"\t", 2) for row in rows]
-    names = (each[0].decode("ascii", "replace") for each in parts if _BRANCH.match(each[-1]))
-    return frozenset(filter(_HEX.fullmatch, names))
+        return ""
 
 
 def _fetched_to(checkout: Path) -> Iterator[tuple[str, str]]:

@@ -17,11 +17,12 @@ from amplifier_tui.modules.tool_bash.sandbox.aside import (
 )
 from amplifier_tui.modules.tool_bash.sandbox.configuring import Look
 from amplifier_tui.modules.tool_bash.sandbox.git_folders import (
+    Named,
     Runs,
-    fetched,
     is_of_git,
     is_one_line,
     leads_back,
+    named_beside,
     remote_tips,
     rest_of_list,
 )
@@ -66,7 +67,7 @@ class Made:
         self._of_git = self._fetches = self._takes_up = False
         self._tips: dict[Path, Set[str]] = {}
         self._places: Set[Path] = frozenset()
-        self._fetched: dict[Path, Set[str]] = {}
+        self._named: dict[Path, Named] = {}
         self._staged: dict[Path, Staged] = {}
         self._commits: dict[Path, Commits] = {}
         self._runs: Runs = {}
@@ -103,7 +104,7 @@ class Made:
             for checkout in around:
                 self._aside.distrusted.forgive(checkout, self._aside.known.seen, places)
             self._tips = {checkout: tips_of(checkout) for checkout in around}
-            self._fetched = {each: fetched(each) for each in around} if fetches else {}
+            self._named = {checkout: named_beside(checkout) for checkout in around}
             distrusted = self._aside.distrusted.all()
             self._staged = {checkout: staged(checkout, distrusted, places) for checkout in around}
             self._takes_up = takes_up
@@ -125,7 +126,8 @@ class Made:
         for checkout, tips in self._tips.items():
             tips |= self._tips_of_remotes(checkout)
             known, was = self._known_commits(checkout), self._staged[checkout]
-            new, holding = committed(checkout, tips, known, was, self._places)
+            named = self._named[checkout]
+            new, holding = committed(checkout, tips, named, known, was, self._places)
             # Worktrees share commits: in one of them it may be a file of the user's.
             found = {each: found[each] for each in found if each in holding or each not in new}
             found |= {each: holding[each] for each in holding if each not in came}
@@ -271,9 +273,11 @@ class Made:
 
     def _tips_of_remotes(self, checkout: Path) -> frozenset[str]:
         """Return what remotes have, where the command fetched from them."""
+        if not self._fetches:
+            return frozenset()
         # What was fetched before may be of a command.
-        new = fetched(checkout) - self._fetched.get(checkout, frozenset())
-        return remote_tips(checkout) | new if self._fetches else frozenset()
+        new = named_beside(checkout).owned - self._named.get(checkout, Named()).owned
+        return remote_tips(checkout) | new
 
     def _put_back(self, place: Path, kept: Path) -> bool:
         """Put back what a file held before: without it, git's next commit would take it away."""

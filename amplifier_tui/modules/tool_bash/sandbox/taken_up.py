@@ -12,6 +12,7 @@ from typing import Final
 from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.protected import configuring
 from amplifier_tui.base.repositories import places_of_hooks
+from amplifier_tui.modules.tool_bash.sandbox.git_folders import Named, named_beside
 from amplifier_tui.modules.tool_bash.sandbox.seen import SeenContents
 from amplifier_tui.modules.tool_bash.sandbox.tracked import (
     RAW,
@@ -111,23 +112,28 @@ def staged(checkout: Path, made: Set[str], places: Set[Path]) -> Staged:
 
 
 def committed(
-    checkout: Path, tips: Set[str], before: Commits, was: Staged, places: Set[Path]
+    checkout: Path, tips: Set[str], named: Named, before: Commits, was: Staged, places: Set[Path]
 ) -> tuple[frozenset[str], dict[str, list[Path]]]:
     """Return the commits that came since, and what of them would take effect, with these files.
+
+    Also those that have no reference yet, and that git goes on with where it has stopped.
 
     Args:
         checkout: The folder of the repository.
         tips: Its newest commits before.
+        named: What it had named beside these.
         before: The commits that were there before.
         was: What was staged before.
         places: What configures programs there.
     """
-    tips_now = tips_of(checkout) - tips
+    names = named_beside(checkout).since(named)
+    beside = commits_here(checkout, {f"{each}^{{commit}}" for each in names})
+    tips_now = tips_of(checkout).union(beside) - tips
     if not tips_now:
         return frozenset(), {}
     given = (*tips_now, *(f"^{each}" for each in tips))
-    names = asked(checkout, given, "rev-list", "--stdin")
-    new = tips_now if names is None else frozenset(names.decode("ascii", "replace").split())
+    behind = asked(checkout, given, "rev-list", "--stdin")
+    new = tips_now if behind is None else frozenset(behind.decode("ascii", "replace").split())
     listed = asked(checkout, given, "log", "--stdin", "-m", "--root", *RAW, "--format=%H")
     found: dict[str, dict[Path, None]] = {}
     try:
