@@ -23,6 +23,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
 
+from amplifier_tui.base.commands.programs import own_path
+
 logger = logging.getLogger(__name__)
 
 TIMEOUT: Final = 5.0
@@ -270,7 +272,8 @@ def _environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("GIT_") or name in _KEPT
     }
-    return kept | _ENVIRONMENT
+    # A project may have programs of such a name, and git runs others by their names, too.
+    return kept | _ENVIRONMENT | {"PATH": own_path()}
 
 
 def _in_repository(folder: Path) -> bool:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase, translate
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.programs import shadows
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 
 _SECRETS: Final = "keys and passwords"
@@ -141,7 +142,8 @@ def configures(path: Path, workspace: Path) -> str:
     inside = path.is_relative_to(workspace)
     parts = path.relative_to(workspace).parts if inside else path.parts
     pairs = zip(parts, ("", *parts), strict=False)
-    return next((words for name, folder in pairs if (words := _whom(name, folder))), "")
+    whom = next((words for name, folder in pairs if (words := _whom(name, folder))), "")
+    return whom or ("commands of that name" if shadows(path, workspace) else "")
 
 
 def configuring(name: str, folder: str = "") -> bool:

@@ -4,11 +4,11 @@ Such a command must not colour, page or wait for answers.
 """
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Final
 
+from amplifier_tui.base.commands.programs import find_program
 from amplifier_tui.base.secrets import is_secret_variable
 
 _QUIET: Final[dict[str, str]] = {
@@ -57,7 +57,7 @@ def users_shell() -> str:
         FileNotFoundError: There is no shell.
     """
     for name in (os.environ.get("SHELL", ""), "bash", "sh"):
-        found = shutil.which(name) if name else None
+        found = find_program(name) if name else None
         if found is not None:
             return found
     raise FileNotFoundError("there is no shell")

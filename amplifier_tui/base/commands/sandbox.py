@@ -5,9 +5,9 @@ but for its workspace and a scratch folder; no other processes, no secrets, and 
 is granted.
 """
 
+import errno
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.programs import find_program
 from amplifier_tui.base.lazy.dataclass import dataclass
 
 _PROBE_SECONDS: Final = 10.0
@@ -79,10 +80,13 @@ class Sandbox:
         Args:
             command: Program and arguments.
             folder: Where it starts.
+
+        Raises:
+            FileNotFoundError: What makes the sandbox is gone.
         """
         if sys.platform == "darwin":
-            return ["sandbox-exec", "-p", self.profile(), *command]
-        return ["bwrap", *self._options(), "--chdir", str(folder), "--", *command]
+            return [_program("sandbox-exec"), "-p", self.profile(), *command]
+        return [_program("bwrap"), *self._options(), "--chdir", str(folder), "--", *command]
 
     def _options(self) -> Iterator[str]:
         yield from (*_APART, *(() if self.network else ("--unshare-net",)), *_DISK)
@@ -155,6 +159,18 @@ class Sandbox:
         return [each for each in place.parents if self.workspace in each.parents]
 
 
+def _program(name: str) -> str:
+    """Return where a program is that makes the sandbox, so that no other is taken for it.
+
+    Raises:
+        FileNotFoundError: It is gone.
+    """
+    found = find_program(name)
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, "There is no such program", name)
+    return found
+
+
 def _in_scratch(place: Path) -> bool:
     """Whether the scratch folder has already taken a place's place."""
     return place.is_relative_to("/tmp")
@@ -214,14 +230,14 @@ def sandbox_problem() -> str:
     It starts a process the first time: call it from a thread.
     """
     if sys.platform == "darwin":
-        return "" if shutil.which("sandbox-exec") else "sandbox-exec is not there"
+        return "" if find_program("sandbox-exec") else "sandbox-exec is not there"
     if sys.platform != "linux":
         return f"there is no sandbox for {sys.platform}"
-    if shutil.which("bwrap") is None:
+    if find_program("bwrap") is None:
         return "bubblewrap is not installed; install the package `bubblewrap`"
     try:
         tried = subprocess.run(
-            ["bwrap", *_APART, "--unshare-net", *_DISK, "--", "true"],
+            [_program("bwrap"), *_APART, "--unshare-net", *_DISK, "--", "true"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PROBE_SECONDS,

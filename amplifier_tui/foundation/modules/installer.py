@@ -4,11 +4,11 @@ environment.
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from amplifier_tui.base.commands.programs import find_program
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.paths import redact_uri
@@ -41,7 +41,7 @@ def install_command(
         fresh: A package that must not come from the installer's cache.
     """
     limits = ["--no-deps"] if constraints is None else ["--constraint", str(constraints)]
-    uv = shutil.which("uv")
+    uv = find_program("uv")
     if uv is None:
         # -P: a folder `pip` in the current one is not pip.
         pip = [sys.executable, "-P", "-m", "pip", "install", "--target", str(target)]

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,6 +9,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from amplifier_tui.base.commands.programs import find_program
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.modules.apart import ApartFolders
 from amplifier_tui.foundation.modules.install_state import InstallStateManager
@@ -116,7 +116,7 @@ def _removal(point: EntryPoint, cache: Path, state: InstallStateManager) -> str:
     if not (place.is_relative_to(cache) or state.is_known(place)):
         return ""
     pip = [sys.executable, "-m", "pip", "uninstall", distribution.name]
-    if shutil.which("uv"):
+    if find_program("uv"):
         pip = ["uv", "pip", "uninstall", "--python", sys.executable, distribution.name]
     return shlex.join(pip)
 

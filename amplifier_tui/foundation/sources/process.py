@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from amplifier_tui.base.commands.programs import own_path
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.watcher import RUN_VARIABLE, run_mark, watcher
 
@@ -50,7 +51,7 @@ async def run_process(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         cwd=cwd,
-        env={**(os.environ if env is None else env), RUN_VARIABLE: run_mark()},
+        env={**(os.environ if env is None else env), "PATH": own_path(), RUN_VARIABLE: run_mark()},
         start_new_session=True,
     )
     watcher().watch_group(process.pid)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.base.capabilities.client_files import ClientFiles
+from amplifier_tui.base.commands.programs import keep_out
 from amplifier_tui.base.commands.sandbox import sandbox_problem
 from amplifier_tui.base.tool_names import in_brackets, is_known_tool
 from amplifier_tui.foundation.settings.settings import Scope as SettingsScope
@@ -87,6 +88,7 @@ class Gating:
     ) -> None:
         # What is granted for a copy of a bundle's must not hold in the user's own project, nor what
         # is granted for that in the copy.
+        keep_out(workspace)
         scratch = is_scratch(workspace)
         self._sender = sender
         self._project = workspace if scratch else project

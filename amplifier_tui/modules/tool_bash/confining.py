@@ -24,6 +24,7 @@ from amplifier_tui.base.commands.git_alone import (
     remotes_fetched,
 )
 from amplifier_tui.base.commands.process import CommandProcess
+from amplifier_tui.base.commands.programs import keep_out
 from amplifier_tui.base.commands.sandbox import (
     Sandbox,
     listening_sockets,
@@ -278,6 +279,7 @@ class Confining:
     ) -> Confined:
         scratch = self._scratch_path()
         workspace = workspace.resolve()
+        keep_out(workspace)
         writing = not grant.reading
         if writing:
             environment = without_info(environment)

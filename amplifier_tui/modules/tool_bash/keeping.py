@@ -8,12 +8,12 @@ import os
 import re
 import secrets
 import shlex
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.commands.programs import find_program
 from amplifier_tui.base.files import open_regular
 from amplifier_tui.base.files.scratch import ScratchFolder
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -78,7 +78,7 @@ class Keeping:
         self._coordinator = coordinator
         self._folder = folder
         self._always = always
-        self._env = shutil.which("env") if Path(shell).name in _SHELLS else None
+        self._env = find_program("env") if Path(shell).name in _SHELLS else None
         self._kept = _Kept()
         self._scratch: ScratchFolder | None = None
 

@@ -4,13 +4,13 @@ The refusals are a net for accidents, not a wall: there are many ways to write a
 """
 
 import re
-import shutil
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final, NamedTuple
 
 from pydantic import Field, field_validator
 
 from amplifier_tui.base.commands.environment import quiet_environment, without_secrets
+from amplifier_tui.base.commands.programs import find_program
 from amplifier_tui.base.config import ModuleSettings, PathText, Seconds, Texts, TextsByName
 from amplifier_tui.base.lazy.pattern import lazy_pattern
 
@@ -121,7 +121,7 @@ class BashSettings(ModuleSettings):
         """
         names = [self.shell] if self.shell else ["bash", "sh"]
         for name in names:
-            found = shutil.which(name)
+            found = find_program(name)
             if found is not None:
                 return found
         raise ValueError(

@@ -2,11 +2,11 @@
 
 import base64
 import logging
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 
+from amplifier_tui.base.commands.programs import find_program
 from amplifier_tui.ui.terminal.asking import ask_tmux
 from amplifier_tui.ui.terminal.guard import through_screen, through_tmux
 
@@ -44,7 +44,7 @@ def native_command(environ: Mapping[str, str]) -> list[str] | None:
         "xsel -ib": environ.get("DISPLAY"),
     }
     commands = (line.split() for line, fits in candidates.items() if fits)
-    return next((command for command in commands if shutil.which(command[0])), None)
+    return next((command for command in commands if find_program(command[0])), None)
 
 
 def copy_to_tmux(text: str) -> None:

@@ -377,7 +377,7 @@ def _sleepers(seconds: str) -> list[int]:
 
 def test_a_missing_program_is_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox_problem.cache_clear()
-    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name, path=None: None)
     try:
         assert "install the package `bubblewrap`" in sandbox_problem()
     finally:

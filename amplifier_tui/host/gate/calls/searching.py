@@ -9,6 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.programs import own_path
 from amplifier_tui.base.files.nearby import secrets_nearby
 from amplifier_tui.base.git import run_now
 from amplifier_tui.base.shell import Search, ShellCommand, programs_of, search_of
@@ -100,6 +101,7 @@ def _finds(search: Search, folder: Path, name: str) -> bool:
         tried = subprocess.run(
             [program, "-q", *words, name],
             cwd=folder,
+            env={**os.environ, "PATH": own_path()},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -8,6 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.commands.programs import folders_on_path, shadows
 from amplifier_tui.base.files.nearby import (
     Entries,
     FolderListing,
@@ -105,6 +106,7 @@ class Look:
         self._of_another: set[Path] = set()
         self._loose: set[Path] = set()
         self._home = Path.home().resolve()
+        self._on_path = folders_on_path(workspace)
         self._first = before is None
         if before is None:
             self._listing = FolderListing(self._counts, known.entries, _MOST_FOLDERS)
@@ -114,6 +116,10 @@ class Look:
             self._listing = opening
             self._look_after(before)
             self.opened = sorted(opening.opened)
+        for folder in self._on_path:
+            for entry in self._listing.entries(folder):
+                if shadows(Path(entry), workspace):
+                    self._add([Path(entry)])
         self._add(obeyed_from_home(workspace))
         for checkout in checkouts(self.places, workspace):
             named = places_named_by_settings(checkout)
@@ -259,7 +265,7 @@ class Look:
     def _counts(self, name: str, folder: Path) -> bool:
         """Whether a file is one to look at."""
         counts = configuring(name, folder.name) and not marks_environment(name, folder)
-        return counts or is_head(name) or folder == self._home
+        return counts or is_head(name) or folder == self._home or folder in self._on_path
 
     def _counts_itself(self, place: Path) -> bool:
         """Whether a place, or a folder that it is in, counts by its name, in whatever folder."""

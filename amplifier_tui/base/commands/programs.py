@@ -1,0 +1,121 @@
+"""Finding the programs that this one runs for itself.
+
+Where `PATH` leads into a project, as with an activated virtual environment, an agent may have put
+programs there under any name. Those are for the project's commands, and never for this program's
+own calls: these run outside of the sandbox.
+"""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+__all__ = ["find_program", "folders_on_path", "keep_out", "own_path", "shadows"]
+
+_TYPED: Final = frozenset(
+    [
+        "git",
+        "ssh",
+        "scp",
+        "gpg",
+        "sudo",
+        "su",
+        "doas",
+        "sh",
+        "bash",
+        "zsh",
+        "fish",
+        "dash",
+        "env",
+        "ls",
+        "cat",
+        "cp",
+        "mv",
+        "rm",
+        "mkdir",
+        "touch",
+        "ln",
+        "chmod",
+        "grep",
+        "sed",
+        "awk",
+        "find",
+        "xargs",
+        "sort",
+        "head",
+        "tail",
+        "less",
+        "vi",
+        "vim",
+        "nano",
+        "tmux",
+        "direnv",
+        "bwrap",
+        "ps",
+        "id",
+    ]
+)
+"""Programs that are called by their names alone all day, and come with no package of a project."""
+
+_projects: Final[set[Path]] = set()
+
+
+def keep_out(folder: Path) -> None:
+    """Find no program in a folder, or below it, from now on: agents work there.
+
+    The folder in which this program was started is left out from the beginning.
+    """
+    _projects.add(_resolved(folder))
+
+
+def own_path() -> str:
+    """Return `PATH` without what leads into projects, and without relative folders."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(each for each in folders if os.path.isabs(each) and not _is_inside(each))
+
+
+def find_program(name: str) -> str | None:
+    """Return the path of a program; None where there is none, or only one in a project.
+
+    Args:
+        name: Its name, or an absolute path.
+    """
+    found = shutil.which(name, path=own_path())
+    # The last of its links leads to what would be run.
+    return None if found is None or _is_inside(found) else found
+
+
+def folders_on_path(project: Path) -> list[Path]:
+    """Return the folders of a project in which a shell looks for programs.
+
+    Args:
+        project: Absolute, without links.
+    """
+    folders = map(Path, os.environ.get("PATH", "").split(os.pathsep))
+    found = (_resolved(folder) for folder in folders if folder.is_absolute())
+    return [each for each in dict.fromkeys(found) if each.is_relative_to(project)]
+
+
+def shadows(place: Path, project: Path) -> bool:
+    """Whether a file of a project is what a shell runs for a program of the system.
+
+    Args:
+        place: Absolute, without links.
+        project: Its folder, absolute, without links.
+    """
+    return place.name in _TYPED and place.parent in folders_on_path(project)
+
+
+def _is_inside(place: str) -> bool:
+    resolved = _resolved(Path(place))
+    return any(
+        project != Path(project.anchor) and resolved.is_relative_to(project)
+        for project in (*_projects, _resolved(Path()))
+    )
+
+
+def _resolved(place: Path) -> Path:
+    try:
+        return place.resolve()
+    except (OSError, RuntimeError):
+        return Path(os.path.abspath(place))
