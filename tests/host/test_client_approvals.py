@@ -46,6 +46,26 @@ def test_a_command_that_would_leave_the_sandbox_says_so_in_the_head_of_the_quest
     driver.wait(TurnEnded)
 
 
+def test_what_is_risky_and_why_it_is_asked_about_are_not_said_twice(
+    project: Project, driver: Driver
+) -> None:
+    paths = ".git/hooks/pre-commit", "*** Begin Patch"
+    given = {"file_path": paths[0], "content": "x"}
+    patch = "\n".join(
+        (paths[1], "*** Add File: .git/config", "+x", "*** Add File: .envrc", "+x", "*** End Patch")
+    )
+    calls = {"write_file": given}, {"apply_patch": {"input": patch}}
+    tools = "tool-filesystem", "tool-apply-patch"
+    driver.open(project.bundle(script=calling(*calls), tools=tools))
+    driver.client.submit("go")
+    asked = {request.tool: request for request in (driver.deny_next(), driver.deny_next())}
+    assert asked["write_file"].why == "it takes effect on git"
+    assert asked["write_file"].reasons == ("takes effect on git",)
+    both = asked["apply_patch"]
+    assert both.why == f"it {' and '.join(both.reasons)}" and len(both.reasons) == 2
+    driver.wait(TurnEnded)
+
+
 def test_a_denied_call_tells_the_model_why(project: Project, driver: Driver) -> None:
     opened = driver.open(project.bundle(script=calling({"echo": {"text": "x"}}), hooks=(ASK,)))
     driver.client.submit("go")

@@ -353,5 +353,5 @@ def _only_by_person(arguments: Mapping[str, Any], description: Description, act:
             # Reading those is asked about as well, and takes effect on nothing.
             return f"it {SECRETS}"
         whom = dict.fromkeys(place.configures for place in judgement.places if place.configures)
-        return f"it takes effect on {', '.join(whom)}"
+        return f"it {' and '.join(f'takes effect on {each}' for each in whom)}"
     return ""

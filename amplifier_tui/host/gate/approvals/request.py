@@ -98,7 +98,7 @@ class ApprovalRequestMaker:
             diff=text(description.diff),
             problem=text(description.problem),
             risk=judgement.risk,
-            reasons=(*judgement.reasons, *((text(question.why),) if question.pressing else ())),
+            reasons=_reasons(judgement, text(question.why) if question.pressing else ""),
             cwd=description.cwd or str(self.workspace),
             paths=tuple(place.shown for place in judgement.places),
             outside=judgement.outside,
@@ -149,3 +149,11 @@ class ApprovalRequestMaker:
             allowed=rule is not None,
             risk=part.judgement.risk,
         )
+
+
+def _reasons(judgement: Judgement, why: str) -> tuple[str, ...]:
+    """Return what is risky about a call and `why` it is asked about, neither of them twice."""
+    reasons = judgement.reasons
+    if not why or {*why.removeprefix("it ").split(" and ")} <= {*reasons}:
+        return reasons
+    return (*(reason for reason in reasons if reason not in why), why)
