@@ -83,6 +83,8 @@ ENDS: Final[Mapping[str, NoticeEnd]] = {
     "provider:throttle": "answer",
     # A turn that ends with it says it in the conversation.
     "provider:error": "answer",
+    # Where the request is sent again, what comes then is whole; where it fails, that is said.
+    "llm:stream_aborted": "answer",
     "orchestrator:rate_limit_delay": "answer",
 }
 """What makes the line of an event untrue."""

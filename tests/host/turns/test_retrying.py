@@ -105,6 +105,17 @@ def test_an_answer_whose_last_try_broke_off_stays_and_is_gone_on_with(
     assert shown == [("Half an ans", True), ("wer.", False)]
 
 
+def test_that_an_answer_broke_off_holds_until_the_next_try_answers(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add(Reply([*reply("Half an ans").parts, Cut()]), "The whole answer.")
+    quick = chat(server, max_retries=1, min_retry_delay=0.01)
+    driver.open(project.bundle(providers=[quick]))
+    assert driver.turn("tell me").status == "success"
+    (said,) = (each for each in driver.of(Notice) if "broke off" in each.text)
+    assert said.until == "answer"
+
+
 def test_a_first_try_that_broke_off_can_be_read_until_the_next_streams_and_after_a_stop(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:
