@@ -9,10 +9,13 @@ from amplifier_tui.host.events import (
     Failed,
     HostEvent,
     JobChanged,
+    ModuleDegraded,
     ModuleFailed,
     ModuleLoading,
     ModuleMounted,
+    ModuleUnmounted,
     Notice,
+    OpeningReported,
     QueueChanged,
     SessionClosed,
     SessionHeld,
@@ -49,6 +52,11 @@ _BESIDE = frozenset(
     (ShellStarted, ShellProgress, ShellEnded, JobChanged, Notice, QueueChanged, BudgetChanged)
 )
 """Events that are no sign of life of the agent."""
+
+_OF_MODULES = frozenset(
+    (OpeningReported, ModuleMounted, ModuleFailed, ModuleUnmounted, ModuleDegraded)
+)
+"""Events that change how many modules are ready."""
 
 SILENCE = 10.0
 """Seconds without a sign of life of the model after which that is said."""
@@ -240,6 +248,8 @@ class SessionState:
         for route in routes:
             if not route.skips(event):
                 route.handle(event)
+        if kind in _OF_MODULES:
+            self.conversation.count_modules(self.modules.count("ready"), self.modules.amiss)
         if kind not in _BESIDE and not event.replayed:
             self.heard = event.at
         self.moments.note(event.at, self.entries)

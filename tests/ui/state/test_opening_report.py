@@ -2,10 +2,12 @@ from typing import Any
 
 from amplifier_tui.host.events import (
     Failed,
+    ModuleDegraded,
     ModuleFailed,
     ModuleMounted,
     OpeningReported,
     ReportItem,
+    summary,
 )
 from amplifier_tui.ui.state.conversation.entries import (
     NO_PROVIDER,
@@ -100,3 +102,24 @@ def test_another_session_begins_without_the_report_of_the_one_before() -> None:
     found = state(opened(), reported(lost("./gone.yaml")))
     found.apply([opened(session_id="s2")])
     assert found.modules.report == () and kinds(found) == [WelcomeEntry]
+
+
+def test_the_line_says_what_the_modules_are_now_as_their_pane_does() -> None:
+    mounted = [make(ModuleMounted, module_id=f"tool-{n}", kind="tool") for n in ("a", "mcp")]
+    failed = make(ModuleFailed, module_id="tool-x", kind="tool", error="no")
+    found = state(opened(), *mounted, failed, reported(lost("tool-x", part="tool")))
+
+    def says() -> tuple[str, int, int]:
+        (entry,) = (each for each in found.entries if isinstance(each, ReportEntry))
+        count = found.modules.count
+        return summary(entry.items, entry.ready), count("ready"), count("failed")
+
+    assert says() == ("2 ready · 1 without: tool-x", 2, 1)
+    server = {"module_id": "tool-mcp", "kind": "tool", "of": 1}
+    found.apply([make(ModuleDegraded, failed=("files: it ended",), **server)])
+    assert says() == ("1 ready · 2 without: tool-x, tool-mcp", 1, 2)
+    assert [item.why for item in found.modules.amiss] == ["gone", "files: it ended"]
+    found.apply([make(ModuleMounted, module_id="tool-x", kind="tool")])
+    assert says() == ("2 ready · 1 without: tool-mcp", 2, 1)
+    found.apply([make(ModuleDegraded, failed=(), **server)])
+    assert kinds(found) == [WelcomeEntry] and found.modules.count("ready") == 3

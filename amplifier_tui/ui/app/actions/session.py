@@ -185,20 +185,16 @@ def _answer_replace(
 
 @in_open_session
 def report(app: SessionApp, client: SessionClient, state: SessionState) -> None:
-    """Show what the session goes without since it was opened, and what helps."""
-    if not state.modules.report:
-        failed = state.modules.count("failed") - state.modules.refused
-        if failed:
-            are = "module has" if failed == 1 else "modules have"
-            app.say(f"{failed} {are} failed since the opening: see Modules (/modules).", "warning")
-        elif state.notices.warned_of("bundle"):
+    """Show what the session goes without, since it was opened or later, and what helps."""
+    if not state.modules.amiss:
+        if state.notices.warned_of("bundle"):
             app.say("Nothing is missing, but its files have mistakes: see /notices.", "warning")
         else:
             app.say("Nothing is missing: the session has all that its bundle asks for.")
         return
     from amplifier_tui.ui.dialogs.opening_report import OpeningReport
 
-    sheet = OpeningReport(state.modules.report)
+    sheet = OpeningReport(state.modules.amiss)
     app.ask(sheet, lambda at: app.copy(sheet.text_of(at), "report"))
 
 

@@ -29,7 +29,7 @@ from amplifier_tui.ui.state.conversation.shell_lines import ShellLines
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
 from amplifier_tui.ui.state.conversation.welcome import Welcome
 from amplifier_tui.ui.state.formats import plural
-from amplifier_tui.ui.state.section import Handlers, Route, on
+from amplifier_tui.ui.state.section import Handlers, Route, assign, on
 
 _ONCE = (
     events.Compacted,
@@ -84,6 +84,7 @@ class ConversationState(Handlers):
         """What waits at the session's limit, if anything."""
         self._opened_as = ""
         self._refused: tuple[str, ...] = ()
+        self._report: ReportEntry | None = None
         self._divider = ""
         self._gone = False
         """Whether the bundle of what was resumed is not there any more."""
@@ -337,14 +338,24 @@ class ConversationState(Handlers):
 
     @on(events.OpeningReported)
     def _opening_reported(self, event: events.OpeningReported) -> None:
-        items = tuple(item for item in event.items if not self._welcome.tells(item))
-        if not events.summary(items):
+        if not events.summary(item for item in event.items if not self._welcome.tells(item)):
             return
-        entry = ReportEntry(key="report", ready=event.ready, items=items)
+        self._report = ReportEntry(key="report", ready=event.ready, items=event.items)
         if self._said_something():
-            self.list.add(entry)
+            self.list.add(self._report)
         else:
-            self.list.prepend([entry])
+            self.list.prepend([self._report])
+
+    def count_modules(self, ready: int, amiss: tuple[events.ReportItem, ...]) -> None:
+        """Have the line about the opening say what the modules are now; none where all is well."""
+        report = self._report
+        if report is None:
+            return
+        if not events.summary(amiss):
+            self.list.remove(report)
+            self._report = None
+        elif assign(report, ready=ready, items=amiss):
+            self.list.update(report)
 
     def settle_replay(self) -> None:
         """Close what the stored session left open; more stored events may still come."""

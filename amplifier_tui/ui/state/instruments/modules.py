@@ -135,6 +135,23 @@ class Modules(Section):
         return sum(module.stands == state for module in self.by_key.values())
 
     @property
+    def amiss(self) -> tuple[events.ReportItem, ...]:
+        """What the session is without now: what was reported and not mended, and what failed since.
+
+        Those that failed are just those that count as such.
+        """
+        modules = self.by_key.values()
+        ready = {(m.kind, m.instance or m.module_id) for m in modules if m.stands == "ready"}
+        reported = tuple(
+            item
+            for item in self.report
+            if item.kind in ("replaced", "unused") or (item.part, item.what) not in ready
+        )
+        told = {item.what for item in reported}
+        since = (m for m in modules if m.stands == "failed" and not _names(m) & told)
+        return (*reported, *map(_failure, since))
+
+    @property
     def refused(self) -> int:
         """How many of those that count as failed are what the user refused."""
         return sum(module.refused for module in self.by_key.values() if module.state == "failed")
@@ -396,3 +413,22 @@ def _is_of(handler: str, module: ModuleStatus) -> bool:
     """Say whether a handler's name is that of a module, or begins with it."""
     beginnings = tuple(module.module_id + mark for mark in ".:/_")
     return handler in (module.module_id, *module.provides) or handler.startswith(beginnings)
+
+
+def _names(module: ModuleStatus) -> set[str]:
+    return {module.module_id, module.instance, module.source} - {""}
+
+
+def _failure(module: ModuleStatus) -> events.ReportItem:
+    """Return what is to be said of a module that failed once the session was open."""
+    return events.ReportItem(
+        what=module.instance or module.module_id,
+        kind="refused" if module.refused else "failed",
+        part=module.kind,
+        why="; ".join(module.failed_parts) or module.error,
+        remedy=module.remedy,
+        asked_by=module.origin,
+        owner=module.owner,
+        where=module.where,
+        missing=module.missing,
+    )
