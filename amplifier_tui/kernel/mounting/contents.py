@@ -11,7 +11,9 @@ from amplifier_tui.base.nearest import did_you_mean
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.mounting.errors import WrongAnswerError
 
-_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+_LONGEST_NAME: Final = 64
+"""Characters of a tool's name that models take."""
 _BESIDE: Final = (
     "context:budget",
     "orchestrator:rate_limit_delay",
@@ -30,9 +32,12 @@ _EVENTS: Final = (
 
 def tool_name_problem(name: Any) -> str:
     """Return why models can't call a tool of that name; empty where they can."""
-    if not isinstance(name, str) or _TOOL_NAME.fullmatch(name):
+    if not isinstance(name, str):
         return ""
-    return f"the tool name {name[:80]!r} is refused by models: they take letters, digits, _ and -"
+    wrong = [] if _TOOL_NAME.fullmatch(name) else ["they take letters, digits, _ and -"]
+    if len(name) > _LONGEST_NAME:
+        wrong.append(f"it has {len(name)} characters, and they take {_LONGEST_NAME}")
+    return f"the tool name {name[:80]!r} is refused by models: {'; '.join(wrong)}" if wrong else ""
 
 
 TOOL_NAME: Final = "Give it another name"

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.kernel.mounting.contents import tool_name_problem
 from amplifier_tui.kernel.validation import (
     ValidationCheck,
     ValidationResult,
@@ -77,3 +78,17 @@ def test_a_bad_on_session_ready_fails_the_shape() -> None:
     result = ValidationResult("tool", "/m")
     check_shape(SimpleNamespace(mount=mount, on_session_ready=sync), result)
     assert [check.name for check in result.errors] == ["on_session_ready_async"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("x" * 64, ""),
+        ("x" * 65, ": it has 65 characters, and they take 64"),
+        ("x y", ": they take letters, digits, _ and -"),
+        ("", ": they take letters, digits, _ and -"),
+        ("x y" * 30, "_ and -; it has 90 characters, and they take 64"),
+    ],
+)
+def test_a_tool_name_that_models_refuse_is_told_with_why(name: str, said: str) -> None:
+    assert tool_name_problem(name).endswith(said) and bool(tool_name_problem(name)) == bool(said)

@@ -291,7 +291,7 @@ def test_keywords_of_a_schema_are_taken_for_no_arguments(schema: Any) -> None:
 def test_names_that_models_take_and_events_that_are_there_have_no_problem() -> None:
     assert not tool_name_problem("mcp__a-b__c_1")
     assert not event_problem("llm:stream_block_delta") and not event_problem("tool:pre")
-    assert tool_name_problem("x" * 65) and "did you mean" not in event_problem("my:own")
+    assert "did you mean" not in event_problem("my:own")
 
 
 @pytest.mark.parametrize("define", ["async def", "def"])
