@@ -8,7 +8,7 @@ import pytest
 
 from amplifier_tui.cli.group import run
 from tests.cli.test_module_validate import MOUNT, Capture, report, source_of
-from tests.fixtures.modules import aliases, copied
+from tests.fixtures.modules import aliases, copied, package_of
 
 __all__ = ["aliases"]
 
@@ -79,3 +79,16 @@ def test_a_module_that_ends_the_program_in_a_trial_or_beside_it_is_warned_of_wit
     file, _, at = failed["where"].partition(":")
     assert file == str(source)
     assert source.read_text().splitlines()[int(at) - 1].endswith("raise SystemExit(0)")
+
+
+def test_a_module_without_mount_is_not_told_to_write_the_entry_point_that_is_there(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    source = project / package_of("tool-wordcount") / "__init__.py"
+    source.write_text(source.read_text().replace("async def mount(", "async def mounts("))
+    assert run(["module", "validate", "--json", str(project)]) == 1
+    failed = [row for row in json.loads(capsys.readouterr().out)["checks"] if not row["passed"]]
+    assert [row["name"] for row in failed] == ["mount_exists", "entry_point"]
+    assert failed[0]["remedy"].startswith("Define it as: async def mount(")
+    assert failed[1]["remedy"] == "pyproject.toml is right about it: define mount() in that package"

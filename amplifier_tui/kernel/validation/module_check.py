@@ -282,5 +282,7 @@ def _check_entry_point(place: _Place, project: Path) -> ValidationCheck:
     except Exception as error:
         return failure(name, f"Entry point '{value}' can't be loaded: {error}", remedy, where=where)
     if not callable(mount):
+        if value.replace(" ", "") == f"{package.name}:mount":
+            remedy = "pyproject.toml is right about it: define mount() in that package"
         return failure(name, f"Entry point '{value}' is not a function", remedy, where=where)
     return success(name, f"Entry point '{value}' is a function")
