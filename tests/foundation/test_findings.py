@@ -50,6 +50,16 @@ async def test_a_mistake_in_an_included_file_has_the_place_in_that_file(
     assert preview.error_path == bundles / "part.yaml"
 
 
+async def test_a_file_of_context_that_is_not_there_has_the_line_it_is_named_on(
+    tmp_path: Path, bundles: Path
+) -> None:
+    text = "context:\n  include:\n    - a.md\n    - b.md\n  more: c.md\n"
+    write(bundles / "mine.yaml", f"bundle: {{name: mine}}\n{text}{COMPLETE}")
+    found = await findings(tmp_path)
+    assert [each.line for each in found] == [4, 5, 6]
+    assert found[1].message.startswith("context.b.md: Path does not exist")
+
+
 async def test_each_entry_that_leads_nowhere_has_its_line(tmp_path: Path, bundles: Path) -> None:
     write(bundles / "part.yaml", "bundle: {name: part}\nhooks:\n  - module: hooks-zz\n    id: h\n")
     write(

@@ -58,7 +58,7 @@ def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -
             found.message,
             "warning" if found.warning and not strict else "error",
             file.path,
-            file.line_of(found.keys),
+            file.line_of(_as_written(file.data, found.keys)),
             "" if found.warning else correct_format(found.keys),
         )
         for found in content_findings(bundle, named=named)
@@ -66,6 +66,14 @@ def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -
     ]
     problems += [*_unknown_and_repeated(file), *_missing_template(file)]
     return sorted(problems, key=_by_line)
+
+
+def _as_written(data: Any, keys: Keys) -> Keys:
+    """Return the keys of a file of context, which may stand in a list `include`."""
+    if len(keys) != 2 or keys[0] != "context":
+        return keys
+    section = data.get("context") if isinstance(data, dict) else None
+    return next((("context", *each) for each in _keys_of(section, str(keys[1]))), keys)
 
 
 def _missing_template(file: BundleFile) -> Iterator[Problem]:
