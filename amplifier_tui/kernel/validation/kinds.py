@@ -53,6 +53,10 @@ _KNOWN: Final = (
     "and of two of the name a session keeps the one mounted last"
 )
 
+_ONE_OF_TWO: Final = "a session keeps the one that is mounted last"
+_BOTH_OF_ONE: Final = "loops of others tell models that name, and not what they are mounted as"
+_RENAME: Final = "Give one of the two another name"
+
 
 class OrchestratorValidator(InstanceValidator):
     """Checks that a module mounts an orchestrator that a session can call."""
@@ -165,6 +169,25 @@ class ToolValidator(InstanceValidator):
     kind: ClassVar[str] = "tool"
     contract: ClassVar[str] = "Tool"
     attributes: ClassVar[tuple[str, ...]] = ("name", "description")
+
+    def look(self, result: ValidationResult, coordinator: TrialCoordinator, returned: Any) -> None:
+        """Add what all kinds have, and ``tool_name`` for each two tools of one name."""
+        super().look(result, coordinator, returned)
+        gone = {each["name"] for each in coordinator.unmount_history}
+        mounted: dict[str, Any] = {}
+        called: dict[str, Any] = {}
+        for each in coordinator.mount_history:
+            tool, name = each["module"], getattr(each["module"], "name", None)
+            key = str(each["name"] or name)
+            if each["mount_point"] != "tools" or key in gone:
+                continue
+            if mounted.setdefault(key, tool) is not tool:
+                problem = f"two tools are called {key!r:.80}: {_ONE_OF_TWO}"
+            elif isinstance(name, str) and called.setdefault(name, tool) is not tool:
+                problem = f"two tools are called {name!r:.80}: {_BOTH_OF_ONE}"
+            else:
+                continue
+            result.fail("tool_name", problem, _RENAME, "warning", place_of(tool))
 
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
         """Add ``tool_name``, ``tool_description``, ``tool_input_schema`` and ``tool_execute``."""

@@ -1,3 +1,4 @@
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ from amplifier_tui.kernel.validation import (
     check_on_session_ready,
 )
 from amplifier_tui.kernel.validation.base import check_shape
+from tests.kernel.validation.packages import validated
 
 
 def test_only_failed_errors_fail_a_module() -> None:
@@ -92,3 +94,44 @@ def test_a_bad_on_session_ready_fails_the_shape() -> None:
 )
 def test_a_tool_name_that_models_refuse_is_told_with_why(name: str, said: str) -> None:
     assert tool_name_problem(name).endswith(said) and bool(tool_name_problem(name)) == bool(said)
+
+
+TWO = """
+class Tool:
+    name, description, input_schema = "t", "does", {{"type": "object", "properties": {{}}}}
+
+    async def execute(self, input):
+        return {{"success": True}}
+
+
+async def mount(coordinator, config):
+    first, second = Tool(), Tool()
+    {lines}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mounts", "said"),
+    [
+        (("first", "second"), "two tools are called 't': a session keeps the one that is mounted"),
+        (
+            ("first, name='a'", "second, name='b'"),
+            "two tools are called 't': loops of others tell models that name",
+        ),
+        (("first", "first"), ""),
+        (("first", "first, name='other'"), ""),
+        (("first",), ""),
+    ],
+)
+async def test_two_tools_of_one_name_are_told_of(
+    mounts: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    lines = "; ".join(f"await coordinator.mount('tools', {each})" for each in mounts)
+    result = await validated("tool", tmp_path, TWO.format(lines=lines))
+    assert result.passed and [each.message[: len(said)] for each in result.warnings] == (
+        [said] if said else []
+    )
+    for each in result.warnings:
+        assert each.where.endswith("__init__.py:2") and each.remedy.startswith(
+            "Give one of the two"
+        )
