@@ -55,6 +55,7 @@ _KNOWN: Final = (
 
 _ONE_OF_TWO: Final = "a session keeps the one that is mounted last"
 _BOTH_OF_ONE: Final = "loops of others tell models that name, and not what they are mounted as"
+_MODELS: Final = "[ModelInfo(id=, display_name=, context_window=, max_output_tokens=), ...]"
 _RENAME: Final = "Give one of the two another name"
 
 
@@ -120,21 +121,25 @@ class ProviderValidator(InstanceValidator):
         result.succeed("provider_parse_tool_calls", found)
 
     async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
-        """Add ``provider_answer`` where complete() returns no response: its source is read.
+        """Add ``provider_answer`` and ``provider_models`` where a method returns no proper answer.
 
-        It is not called: that takes a key, and may cost money.
+        Its source is read. It is not called: that takes a key, and may cost money.
         """
-        from amplifier_tui.kernel.validation.returns import plain_return
+        from amplifier_tui.kernel.validation.returns import plain_items, plain_return
 
         providers = coordinator.get_mounted("providers").values()
-        for complete in (provider.complete for provider in providers):
-            if found := plain_return(complete):
+        for provider in providers:
+            if found := plain_return(provider.complete):
                 value, where = found
                 # A stub returns nothing; the published validator lets one pass.
                 unwritten = value == "None"
                 problem = f"Provider.complete() returns {'nothing' if unwritten else value}"
                 severity: Severity = "warning" if unwritten else "error"
                 result.fail("provider_answer", problem, f"Return {RESPONSE}", severity, where)
+            if found := plain_items(provider.list_models):
+                value, where = found
+                problem = f"Provider.list_models() returns {value} in its list: no model is found"
+                result.fail("provider_models", problem, f"Return {_MODELS}", "warning", where)
         return bool(providers)
 
 

@@ -3,7 +3,7 @@
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 _LITERALS: Final[dict[type[ast.expr], str]] = {
@@ -23,6 +23,41 @@ def plain_return(function: Any) -> tuple[str, str] | None:
 
     The value is a type's name, or "None". Returns None where the source shows no such thing.
     """
+    read = _read(function)
+    if read is None:
+        return None
+    node, place = read
+    own = list(_own(node))
+    found = [(_literal(each.value), each.lineno) for each in own if isinstance(each, ast.Return)]
+    found.append((_annotated(node.returns), node.lineno))
+    if not any(
+        isinstance(each, ast.Return | ast.Raise | ast.Yield) or _stays(each) for each in own
+    ):
+        found.append(("None", node.lineno))
+    return next(((name, place(line)) for name, line in found if name), None)
+
+
+def plain_items(function: Any) -> tuple[str, str] | None:
+    """Return what `plain_return` does, of the items of a list that a function returns."""
+    read = _read(function)
+    if read is None:
+        return None
+    node, place = read
+    found = [
+        (_literal(item), item.lineno)
+        for each in _own(node)
+        if isinstance(each, ast.Return)
+        for item in _items(each.value)
+    ]
+    if isinstance(node.returns, ast.Subscript):
+        found.append((_annotated(node.returns.slice), node.lineno))
+    return next(((name, place(line)) for name, line in found if name), None)
+
+
+def _read(
+    function: Any,
+) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, Callable[[int], str]] | None:
+    """Return a function's source, and what returns the place of a line of it."""
     function = inspect.unwrap(function)
     try:
         lines, first = inspect.getsourcelines(function)
@@ -32,16 +67,13 @@ def plain_return(function: Any) -> tuple[str, str] | None:
         return None
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return None
-    own = list(_own(node))
-    returns = [each for each in own if isinstance(each, ast.Return)]
-    found = [(_literal(each.value), each.lineno) for each in returns]
-    found.append((_annotated(node.returns), node.lineno))
-    if not any(
-        isinstance(each, ast.Return | ast.Raise | ast.Yield) or _stays(each) for each in own
-    ):
-        found.append(("None", node.lineno))
-    named = ((name, f"{file}:{first + line - 1}") for name, line in found if name)
-    return next(named, None)
+    return node, lambda line: f"{file}:{first + line - 1}"
+
+
+def _items(value: ast.expr | None) -> list[ast.expr]:
+    if isinstance(value, ast.List | ast.Tuple):
+        return value.elts
+    return [value.elt] if isinstance(value, ast.ListComp) else []
 
 
 _ENDS: Final = frozenset({"sys.exit", "os._exit", "exit", "quit"})

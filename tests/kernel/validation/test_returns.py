@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.kernel.validation import VALIDATORS
-from amplifier_tui.kernel.validation.returns import plain_return
+from amplifier_tui.kernel.validation.returns import plain_items, plain_return
 from tests.kernel.validation.packages import check_of, write
 from tests.kernel.validation.test_validators import PROVIDER, TOOL
 
@@ -84,6 +84,54 @@ def test_a_plain_value_that_is_returned_is_seen_with_its_line(
 )
 def test_what_may_be_right_is_no_problem(method: Callable[..., Any]) -> None:
     assert plain_return(method) is None
+
+
+class Models:
+    async def texts(self):
+        return ["a", "b"]
+
+    async def comprehended(self):
+        return [{"id": each} for each in self.names]
+
+    async def annotated(self) -> list[str]:
+        return self.names
+
+    async def unknown(self):
+        return [*self.names, self.info("a")]
+
+    async def none(self) -> list[Any]:
+        return []
+
+    async def gathered(self):
+        return sorted(self.names)
+
+
+@pytest.mark.parametrize(
+    ("method", "value", "line"),
+    [
+        (Models.texts, "str", 1),
+        (Models.comprehended, "dict", 1),
+        (Models.annotated, "str", 0),
+        (Models.unknown, "", 0),
+        (Models.none, "", 0),
+        (Models.gathered, "", 0),
+    ],
+)
+def test_plain_items_of_a_list_that_is_returned_are_seen_with_their_line(
+    method: Callable[..., Any], value: str, line: int
+) -> None:
+    place = f"{__file__}:{method.__code__.co_firstlineno + line}"
+    assert plain_items(method) == ((value, place) if value else None)
+
+
+async def test_a_provider_that_lists_its_models_as_texts_is_told_what_to_list(
+    tmp_path: Path,
+) -> None:
+    package = write(tmp_path, PROVIDER.replace("return []", "return ['m-1']", 1))
+    check = check_of(await VALIDATORS["provider"](runs=True).validate(package), "provider_models")
+    assert (check.passed, check.severity) == (False, "warning")
+    assert check.message.startswith("Provider.list_models() returns str in its list")
+    assert "ModelInfo(" in check.remedy and check.where.endswith("__init__.py:12")
 
 
 async def test_the_author_is_told_and_the_module_mounts_all_the_same(tmp_path: Path) -> None:
