@@ -92,13 +92,22 @@ def test_what_the_chosen_bundle_opens_without_and_broken_bundles_are_found(
     text = f"---\nbundle: {{name: odd}}\nincludes: [coding]\n{lost}---\n"
     write(somewhere / ".amplifier/bundles/odd.md", text)
     write(somewhere / ".amplifier/settings.yaml", "bundle: {active: team}\nmodules: 7\n")
+    for name, includes in {"part": "", "one": "two", "two": "one"}.items():
+        text = f"---\nbundle: {{name: {name}}}\nincludes: [{includes}]\n---\nHi.\n"
+        write(somewhere / f".amplifier/bundles/{name}.md", text)
     said = found(capsys)
+    # As `bundle validate` has them.
+    assert said["Bundles: part"]["said"].startswith("valid only as a part of other bundles: ")
+    for name in ("one", "two"):
+        assert "not valid" in said[f"Bundles: {name}"]["said"]
+        assert run(["bundle", "validate", name]) == 1
+    assert run(["bundle", "validate", "part"]) == 0
     assert "the bundle in use" in said["Bundles: team"]["said"]
     for name in ("tool-nowhere", "tool-far", "./lost.md"):
         assert said[f"Bundles: {name}"]["state"] == "warning"
     assert "not valid" in said["Bundles: torn"]["said"]
     assert (
-        "not valid" in said["Bundles: odd"]["said"] and "2 not" in said["Bundles: bundles"]["said"]
+        "not valid" in said["Bundles: odd"]["said"] and "4 not" in said["Bundles: bundles"]["said"]
     )
     assert "settings.yaml" in said["Folders: settings"]["said"]
 

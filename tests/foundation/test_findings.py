@@ -5,7 +5,7 @@ import pytest
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.checks.bundle_file import Problem
-from amplifier_tui.foundation.checks.findings import preview_findings
+from amplifier_tui.foundation.checks.findings import judged, preview_findings
 from amplifier_tui.foundation.checks.module_settings import settings_of, settings_problems
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.paths import shipped_bundles_dir
@@ -36,6 +36,29 @@ async def test_a_sound_bundle_has_none(tmp_path: Path, bundles: Path) -> None:
     top = "includes: [./part.yaml]\nagents: {include: [a]}\n"
     write(bundles / "mine.yaml", f"bundle: {{name: mine}}\n{top}{COMPLETE}")
     assert await findings(tmp_path, strict=True) == []
+
+
+@pytest.mark.parametrize(
+    ("includes", "valid"), [("[other]", False), ("[./gone.yaml]", False), ("[]", True)]
+)
+async def test_what_lacks_a_session_is_a_part_unless_an_include_of_it_is_left_out(
+    tmp_path: Path, bundles: Path, includes: str, valid: bool
+) -> None:
+    mine = write(bundles / "mine.yaml", f"bundle: {{name: mine}}\nincludes: {includes}\n")
+    write(bundles / "other.yaml", "bundle: {name: other}\nincludes: [mine]\n")
+    preview = await Workspace.open(tmp_path).preview("mine")
+    assert (preview.state, preview.is_part) == ("invalid", valid)
+    errors = [each for each in preview_findings(preview) if each.severity == "error"]
+    assert [(each.path, each.message[:28]) for each in errors] == (
+        [] if valid else [(mine, "mine has no session.orchestr")]
+    )
+
+
+async def test_a_part_with_a_mistake_in_it_is_not_valid(tmp_path: Path, bundles: Path) -> None:
+    text = "tools:\n  - {module: tool-bash, config: {timeout: never}}\n  - module: [tool-bash]\n"
+    write(bundles / "mine.yaml", f"bundle: {{name: mine}}\n{text}")
+    preview = judged(await Workspace.open(tmp_path).preview("mine"))
+    assert preview.state == "invalid" and not preview.is_part
 
 
 async def test_a_mistake_in_an_included_file_has_the_place_in_that_file(

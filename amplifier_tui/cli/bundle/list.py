@@ -11,6 +11,8 @@ _STATES = {
     "not_fetched": ("not fetched", "yellow"),
     "invalid": ("invalid", "red"),
 }
+_PART = ("part", "yellow")
+"""What only other bundles can be opened with."""
 
 
 @click.command("list", short_help="List the bundles that can be opened here.")
@@ -60,7 +62,8 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
             about += f". Not set: {', '.join(each.missing_keys)}"
         if each.in_place_of:
             about = f"In place of {each.name} ({each.in_place_of}). {about}"
-        rows.append((mark, each.name, _STATES[each.state][0], each.origin, about))
+        state, _ = _PART if each.is_part else _STATES[each.state]
+        rows.append((mark, each.name, state, each.origin, about))
     for line in table(rows, paint={2: _coloured}):
         click.echo(line)
     if active is not None and all(active.name != each.name for each in found):
@@ -69,5 +72,5 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
 
 
 def _coloured(word: str) -> str:
-    color = next((color for state, color in _STATES.values() if state == word), None)
+    color = next((color for state, color in (_PART, *_STATES.values()) if state == word), None)
     return word if color is None else common.style(word, fg=color)

@@ -79,7 +79,11 @@ def look_at_bundles(
             said=f"{count} {'source' if count == 1 else 'sources'} of {chosen.name}",
             remedy="Opening it asks first, then fetches them.",
         )
-    broken = [each for each in others if each.state == "invalid" and each.name != chosen.name]
+    invalid = [each for each in others if each.state == "invalid" and each.name != chosen.name]
+    broken = [each for each in invalid if not each.is_part]
+    for bundle in (each for each in invalid if each.is_part):
+        said = f"valid only as a part of other bundles: {bundle.error}"
+        yield Diagnosis(what=bundle.name, state="note", said=said)
     for bundle in broken[:_LONGEST]:
         yield Diagnosis(
             what=bundle.name,
@@ -87,7 +91,7 @@ def look_at_bundles(
             said=f"not valid: {bundle.error}",
             remedy="Correct it, or take it out.",
         )
-    usable = sum(each.state != "invalid" for each in others)
+    usable = sum(each.state != "invalid" or each.is_part for each in others)
     yield Diagnosis(what="bundles", said=f"{usable} valid, {len(broken)} not")
 
 

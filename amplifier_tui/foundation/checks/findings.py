@@ -43,13 +43,13 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     With `strict`, warnings about the files' content are errors.
     """
     bundle = preview.bundle
-    own = preview.problem or Problem(preview.error)
+    path = None if bundle is None else bundle.source_file
+    own = preview.problem or Problem(preview.error, path=path)
     if bundle is None:
         # What is not here can't be called valid either.
         return list(dict.fromkeys([*_of_broken_file(preview, strict=strict), own]))
     found = [*check_files_of(bundle, strict=strict), *_same_names(bundle)]
-    # Without a problem it only lacks what a session needs, as a part of another bundle may.
-    invalid = preview.state == "invalid" and preview.problem is not None
+    invalid = preview.state == "invalid" and not preview.is_part
     if invalid and all(each.severity != "error" for each in found):
         found.append(own)
     found += [
@@ -64,10 +64,8 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     found += preview.unset
     found += [*_unresolved_context(bundle), *_lost_to_same_names(bundle)]
     remedy = "As a part of another bundle it needs none."
-    found += [
-        Problem(each.message, "warning", bundle.source_file, remedy=remedy)
-        for each in completeness_findings(bundle)
-    ]
+    lacking = completeness_findings(bundle) if preview.is_part or not invalid else ()
+    found += [Problem(each.message, "warning", path, remedy=remedy) for each in lacking]
     return list(dict.fromkeys(found))
 
 
@@ -78,10 +76,12 @@ def first_error(preview: BundleDescription) -> Problem | None:
 
 def judged(preview: BundleDescription) -> BundleDescription:
     """Return what is known of a bundle with the verdict that `bundle validate` has on it."""
-    if preview.state in ("invalid", "not_fetched"):
+    if preview.state in ("invalid", "not_fetched") and not preview.is_part:
         return preview
     wrong = first_error(preview)
-    return preview if wrong is None else replace(preview, state="invalid", error=str(wrong))
+    if wrong is None:
+        return preview
+    return replace(preview, state="invalid", error=str(wrong), problem=wrong)
 
 
 def _of_broken_file(preview: BundleDescription, *, strict: bool) -> Iterator[Problem]:

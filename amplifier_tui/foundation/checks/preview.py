@@ -120,6 +120,16 @@ class BundleDescription:
     known: frozenset[str] = frozenset()
 
     @property
+    def is_part(self) -> bool:
+        """Whether only what a session needs is lacking, as a part of other bundles may lack it.
+
+        Where an include is left out nobody knows whether that would have brought it.
+        """
+        left_out = any(each.kind != "refused" for each in self.skipped)
+        lacking = self.state == "invalid" and self.problem is None and self.bundle is not None
+        return lacking and not left_out
+
+    @property
     def error_path(self) -> Path | None:
         """The file of `error`."""
         return None if self.problem is None else self.problem.path
